@@ -366,10 +366,8 @@ def _log_ratio(value: float, delta: float) -> float:
 
 def _tilted(part: LatticeLaw, plan: TransformPlan) -> tuple[Array, arb]:
     """Tilted masses, folded, of sum about 1; and the log of what they are scaled by."""
-    exponents: Array = np.asarray(plan.tilt * (plan.spacing * part.index), dtype=np.float64)
-    with np.errstate(divide="ignore"):
-        shift = float(np.max(exponents + np.log(part.mass)))
-    tilted = (part.mass * np.exp(np.minimum(exponents - shift, 700.0)) + 1e-300) * _rounded(exponents)
+    weighed, shift, up = _weighed(part, plan.spacing, plan.tilt)
+    tilted = weighed * up
     total = fsum(tilted)
     scaled: Array = (tilted / total) * (1 + 8 * _UNIT)
     return np.bincount(part.index % plan.length, scaled, minlength=plan.length).astype(np.float64), exact(
@@ -377,9 +375,17 @@ def _tilted(part: LatticeLaw, plan: TransformPlan) -> tuple[Array, arb]:
     ).log() + exact(shift)
 
 
-def _rounded(exponents: Array) -> float:
-    """Covers the rounding of lam l, of e^(lam l - s) for exponents down to -700, and of a sum of a thousand masses."""
-    return 1 + 4e-13 + 2 * _UNIT * float(np.max(np.abs(exponents)))
+def _weighed(part: LatticeLaw, spacing: float, tilt: float) -> tuple[Array, float, float]:
+    """Masses times e^(lam l - s), the shift s, and a factor.
+
+    The factor covers the rounding of lam l, of e^(lam l - s) for exponents down to -700, and of a sum of a thousand
+    masses.
+    """
+    exponents: Array = np.asarray(tilt * (spacing * part.index), dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        shift = float(np.max(exponents + np.log(part.mass)))
+    weighed: Array = part.mass * np.exp(np.minimum(exponents - shift, 700.0)) + 1e-300
+    return weighed, shift, 1 + 4e-13 + 2 * _UNIT * float(np.max(np.abs(exponents)))
 
 
 def _stop(parts: Sequence[LatticeLaw], counts: Sequence[int], spacing: float, delta: float) -> tuple[int, float]:
@@ -397,11 +403,8 @@ def _lost(parts: Sequence[LatticeLaw], counts: Sequence[int], stop: int, above: 
     """Bound the mass of sums at or above ``stop`` (Chernoff) plus that of an infinite loss, from above."""
     exponent, infinite, whole = arb(0), arb(0), arb(0)
     for part, count in zip(parts, counts, strict=True):
-        exponents: Array = np.asarray(above * (spacing * part.index), dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            shift = float(np.max(exponents + np.log(part.mass)))
-        moment = fsum(part.mass * np.exp(np.minimum(exponents - shift, 700.0)) + 1e-300) * _rounded(exponents)
-        exponent += count * (exact(moment).log() + exact(shift))
+        weighed, shift, up = _weighed(part, spacing, above)
+        exponent += count * (exact(fsum(weighed) * up).log() + exact(shift))
         infinite += count * exact(part.infinite)
         whole += count * exact((fsum(part.mass) + part.infinite) * (1 + 4 * _UNIT)).log()
     out_of_reach = sum(count * int(part.index[-1]) for part, count in zip(parts, counts, strict=True)) < stop

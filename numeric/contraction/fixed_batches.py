@@ -107,7 +107,7 @@ def _scheduled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candida
         return []
     found, first = list[Table](), run.steps
     for position in positions:
-        windows = _windows(run, position)
+        windows = last_windows(run, _LAST, position)
         prices = [window_prices(run, assumption, position, *window, price=_rounded_table) for window in windows]
         found.append(chain_blocks(prices, goal, from_equal=windows[0][0] == 0))
         first = min(first, windows[0][0])
@@ -118,10 +118,10 @@ def _scheduled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candida
     return [TableCandidate.of(run, Table(nodes, ahead, ahead), run.steps - first, other)]
 
 
-def _windows(run: NoisySGD, position: int) -> list[tuple[int, int]]:
+def last_windows(run: NoisySGD, most: int, position: int = 0) -> list[tuple[int, int]]:
     """The last windows of a run, (start, length) in the order of time; an epoch's sample ends one of them."""
     found, end = list[tuple[int, int]](), run.steps
-    while end > 0 and len(found) < _LAST:
+    while end > 0 and len(found) < most:
         parts = _LENGTHS[1] if run.period == 1 else CLEAN
         length = max(round((run.diameter / run.noise_std_at(end - 1) / parts) ** 2), 1)
         if run.period > 1:  # the last step before this one that meets the sample ends another window

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from math import inf, log
 
 import numpy as np
@@ -30,6 +31,7 @@ from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair,
 from lastiterate.numeric.accounting.pld import Composition
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.chain import Goal, Prices, Repeated, TableCandidate, chain_blocks
+from lastiterate.numeric.contraction.fixed_batches import last_windows
 from lastiterate.numeric.contraction.table import Table, gaussian_table, spread_nodes, tabulate
 from lastiterate.numeric.divergences.sampled import gaussian_profile
 from lastiterate.numeric.losses.assumptions import Assumption, Size, Sized
@@ -46,9 +48,8 @@ _DELTAS = (1e-1, 1e-3, 1e-6, 1e-10)
 """A transform is made for a delta; together these cover a profile."""
 _ORDERS = (1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0)
 _LEAST_ALONE = 1e-6
-_LENGTH, _LAST, _SHARED = 2.8, 48, 16
-"""A window of w steps has a diameter over sqrt(w) of about so many times the noise; the last windows of a schedule that
-count, and how many of them share their prices."""
+_LAST, _SHARED = 48, 16
+"""The last windows of a schedule that count, and how many of them share their prices."""
 _BINS, _DEPTH, _AT_AN_ORDER, _USUAL, _ALIKE = 8, 14.0, -140.0, -3.0, 1 + 1e-9
 """Kinds of outcomes of the coins; logarithms of how rare an event is, against delta and at an order, and of where it is
 rare no longer; a ratio of prices that are as good as equal."""
@@ -145,12 +146,9 @@ def outcomes(count: int, rate: float, bins: int) -> list[tuple[int, float]]:
     highest = min(rare + 2, count)
     edges = sorted({int(x) for x in np.linspace(0, highest, bins)} | {count})
     tails = [_tail(count, rate, low + 1) for low in edges]  # P(H > edge), rounded up
-    found, before = [], 1.0
-    for edge, tail in zip(edges, tails, strict=True):
-        found.append((edge, before, tail))
-        before = tail
     # The mean of a rising sequence is at most sum of f_k (T_(k-1) - T_k) for tails T rounded up, by parts.
-    return [(edge, float(np.nextafter(start - stop, 2.0))) for edge, start, stop in found]
+    falls = [float(np.nextafter(before - tail, 2.0)) for before, tail in pairwise([1.0, *tails])]
+    return list(zip(edges, falls, strict=True))
 
 
 def _tail(count: int, rate: float, least: int) -> float:
@@ -171,28 +169,24 @@ class _Unmet(Sized):
 
 def contract_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
     """The candidate by contraction for random batches, or none."""
-    width = _width(run, run.steps - 1)
-    if min(width, run.steps) > _LONGEST or (run.constant and width >= run.steps):  # one block: composition
+    [(_, width)] = last_windows(run, 1)
+    if width > _LONGEST or (run.constant and width == run.steps):  # one block: composition
         return []
     if run.constant:
-        w = width
-        price = _prices(run, assumption, [(0, w)], goal)
+        price = _prices(run, assumption, [(0, width)], goal)
         if price is None:
             return []
-        table, blocks = Repeated([price], -(-run.steps // w), goal).settled()
-        return [TableCandidate.of(run, table, blocks * w, other)]
-    windows, end = list[tuple[int, int]](), run.steps
-    while end > 0 and len(windows) < _LAST:
-        length = min(_width(run, end - 1), end)
-        windows.insert(0, (end - length, length))
-        end -= length
+        table, blocks = Repeated([price], -(-run.steps // width), goal).settled()
+        return [TableCandidate.of(run, table, blocks * width, other)]
+    windows = last_windows(run, _LAST)
+    first, _ = windows[0]
     prices = list[Prices]()
     for part in _parts(run, windows):  # windows of one length, as a rule, share the greatest of their prices
         shared = _prices(run, assumption, part, goal)
         if shared is None:
             return []
         prices += [shared] * len(part)
-    return [TableCandidate.of(run, chain_blocks(prices, goal, from_equal=end == 0), run.steps - end, other)]
+    return [TableCandidate.of(run, chain_blocks(prices, goal, from_equal=first == 0), run.steps - first, other)]
 
 
 def _parts(run: NoisySGD, windows: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
@@ -210,10 +204,6 @@ def _batches(run: NoisySGD, window: tuple[int, int]) -> dict[int, int]:
     if not isinstance(run.batch_size, tuple):
         return {run.batch: length}
     return dict(Counter(sorted(run.batch_size[start : start + length])))
-
-
-def _width(run: NoisySGD, t: int) -> int:
-    return max(round((run.diameter / run.noise_std_at(t) / _LENGTH) ** 2), 1)
 
 
 def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]], goal: Goal) -> Prices | None:
@@ -275,9 +265,7 @@ def _shifts(
         ]
         # The last shift of a path is what is left to hide; what certifies the cost bounds it, too.
         dearer = [2 * exact(upper(_shift(cost, part, shifts, t))) * move + move**2 for t, move in enumerate(moves)]
-        sums = [arb(0)]
-        for one in sorted(dearer, key=upper, reverse=True):
-            sums.append(sums[-1] + one)
+        sums = list(accumulate(sorted(dearer, key=upper, reverse=True), initial=arb(0)))
         return [upper((cost + sums[times]).sqrt()) for times in met]
 
 

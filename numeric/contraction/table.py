@@ -15,6 +15,7 @@ Source: docs/proofs/contraction.md (claims ours/contraction/*, ours/contraction/
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from math import inf, isfinite, log, log1p
 
 import numpy as np
@@ -275,9 +276,7 @@ def _one_order(table: Table, order: float, tail: Callable[[int, Table], arb]) ->
     # int a (a - 1) t^(-a-1) E: the second antiderivative of a (a - 1) t^(-a-1) is t^(1-a).
     back = sum(_integrals(g, table.back, lambda x: x ** (1 - a), lambda x: (1 - a) * x**-a), arb(0))
     back += exact(table.back[-1]) * (a - 1) * g[-1] ** -a  # the last value right of the last node
-    sums = [arb(0)]
-    for part in ahead:
-        sums.append(sums[-1] + part)
+    sums = list(accumulate(ahead, initial=arb(0)))
     best = inf
     for cut in sorted({int(k) for k in np.linspace(len(g) // 4, len(g) - 1, _CUTS)}):
         total = 1 + back + sums[cut] + tail(cut, table)

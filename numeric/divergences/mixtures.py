@@ -252,8 +252,6 @@ def _pieces(
     """[left, right] cut at the means and at the centres of the Gaussians that bound f, where its mass may lie."""
     p, q = ([float(m.mid()) for _, m in law] for law in (numerator, denominator))
     cuts = {alpha * a - (alpha - 1) * c for a in p for c in q} | set(p) | set(q)
-    inside: list[float] = [left]
-    inside += [cut for cut in sorted(cuts) if left < cut < right]
-    kept = [inside[0]]
-    kept += [cut for before, cut in pairwise(inside) if cut - before > 8]
+    inside = [left, *(cut for cut in sorted(cuts) if left < cut < right)]
+    kept = [left, *(cut for before, cut in pairwise(inside) if cut - before > 8)]
     return list(zip(kept, [*kept[1:], right], strict=True))

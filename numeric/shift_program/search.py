@@ -15,6 +15,7 @@ jump and paths may rest, and a hair above them.
 """
 
 from collections.abc import Callable
+from functools import partial
 from math import isfinite
 
 import numpy as np
@@ -256,15 +257,9 @@ class _Search:
         best, settled, scale = (cost, states), 0, _CELLS / self.cells
         for _ in range(_LEVELS):
             centre = best[1]
-            start = min(centre)
-
-            def mark(t: int, centre: dict[int, float] = centre, start: int = start) -> object:
-                return centre.get(t), t <= start + _STARTS
-
-            def grid(rows: slice, scale: float = scale, centre: dict[int, float] = centre, start: int = start) -> Array:
-                return self.around(rows, centre, scale, near=start + _STARTS)
-
-            starts = self.backward(grid, max(start - _STARTS, 0), mark)
+            start, near = min(centre), min(centre) + _STARTS
+            grid = partial(self.around, centre=centre, scale=scale, near=near)
+            starts = self.backward(grid, max(start - _STARTS, 0), partial(_mark, centre=centre, near=near))
             found = self.forward(min(starts, key=lambda t: starts[t]))
             moved = any(abs(z - centre.get(t, z)) > 0.9 * scale * self.top[t] for t, z in found[1].items())
             settled = settled + 1 if found[0] > best[0] * (1 - _SETTLED) else 0
@@ -275,7 +270,7 @@ class _Search:
                 scale *= _SHRINK
         return best
 
-    def around(self, rows: slice, centre: dict[int, float], scale: float, *, near: int) -> Array:
+    def around(self, rows: slice, *, centre: dict[int, float], scale: float, near: int) -> Array:
         """Nodes around the path at some times; up to the top as far as ``near``, where a path may start."""
         top = self.top[rows, None]
         z = np.minimum([[centre.get(t, np.inf)] for t in range(rows.start, rows.stop)], top)
@@ -291,3 +286,8 @@ class _Search:
         start, z = min(states), np.array([states[t] for t in sorted(states)])
         image = np.array([e.value(z[i : i + 1])[0] for i, e in enumerate(self.expansions[start:])])
         return Path(start, float(z[0]), np.maximum(image * _UP - z[1:], 0.0))
+
+
+def _mark(t: int, *, centre: dict[int, float], near: int) -> object:
+    """What the nodes of `_Search.around` depend on besides the greatest distance."""
+    return centre.get(t), t <= near

@@ -72,31 +72,6 @@ class ContractingBlock:
         return min(self.before + length // self.steps, -(-run // self.steps))
 
 
-def contracting_block(
-    run: NoisySGD, assumption: StronglyConvex, steps: int, sizes: tuple[int, int], chance: float
-) -> ContractingBlock | None:
-    """The block of so many equal steps; None where a batch may be too large, or nothing contracts for certain."""
-    low, largest = sizes
-    eta, b = exact(run.step_size_at(0)), run.batch
-    if not eta * largest / b * (exact(assumption.L) + exact(assumption.m)) <= 2 or low == 0:
-        return None
-    contraction = (1 - eta * exact(assumption.m) * low / (b * steps)) ** steps
-    if not 0 <= contraction < 1:
-        return None
-    contraction = contraction.max(exact(_LEAST))
-    tracked = steps * eta * exact(run.clip_norm) / b / (1 - contraction)
-    reach, before = run.diameter, 0
-    if upper(tracked) < reach:
-        blocks = -(-run.steps // steps)
-        reach, before = upper(tracked), blocks
-        if isfinite(run.diameter):
-            few = int(log(_CLOSE * run.diameter / float(tracked)) / -log(float(contraction))) + 1
-            rest = upper(tracked + contraction**few * exact(run.diameter))
-            if few < blocks and rest < run.diameter:
-                reach, before = rest, few
-    return ContractingBlock(steps, upper(contraction), reach, before, chance, sizes)
-
-
 @dataclass(frozen=True, eq=False)
 class BlockShares(Shares):
     """Windows of whole blocks."""
@@ -272,12 +247,29 @@ class _Search:
 
 
 def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> ContractingBlock | None:
-    """The block of so many steps outside an event of about the chance given; None where a batch may be too large."""
-    others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
-    limit = 2 * run.batch / (Fraction(run.step_size_at(0)) * (Fraction(assumption.L) + Fraction(assumption.m)))
+    """The block of so many steps outside an event of about the chance given.
+
+    None where a batch may be too large, or nothing contracts for certain.
+    """
+    others, q, b = run.dataset_size - 1, Fraction(run.batch, run.dataset_size), run.batch
+    L, m, eta = exact(assumption.L), exact(assumption.m), exact(run.step_size_at(0))
+    limit = 2 * b / (Fraction(run.step_size_at(0)) * (Fraction(assumption.L) + Fraction(assumption.m)))
     largest = min(others, ceil(limit) - 1)
-    beyond = tail_from(others, q, largest + 1)
     low, *_ = least_range(steps * others, q, log_chance - log(2), both=True)
-    below = tail_from(steps * others, 1 - q, steps * others - low + 1)
+    beyond, below = tail_from(others, q, largest + 1), tail_from(steps * others, 1 - q, steps * others - low + 1)
     chance = upper(steps * exact(beyond) + exact(below))
-    return contracting_block(run, assumption, steps, (low, largest), chance) if chance < 1 else None
+    contraction = (1 - eta * m * low / (b * steps)) ** steps
+    if chance >= 1 or low == 0 or not (eta * largest / b * (L + m) <= 2 and 0 <= contraction < 1):
+        return None
+    contraction = contraction.max(exact(_LEAST))
+    tracked = steps * eta * exact(run.clip_norm) / b / (1 - contraction)
+    reach, before = run.diameter, 0
+    if upper(tracked) < reach:
+        blocks = -(-run.steps // steps)
+        reach, before = upper(tracked), blocks
+        if isfinite(run.diameter):
+            few = int(log(_CLOSE * run.diameter / float(tracked)) / -log(float(contraction))) + 1
+            rest = upper(tracked + contraction**few * exact(run.diameter))
+            if few < blocks and rest < run.diameter:
+                reach, before = rest, few
+    return ContractingBlock(steps, upper(contraction), reach, before, chance, (low, largest))

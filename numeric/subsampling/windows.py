@@ -11,7 +11,6 @@ Source: ours (claims ours/sampled/shares).
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import chain
 from math import exp, inf, isfinite, log
 
 import numpy as np
@@ -45,20 +44,13 @@ _HUGE = 1e100
 
 def composition_route(run: NoisySGD) -> Candidate:
     """All steps, each with all of its noise. Beyond 256 kinds of steps, multipliers are rounded down to so many."""
-    steps = range(1 if run.constant else run.steps)
-    alike = Counter((run.batch_at(t), run.step_size_at(t), run.noise_std_at(t)) for t in steps)
-    sampled = (sampled_steps(run, _few(run, alike, size), size) for size in run.batch_sizes)
-    pair = DominatingPair(0.0, tuple(chain.from_iterable(sampled)))
-    return Candidate("composition", run.scheme.claim, (0, run.steps), pair, share=1.0)
-
-
-def _few(run: NoisySGD, alike: Counter[tuple[int, float, float]], size: int) -> dict[float, int]:
-    """At most 256 multipliers, rounded down, of the steps on batches of a size, and how many steps have each."""
-    counts: Counter[float] = Counter()
-    for (batch, step_size, noise), count in alike.items():
-        if batch == size:
-            counts[step_multiplier(run, step_size, noise, size)] += run.steps if run.constant else count
-    return round_down(counts, _MOST_KINDS)
+    every = range(1 if run.constant else run.steps)
+    alike = Counter((run.batch_at(t), run.step_size_at(t), run.noise_std_at(t)) for t in every)
+    counts = {size: Counter[float]() for size in run.batch_sizes}
+    for (size, step_size, noise), times in alike.items():
+        counts[size][step_multiplier(run, step_size, noise, size)] += run.steps if run.constant else times
+    steps = [one for size, of in counts.items() for one in sampled_steps(run, round_down(of, _MOST_KINDS), size)]
+    return Candidate("composition", run.scheme.claim, (0, run.steps), DominatingPair(0.0, tuple(steps)), share=1.0)
 
 
 def beside(
