@@ -76,15 +76,16 @@ def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
     )
 
 
-def _renamed(value: Any, names: Mapping[sp.Symbol, sp.Symbol]) -> Any:
+def renamed(value: Any, names: Mapping[sp.Expr, sp.Expr]) -> Any:
+    """The same with other expressions in the places of some, also in samples and families."""
     if isinstance(value, sp.Basic):
         return value.xreplace(names)
     if isinstance(value, Mapping):
-        return {_renamed(key, names): _renamed(entry, names) for key, entry in value.items()}
+        return {renamed(key, names): renamed(entry, names) for key, entry in value.items()}
     if isinstance(value, tuple | list):
-        return tuple(_renamed(entry, names) for entry in value)
+        return tuple(renamed(entry, names) for entry in value)
     if isinstance(value, Cited | Family | Sample):
-        return replace(value, **{name: _renamed(part, names) for name, part in vars(value).items()})
+        return replace(value, **{name: renamed(part, names) for name, part in vars(value).items()})
     return value
 
 
@@ -128,8 +129,8 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
             names[symbol] = (sp.Symbol if isinstance(symbol, sp.Dummy) else symbol.func)(name, **facts)
     if not names:
         return check, assumptions
-    changed = {field.name: _renamed(getattr(check, field.name), names) for field in fields(check)}
-    return replace(check, **changed), _renamed(assumptions, names)
+    changed = {field.name: renamed(getattr(check, field.name), names) for field in fields(check)}
+    return replace(check, **changed), renamed(assumptions, names)
 
 
 @lru_cache(maxsize=4096)

@@ -6,9 +6,9 @@ of a class agree. Letters that no form sees, by invariance under translations, a
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import Any, NamedTuple, TypeAlias
 
 import sympy as sp
@@ -18,7 +18,7 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks import declared
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.symbolic.checks import VectorInequality
-from lastiterate.symbolic.families import Clipping, Family, Functions, FunctionValue, Sample, inequalities
+from lastiterate.symbolic.families import Clipping, Functions, FunctionValue, Sample, inequalities
 from lastiterate.symbolic.statement import letters as letters_of
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
@@ -145,20 +145,7 @@ def _implied(first: Sample, other: Sample) -> dict[sp.Expr, sp.Expr]:
 
 def rename(check: VectorInequality, names: Mapping[sp.Expr, sp.Expr]) -> VectorInequality:
     """The check with other expressions in the places of some, also in its families and samples."""
-
-    def changed(value: Any) -> Any:
-        if isinstance(value, Family):
-            return replace(
-                value, **{name: part.xreplace(names) for name, part in vars(value).items() if name != "name"}
-            )
-        if isinstance(value, Sample):
-            return replace(value, **{name: changed(part) for name, part in vars(value).items() if name != "name"})
-        return value.xreplace(names)
-
-    left, right = changed(check.left), changed(check.right)
-    given, samples = tuple(map(changed, check.given)), tuple(map(changed, check.samples))
-    multipliers = {name: sp.sympify(number, strict=True).xreplace(names) for name, number in check.multipliers.items()}
-    return replace(check, left=left, right=right, given=given, samples=samples, multipliers=multipliers)
+    return replace(check, **{one.name: declared.renamed(getattr(check, one.name), names) for one in fields(check)})
 
 
 def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> GramCase:
@@ -245,7 +232,7 @@ def _expanded(expression: sp.Expr) -> sp.Expr:
 
 @lru_cache(maxsize=4096)
 def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[FunctionValue, ...]) -> Form:
-    products = {(u, v): Norm(u) ** 2 if u == v else Inner(u, v) for u, v in _pairs(letters)}
+    products = {(u, v): Norm(u) ** 2 if u == v else Inner(u, v) for u, v in combinations_with_replacement(letters, 2)}
     names: dict[sp.Expr, sp.Symbol] = {product: sp.Dummy(real=True) for product in products.values()}
     found = linear_coefficients(expression.xreplace(names), [*names.values(), *values])
     if found is None or any(one.atoms(Vector, FunctionValue, Norm, Inner) for one in found):
@@ -264,11 +251,6 @@ def linear_coefficients(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> l
     units = [tuple(int(i == k) for k in range(len(unknowns))) for i in range(len(unknowns))]
     units.append((0,) * len(unknowns))
     return None if terms.keys() - {*units} else [sp.factor(terms.get(unit, sp.S.Zero)) for unit in units]
-
-
-def _pairs(letters: Sequence[Vector]) -> Iterator[tuple[Vector, Vector]]:
-    yield from ((one, one) for one in letters)
-    yield from combinations(letters, 2)
 
 
 def seen_letters(matrices: Sequence[sp.Matrix]) -> list[int]:

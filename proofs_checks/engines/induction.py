@@ -20,7 +20,7 @@ from lastiterate.proofs_checks.declared import conditions as signs_of
 from lastiterate.proofs_checks.defined import needs, unmet
 from lastiterate.proofs_checks.engines.answers import LESS, MORE, held, refuted, undecided, variant
 from lastiterate.proofs_checks.engines.runs import FAR, LONGEST, SequenceRun, sequence_runs
-from lastiterate.proofs_checks.engines.side_conditions import lettered, prove
+from lastiterate.proofs_checks.engines.side_conditions import lettered, prove, sign_facts
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, point_text, truth_at
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
@@ -42,7 +42,7 @@ def _exist(check: Induction, run: SequenceRun) -> bool:
     if not shifts <= {sp.S.Zero, sp.S.One} or any(getattr(name(0), f"is_{kind}") for name in names for kind in _OTHER):
         return False
     after, left = _definitions(laws, check.index)
-    state = {name: sp.Dummy(str(name), **_declared(name(0))) for name in names}
+    state = {name: sp.Dummy(str(name), **{"real": True, **sign_facts(name(0))}) for name in names}
     letters = {
         name(check.index + k): letter for name, letter in state.items() for k in (0, 1) if not k or name not in after
     }
@@ -59,11 +59,6 @@ def _exist(check: Induction, run: SequenceRun) -> bool:
         if obeyed and _goes_on(check, every, steps, begun):
             return True
     return False
-
-
-def _declared(value: AppliedUndef) -> dict[str, bool]:
-    signs = ("zero", "positive", "negative", "nonnegative", "nonpositive", "nonzero")
-    return {"real": True} | {sign: True for sign in signs if getattr(value, f"is_{sign}")}
 
 
 def _definitions(laws: Sequence[Boolean], index: sp.Symbol) -> tuple[dict[UndefinedFunction, sp.Expr], list[Boolean]]:
@@ -108,7 +103,6 @@ NOT_SHOWN = "supposes that sequences which obey the laws for ever exist"
 _VALUE = "the value"
 """Name of the sequence of a recursion; a letter of a claim has no space."""
 
-_SIGNS = {sp.Le: "<=", sp.Lt: "<", sp.Ge: ">=", sp.Gt: ">", sp.Eq: "==", sp.Ne: "!="}
 _LATE, _LAST = 10**6, 10**12
 """Indices from the start on, at which laws and what is shown of the sequences may not contradict each other.
 
@@ -133,7 +127,7 @@ def decide(check: Induction | Recursion, assumptions: tuple[Boolean, ...]) -> Ou
         if run.holds is False:
             at = point_text(run.point) | {str(check.index): str(run.index)}
             at |= {str(value): str(number) for value, number in run.values.items()}
-            sides = str(run.left), _SIGNS[type(check.conclusion)], str(run.right)
+            sides = str(run.left), check.conclusion.rel_op, str(run.right)
             found = Counterexample(at, *sides, "left, right")
             return refuted(check, found, f"fails in a run at {check.index} = {run.index}")
         seen, longest = seen + (run.index > check.start), max(longest, run.index)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
-from itertools import count
 
 from sympy import Basic, Derivative, Dummy, Eq, Float, Ge, Gt, Lambda, Le, Lt, Ne, Subs, Symbol
 from sympy.concrete.expr_with_limits import ExprWithLimits
@@ -17,12 +16,8 @@ from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import Identity, Inequality
 from lastiterate.symbolic.kernel.integrals import Proposition
 from lastiterate.symbolic.kernel.judgement import FalseLineError, Span, UnprovedError
+from lastiterate.symbolic.kernel.profiles import new_letter
 from lastiterate.symbolic.kernel.sealed import genuine
-
-
-def _applied(*conditions: Boolean) -> list[AppliedUndef]:
-    """The values of functions of which nothing but the sign is known; they are numbers like others."""
-    return sorted(set().union(*(one.atoms(AppliedUndef) for one in conditions)), key=str)
 
 
 def _is_bound(condition: Boolean) -> bool:
@@ -31,18 +26,17 @@ def _is_bound(condition: Boolean) -> bool:
     return any(one.atoms(AppliedUndef) for one in binding)
 
 
-def _signs(value: AppliedUndef) -> dict[str, bool]:
-    return {name: True for name in ("real", "positive", "nonnegative") if getattr(value, f"is_{name}")}
+def sign_facts(value: AppliedUndef) -> dict[str, bool]:
+    """The declared sign of the values of a function, for a letter."""
+    signs = ("real", "zero", "positive", "negative", "nonnegative", "nonpositive", "nonzero")
+    return {name: True for name in signs if getattr(value, f"is_{name}")}
 
 
 def lettered(*conditions: Boolean) -> dict[AppliedUndef, Symbol]:
-    """A letter for each value of a function, of a name that no letter there has."""
-    taken = {letter.name for one in conditions for letter in one.free_symbols}
-    values: dict[AppliedUndef, Symbol] = {}
-    for i, one in enumerate(_applied(*conditions)):
-        name = next(n for n in (f"{one.func}{'_' * k}{i}" for k in count(1)) if n not in taken)
-        values[one] = Symbol(name, **_signs(one))
-    return values
+    """A letter for each value of a function, of a name that no letter there has; values are numbers like others."""
+    values = sorted(set().union(*(one.atoms(AppliedUndef) for one in conditions)), key=str)
+    letters = (Symbol(f"{one.func}_{i}", **sign_facts(one)) for i, one in enumerate(values))
+    return {one: new_letter(letter, *conditions) for one, letter in zip(values, letters, strict=True)}
 
 
 _printed = lru_cache(maxsize=2**16)(str)
