@@ -113,11 +113,6 @@ def _leaves(on_path: Mapping[sp.Symbol, sp.Expr], conditions: tuple[Boolean, ...
     return next((str(condition) for condition in conditions if not _eventually(condition, on_path)), "")
 
 
-def _values(ratio: sp.Expr) -> list[float]:
-    with precision():
-        return [lower(enclose(ratio, {_REAL: arb(probe)})) for probe in PROBES]
-
-
 def _course(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> tuple[sp.Expr | None, list[float]]:
     """The limit of left / right on the path, and lower bounds of the ratio at the probes."""
     conditions = (*assumptions, *check.given)
@@ -133,8 +128,9 @@ def _course(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> 
     left, right = (_settled(side.xreplace(on_path)) for side in (check.left, check.right))
     if _eventual_sign(right) != 1:
         raise NoPointError("the right side needs to be positive on the path in the end.")
-    ratio = sp.simplify(left / right)
-    return _limit(ratio), _values(left / right)
+    with precision():
+        values = [lower(enclose(left / right, {_REAL: arb(probe)})) for probe in PROBES]
+    return _limit(sp.simplify(left / right)), values
 
 
 def _constant(check: Asymptotic, assumptions: tuple[Boolean, ...]) -> Outcome:

@@ -8,7 +8,7 @@ then are undecided, never passed.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import starmap
 from math import sqrt
 
@@ -151,30 +151,23 @@ def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
     point = {s: low for s, (low, high) in box.items() if low == high}
     edges: Edges = tuple(edge_of(box[s]) for s in real)
 
-    def by_balls(premises: Sequence[Boolean], condition: Boolean) -> bool:
-        gaps: tuple[sp.Expr, ...]
-        if isinstance(condition, sp.Ne):
-            gaps = (condition.lhs - condition.rhs, condition.rhs - condition.lhs)
-        elif isinstance(condition, sp.Gt | sp.Ge | sp.Lt | sp.Le):
-            gaps = (condition.gts - condition.lts,)
-        else:
-            return False
-        strict = not isinstance(condition, sp.Ge | sp.Le)
-        known = tuple(p for p in (premise.xreplace(point) for premise in premises) if p.free_symbols <= set(real))
-        try:
-            return any(
-                prove_on_box(value_at(gap, point), real, edges, known, strict=strict, budget=_MOST_BALLS).held
-                for gap in gaps
-            )
-        except UnsupportedError:
-            return False
-
     def shown(premises: Sequence[Boolean], condition: Boolean) -> bool:
         if entails((*premises, *inside_of(box)), condition):
             return True
         if isinstance(condition, And | Or):
             return (all if isinstance(condition, And) else any)(shown(premises, part) for part in condition.args)
-        return by_balls(premises, condition)
+        gaps: tuple[sp.Expr, ...] = ()
+        if isinstance(condition, sp.Ne):
+            gaps = (condition.lhs - condition.rhs, condition.rhs - condition.lhs)
+        elif isinstance(condition, sp.Gt | sp.Ge | sp.Lt | sp.Le):
+            gaps = (condition.gts - condition.lts,)
+        strict = not isinstance(condition, sp.Ge | sp.Le)
+        known = tuple(p for p in (premise.xreplace(point) for premise in premises) if p.free_symbols <= set(real))
+        prove = partial(prove_on_box, symbols=real, box=edges, conditions=known, strict=strict, budget=_MOST_BALLS)
+        try:
+            return any(prove(value_at(gap, point)).held for gap in gaps)
+        except UnsupportedError:
+            return False
 
     return shown
 

@@ -306,10 +306,9 @@ def _lessened(own: Any, factor: Expr) -> Any:
         return next(((*own[:i], less, *own[i + 1 :]) for i, less in found if less is not None), None)
     if isinstance(own, Power):
         return replace(own, count=factor * own.count)
-    if not isinstance(own, Profile):
-        return None
+    is_profile = isinstance(own, Profile)  # and a dataclass, which mypy does not know
     for name in ("parts", "pairs", "far", "again", "part"):
-        if hasattr(own, name):
+        if is_profile and hasattr(own, name):
             less = _lessened(getattr(own, name), factor)
             return less and replace(own, **{name: less})
-    return replace(own, square=factor * own.square) if hasattr(own, "square") else None
+    return replace(own, square=factor * own.square) if is_profile and hasattr(own, "square") else None

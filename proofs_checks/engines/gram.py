@@ -6,7 +6,7 @@ hypotheses with multipliers, verified exactly; a refutation is an exact matrix. 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 
 import sympy as sp
 from sympy.logic.boolalg import Boolean
@@ -188,11 +188,10 @@ def _proof(problem: GramCase) -> tuple[str, str]:
         return "", "no inner products are known that meet the hypotheses"
     why = "no multipliers found"
     given = problem.multipliers
-    for search in ((given,) if given else (), find_multipliers(problem, spots)):
-        for multipliers in search:
-            why = fault(problem, multipliers)
-            if not why:
-                return ", ".join(f"{name}: {number}" for name, number in multipliers.items()) or "none", ""
+    for multipliers in chain([given] if given else [], find_multipliers(problem, spots)):
+        why = fault(problem, multipliers)
+        if not why:
+            return ", ".join(f"{name}: {number}" for name, number in multipliers.items()) or "none", ""
     return "", why
 
 

@@ -102,7 +102,7 @@ def _vertices(free: _Free, points: Sequence[Point]) -> Iterator[dict[str, sp.Exp
         np.array([_coefficients(one, free.letters, points[0]) for one in some]).reshape(-1, count + 1)
         for some in (equations, free.matrix, (*free.multipliers, free.constant))
     )
-    seen, found = set[tuple[float, ...]](), 0
+    seen = set[tuple[float, ...]]()
     for chosen in islice(combinations(range(len(equations)), count), _MOST_SYSTEMS):
         system = rows[list(chosen)]
         if count and np.linalg.cond(system[:, 1:]) > 1 / _TOLERANCE:
@@ -116,9 +116,6 @@ def _vertices(free: _Free, points: Sequence[Point]) -> Iterator[dict[str, sp.Exp
         values = {letter: sp.factor(one) for letter, one in zip(free.letters, solved, strict=False)}
         if len(solved) == count and all(_serves(free, values, point) for point in points):
             yield free.put(values)
-            found += 1
-            if found == _MOST_FOUND:
-                return
 
 
 def _coefficients(expression: sp.Expr, letters: tuple[sp.Symbol, ...], point: Point) -> list[float]:
@@ -154,7 +151,7 @@ def find_multipliers(problem: GramCase, points: Sequence[Point]) -> Iterator[dic
     for names in _supports(problem, points):
         free = _eliminated(problem, names)
         if free is not None and len(free.letters) <= _MOST_FREE:
-            yield from _vertices(free, points)
+            yield from islice(_vertices(free, points), _MOST_FOUND)
 
 
 def _supports(problem: GramCase, points: Sequence[Point]) -> list[tuple[str, ...]]:

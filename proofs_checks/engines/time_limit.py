@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 from time import process_time
-from types import MappingProxyType
 from typing import Final
 
 SECONDS: Final = 60
@@ -43,7 +42,7 @@ def allowing(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def watched(tell: Callable[[int], None], given_up: Mapping[int, str] = MappingProxyType({})) -> Iterator[None]:
+def watched(tell: Callable[[int], None], given_up: Mapping[int, str]) -> Iterator[None]:
     """Report the number of each step inside the block, from 1 on, before it begins.
 
     ``given_up`` gives the reason why the step of a number has no answer; that of 0 is for all of them.
