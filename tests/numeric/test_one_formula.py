@@ -132,7 +132,7 @@ def block(p: Point) -> ContractingBlock | None:
 
 
 def block_low() -> int:
-    return least_range(3 * 39, Fraction(1, 2), -3.0 - log(2).evalf(), both=True)[0]
+    return least_range(3 * 39, Fraction(1, 2), -3.0 - float(log(2)), both=True)[0]
 
 
 def short(p: Point) -> bool:
