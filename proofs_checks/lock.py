@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from annotated_types import Ge
 
@@ -62,12 +63,13 @@ def read_lock(path: Path | None = None) -> dict[str, LockedVerdict]:
     Raises:
         InputError: the file is missing, is not JSON, or contains something that is not an entry.
     """
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     path, text = path or lock_path(), ""
     try:
         text = path.read_text(encoding="utf-8")
-        return TypeAdapter(dict[str, LockedVerdict]).validate_json(text)
+        entries: dict[str, LockedVerdict] = _reader().validate_json(text)
+        return entries
     except ValidationError as error:
         place, what = error.errors()[0]["loc"], error.errors()[0]["msg"]
         numbered = enumerate(text.splitlines(), 1)
@@ -79,6 +81,13 @@ def read_lock(path: Path | None = None) -> dict[str, LockedVerdict]:
         f"The lock file needs to be readable, with a verdict, a grade and three counts for each claim, got {got}; "
         "restore it, or write it with `lastiterate check --update-lock`."
     )
+
+
+@cache
+def _reader() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(dict[str, LockedVerdict])
 
 
 def write_lock(entries: Mapping[str, LockedVerdict], path: Path | None = None) -> None:
