@@ -289,5 +289,5 @@ class _Search:
 
 
 def _mark(t: int, *, centre: dict[int, float], near: int) -> object:
-    """What the nodes of `_Search.around` depend on besides the greatest distance."""
+    """The inputs of the nodes of `_Search.around`, besides the greatest distance."""
     return centre.get(t), t <= near

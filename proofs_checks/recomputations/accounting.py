@@ -67,12 +67,12 @@ def recompute_sampling() -> Iterator[Number]:
 
 def recompute_compositions() -> Iterator[Number]:
     """Two releases on a lattice of losses, against the mean of the profile of one over the loss of the other."""
-    another = profiles.sampled(1.0, 0.5, "remove")
+    another = profiles.losses_of_sampling(1.0, 0.5, "remove")
     kinds = ((0.1, 1.0, "add_remove", 1e-5), (0.3, 2.0, "replace", 1e-4), (0.02, 0.5, "add_remove", 1e-6))
     for (rate, noise, adjacency, delta), gaussian in list(product(kinds, (False, True)))[:5]:
         sides = ("remove", "add") if adjacency == "add_remove" else ("replace",)
         pair = DominatingPair(0.25 * gaussian, (SampledSteps(rate, noise, adjacency, 1 if gaussian else 2),))
-        steps = [profiles.sampled(rate, 1 / noise, side) for side in sides]
+        steps = [profiles.losses_of_sampling(rate, 1 / noise, side) for side in sides]
         truth = max(profiles.two_steps(step, another if gaussian else step, delta) for step in steps)
         name = f"q = {rate:g}, noise {noise:g}, {adjacency}, {'and a Gaussian' if gaussian else 'twice'}"
         yield upper_bound(f"epsilon at {delta:g}: {name}", pair.dp(delta), truth * (1 - 1e-6), _LATTICE)

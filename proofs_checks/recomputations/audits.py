@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.lower.audit import all_scores, audit, epsilon_limits
 from lastiterate.numeric.lower.one_run import one_run
-from lastiterate.proofs_checks.recomputations.profiles import binomial, gaussian_delta, gaussian_epsilon, root
+from lastiterate.proofs_checks.recomputations.profiles import binomial, gaussian_delta, gaussian_epsilon, solve_between
 from lastiterate.proofs_checks.recomputations.record import Number, equals
 
 _DELTA, _LEVEL = 1e-3, 0.9
@@ -21,7 +21,7 @@ _normal_inverse = NormalDist().inv_cdf
 
 def _limit(wrong: int, runs: int, doubt: float) -> float:
     """The rate at which so few wrong answers have this probability (Clopper & Pearson 1934)."""
-    return root(lambda rate: doubt - sum(binomial(runs, rate)[: wrong + 1]), wrong / runs, 1.0)
+    return solve_between(lambda rate: doubt - sum(binomial(runs, rate)[: wrong + 1]), wrong / runs, 1.0)
 
 
 def _epsilon(fpr: float, fnr: float) -> float:
@@ -64,7 +64,7 @@ def recompute_by_scores() -> Iterator[Number]:
         over = np.maximum(successes - least[:, None], 0) @ binomial(runs, rate)
         return min(float((least + over / doubt).min()) / runs, 1.0) - share
 
-    low = root(worst, 1e-6, 1 - 1e-6)
+    low = solve_between(worst, 1e-6, 1 - 1e-6)
     yield equals("the share of pairs", found.auc, share)
     yield equals("the least AUC", found.auc_at_least, low, _SHARE)
     squares = [k * k for k in range(8)]  # those below either number of runs
@@ -113,12 +113,14 @@ def _guessed(name: str, scores: Array, coins: NDArray[np.bool_]) -> Iterator[Num
     epsilons, mus = [0.0], [0.0]
     for guess in guesses:
         if least_delta(0.0, *guess) > _DELTA:
-            epsilons.append(root(lambda epsilon, *of: _DELTA - least_delta(epsilon, *of), 0.0, 30.0, *guess))
+            epsilons.append(solve_between(lambda epsilon, *of: _DELTA - least_delta(epsilon, *of), 0.0, 30.0, *guess))
         if sum(tail(0.0, *guess)) < doubt:
-            pure = root(lambda epsilon, *of: sum(tail(epsilon, *of)) - doubt, 0.0, 40.0, *guess)
+            pure = solve_between(lambda epsilon, *of: sum(tail(epsilon, *of)) - doubt, 0.0, 40.0, *guess)
             for epsilon in np.linspace(0.0, pure, 17)[:-1]:
                 wanted = least_delta(epsilon, *guess)
-                mus.append(root(lambda mu, *at: gaussian_delta(mu, at[0]) - at[1], 1e-6, 20.0, epsilon, wanted))
+                mus.append(
+                    solve_between(lambda mu, *at: gaussian_delta(mu, at[0]) - at[1], 1e-6, 20.0, epsilon, wanted)
+                )
     yield equals(f"epsilon in one run, {name}", found.epsilon, max(epsilons), _SHARE)
     shown = max(least_delta(0.1, *guess) for guess in guesses)
     yield equals(f"delta in one run at 0.1, {name}", found.delta_at_least(0.1), shown, _SHARE)

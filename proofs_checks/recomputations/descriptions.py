@@ -140,7 +140,7 @@ def recompute_tables() -> Iterator[Number]:
     value = float(np.maximum(measure.p - 2.0 * measure.q, 0).sum() + measure.only_p)
     yield upper_bound("profile of the measures at ratio 2", value, profiles.gaussian_delta(mu, log(2.0)), 2e-3)
     one = random_batches.sampled_step(0.3, 1.0, "add_remove")
-    removed, added = (profiles.sampled(0.3, 1.0, side) for side in ("remove", "add"))
+    removed, added = (profiles.losses_of_sampling(0.3, 1.0, side) for side in ("remove", "add"))
     for side, found, losses in (("remove", one, removed), ("add", one.reversed, added)):
         truth = float(losses.profile(np.array(0.2))) * (1 - 2e-7)
         yield upper_bound(f"table of a sampled step, {side}", float(found(np.array(exp(0.2)))), truth, 5e-3)

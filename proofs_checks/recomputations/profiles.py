@@ -26,7 +26,7 @@ def binomial(count: int, rate: float) -> list[float]:
     return [comb(count, k) * rate**k * (1 - rate) ** (count - k) for k in range(count + 1)]
 
 
-def root(function: Callable[..., float], low: float, high: float, *more: float) -> float:
+def solve_between(function: Callable[..., float], low: float, high: float, *more: float) -> float:
     """The first argument between two at which a function changes its sign."""
     return float(brentq(function, low, high, more, xtol=1e-14))
 
@@ -42,7 +42,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     """The root of it; 0 where delta is larger."""
     if gaussian_delta(mu, 0.0) <= delta:
         return 0.0
-    return root(lambda epsilon: gaussian_delta(mu, epsilon) - delta, 0.0, mu * mu / 2 + 40 * mu)
+    return solve_between(lambda epsilon: gaussian_delta(mu, epsilon) - delta, 0.0, mu * mu / 2 + 40 * mu)
 
 
 def renyi_of_densities(numerator: Array, denominator: Array, order: float) -> float:
@@ -72,7 +72,7 @@ def replaced_renyi(rate: float, gap: float, order: float) -> float:
     return log(1 + float(trapezoid(values, x))) / (order - 1)
 
 
-class Losses(NamedTuple):
+class PrivacyLosses(NamedTuple):
     """Privacy losses of one step at many points, and their masses under the numerator and under the denominator."""
 
     losses: Array
@@ -87,23 +87,25 @@ class Losses(NamedTuple):
         return np.asarray(first - np.exp(epsilon) * second)
 
 
-def sampled(rate: float, gap: float, side: str) -> Losses:
+def losses_of_sampling(rate: float, gap: float, side: str) -> PrivacyLosses:
     """Those of a sampled Gaussian: the sample removed, added, or replaced (advanced joint convexity)."""
     mixture, base = (density * _STEP for density in sampled_densities(rate, gap))
     losses = np.log1p(rate * np.expm1(np.minimum(gap * LINE - gap**2 / 2, 600)))
-    removed = Losses(losses, mixture, base)
-    added = Losses(-losses, base, mixture)
+    removed = PrivacyLosses(losses, mixture, base)
+    added = PrivacyLosses(-losses, base, mixture)
     if side != "replace":
         return removed if side == "remove" else added
     above = losses > 0
     parts = [np.concatenate([one[above], other[above]]) for one, other in zip(removed, added, strict=True)]
     rest = 1 - parts[1].sum()
-    return Losses(*(np.append(part, more) for part, more in zip(parts, (0.0, rest, rest), strict=True)))
+    return PrivacyLosses(*(np.append(part, more) for part, more in zip(parts, (0.0, rest, rest), strict=True)))
 
 
-def two_steps(first: Losses, second: Losses, delta: float) -> float:
+def two_steps(first: PrivacyLosses, second: PrivacyLosses, delta: float) -> float:
     """Epsilon at a delta of two releases in a row: the mean of the profile of one over the loss of the other."""
-    return root(lambda epsilon: float(first.numerator @ second.profile(epsilon - first.losses)) - delta, 0.0, 60.0)
+    return solve_between(
+        lambda epsilon: float(first.numerator @ second.profile(epsilon - first.losses)) - delta, 0.0, 60.0
+    )
 
 
 def converted_epsilon(order: float, rho: float, delta: float) -> float:
@@ -117,4 +119,4 @@ def converted_epsilon(order: float, rho: float, delta: float) -> float:
         rest = order * np.log1p(-p) + (1 - order) * np.log1p(-q)
         return float(np.logaddexp(first, rest).min()) - (order - 1) * rho
 
-    return 0.0 if least(0.0) >= 0 else root(least, 0.0, 100.0)
+    return 0.0 if least(0.0) >= 0 else solve_between(least, 0.0, 100.0)

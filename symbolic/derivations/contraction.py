@@ -142,14 +142,14 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Ex
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
         if kind == "without_replacement":
-            hidden = coins(inner, Order.FIRST, batches.replaced_sample(_v, p(ell, j)), _v, w, start=start)
+            hidden = coins(inner, Order.FIRST, batches.replacement_coin(_v, p(ell, j)), _v, w, start=start)
             return hidden, path(inner, start, D, far)
         return path(inner, start, S.Zero, near, "'"), path(inner, start, D, far)
 
     before: dict[str, Callable[[], Span]] = {
         "known_batches": lambda: hide(kernel, *any_steps(losses), (S.Zero, S.Zero, T_0), A_0, path="''"),
         "shuffled": lambda: kernel.identity(Order.FIRST, S.Zero, S.Zero),
-        "without_replacement": lambda: coins(kernel, Order.FIRST, batches.replaced_sample(_v, P(j)), _v, T_0),
+        "without_replacement": lambda: coins(kernel, Order.FIRST, batches.replacement_coin(_v, P(j)), _v, T_0),
     }
     made = _blocks(kernel, _first(kernel, begin, before[kind]), block)
     if after != 0:

@@ -79,7 +79,7 @@ def hide(
 
 
 def any_steps(losses: Losses) -> tuple[Expansion, tuple[Symbol, ...], tuple[Boolean, ...]]:
-    """What `hide` asks of a class of losses: step j has its own size eta_j, and replaces k_j samples, 0 or 1."""
+    """Arguments of `hide` for a class of losses: step j has its own size eta_j, and replaces k_j samples, 0 or 1."""
     eta, k = symbols("eta_j k_j", real=True)
     return losses.other_data(eta, b, k), (eta, k), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
 

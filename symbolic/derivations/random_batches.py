@@ -114,7 +114,7 @@ def poisson_sample(order: Order, variance: Expr, price: Expr) -> Coin:
     return poisson_coin(q, update.moved(_eta, K, b), variance, order, price)
 
 
-def replaced_sample(variance: Expr, price: Expr) -> Coin:
+def replacement_coin(variance: Expr, price: Expr) -> Coin:
     """A sample that is replaced, in each batch with probability q: it moves the mean by 2 eta_j K/b."""
     return swap_coin(q, update.step_sensitivity(_eta, K, b), variance, price)
 
@@ -141,7 +141,7 @@ def poisson_composition(kernel: Kernel, order: Order) -> Span:
 def swap_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """Steps with batches without replacement, each at the cost of its coin and of its shift; q = b/n."""
     before = losses.in_any_batch(_eta, b) if start == Delta else None
-    coin, same = replaced_sample(_u, p(j)), losses.same_data(_eta, _eta)
+    coin, same = replacement_coin(_u, p(j)), losses.same_data(_eta, _eta)
     return both_orders(kernel, split_window(kernel, Order.FIRST, coin, same, (tau, start, m), before=before))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from lastiterate.commands.claims import Book, book, folder_argument, jobs_option, no_cache, paper_option
-from lastiterate.commands.completion import claims as keys_of_claims
+from lastiterate.commands.completion import list_keys
 from lastiterate.commands.output import console, progress
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.engines.time_limit import SECONDS
@@ -26,7 +26,7 @@ from lastiterate.symbolic.claim import Claim
     "keys",
     metavar="KEY",
     multiple=True,
-    shell_complete=keys_of_claims,
+    shell_complete=list_keys,
     help="Only this claim; may be given again.",
 )
 @jobs_option

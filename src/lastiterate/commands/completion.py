@@ -6,12 +6,12 @@ from importlib import resources
 import click
 
 
-def claims(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+def list_keys(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """Keys of the ledger that begin so, by its lock file: importing the claims takes seconds, and a key press waits."""
     lock = resources.files("lastiterate.proofs_checks") / "verdicts.lock.json"
     return [key for key in json.loads(lock.read_text(encoding="utf-8")) if key.startswith(incomplete)]
 
 
-def papers(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+def list_papers(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """The papers of these keys."""
-    return list(dict.fromkeys(key.partition("/")[0] for key in claims(context, parameter, incomplete)))
+    return list(dict.fromkeys(key.partition("/")[0] for key in list_keys(context, parameter, incomplete)))

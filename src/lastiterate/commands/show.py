@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from lastiterate.commands.claims import book, folder_argument
-from lastiterate.commands.completion import claims as keys_of_claims
+from lastiterate.commands.completion import list_keys
 from lastiterate.commands.output import progress, say_json
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.recompute import recompute
@@ -16,7 +16,7 @@ from lastiterate.symbolic import ledger
 
 
 @click.command(name="show")
-@click.argument("key", shell_complete=keys_of_claims)
+@click.argument("key", shell_complete=list_keys)
 @folder_argument
 @click.option("--no-cache", is_flag=True, help="Decide it afresh.")
 @click.option("--recompute", "again", is_flag=True, help="Compute the counterexamples again from their parameters.")
