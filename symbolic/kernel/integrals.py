@@ -1,15 +1,17 @@
-"""The calculus of means and divergences: rules whose judgements hold for all laws, maps and numbers that they name.
+"""The calculus of means and divergences: rules whose judgements hold for all laws, maps and numbers they name.
 
-Means        s is the sign of a - 1 for an order a > 0, a != 1, and phi(p, q) = s p^a q^(1-a) for p, q >= 0: p^a q^(1-a)
-             is 0 if p = 0, and for p > 0 = q it is oo if a > 1 and 0 if a < 1; for a < 1, phi is -oo where p or q is
-             oo. Sides are random variables that have a mean: for a > 1 in (-oo, oo], with negative parts of finite
-             mean, as densities are finite; for a < 1 in [-oo, 0], or nonnegative. Inequalities hold almost surely.
-Divergences  D_a(P || Q) = log E[p^a q^(1-a)] / (a - 1) for a > 0, a != 1: oo for a > 1 where P is not absolutely
-             continuous with respect to Q; 0 <= D_a <= oo by Jensen's inequality.
-Couplings    Within(P, P', z) says W_infinity(P, P') <= z, and then a coupling (X, X') has |X - X'| <= z almost surely:
-             couplings within z + 1/k have a weak limit point, by Prokhorov's theorem, and its mass on the closed sets
-             |x - x'| <= z + 1/k is 1 by the portmanteau theorem. ShiftedDivergence(a, z, P, Q) is the infimum of
-             D_a(P' || Q) over the laws P' within z of P. All spaces are Euclidean, so that X has a law given X'.
+Means        s is the sign of a - 1 for an order a > 0, a != 1, and phi(p, q) = s p^a q^(1-a) for p, q >= 0.
+             p^a q^(1-a) is 0 if p = 0. For p > 0 = q it is oo if a > 1 and 0 if a < 1. For a < 1, phi is -oo if
+             p or q is oo. Both sides are random variables that have a mean: for a > 1 in (-oo, oo], with negative
+             parts of finite mean because densities are finite; for a < 1 in [-oo, 0], or nonnegative.
+             Inequalities hold almost surely.
+Divergences  D_a(P || Q) = log E[p^a q^(1-a)] / (a - 1) for a > 0, a != 1. It is oo if a > 1 and P is not
+             absolutely continuous with respect to Q. By Jensen's inequality 0 <= D_a <= oo.
+Couplings    Within(P, P', z) says W_infinity(P, P') <= z. Then some coupling (X, X') has |X - X'| <= z almost
+             surely: couplings within z + 1/k have a weak limit point by Prokhorov's theorem, and by the
+             portmanteau theorem it gives the closed sets |x - x'| <= z + 1/k mass 1.
+             ShiftedDivergence(a, z, P, Q) is the infimum of D_a(P' || Q) over the laws P' within z of P.
+             All spaces are Euclidean, so X has a conditional law given X'.
 """
 
 from collections.abc import Iterable
@@ -39,21 +41,21 @@ EVENT: Final = Function("1_S", nonnegative=True)
 
 @dataclass(frozen=True, init=False, eq=False, slots=True)
 class Proposition(Judgement):
-    """An inequality, or another condition: it holds for every value of its letters that meets what is given.
+    """An inequality or another condition that holds for all values of its letters that satisfy ``given``.
 
-    Both sides are defined there, in (-oo, oo].
+    Both sides of an inequality are then defined, in (-oo, oo].
     """
 
     says: Boolean
 
     @property
     def left(self) -> Expr:
-        """The side that is at most the other."""
+        """The smaller side."""
         return self._sides()[0]
 
     @property
     def right(self) -> Expr:
-        """The side that is at least the other."""
+        """The larger side."""
         return self._sides()[1]
 
     def _sides(self) -> tuple[Expr, Expr]:
@@ -66,11 +68,11 @@ class Proposition(Judgement):
 
 
 class Calculus(Ground):
-    """Rules on means, on divergences, and on couplings."""
+    """Rules on means, divergences and couplings."""
 
     @rule
     def assume(self, condition: Boolean) -> Proposition:
-        """A condition that is supposed; one of every value of a letter, for one value."""
+        """Assume a condition. If it is stated for every value of a letter, conclude it for one value."""
         says = condition.args[0] if isinstance(condition, Every) else condition
         return self._draw("assume", says, supposed=(condition,))
 
@@ -88,7 +90,7 @@ class Calculus(Ground):
         return infer(self, object.__new__(Proposition), rule, f"rule {rule}", premises, conditions, says=said, **more)
 
     def sign(self, order: Expr) -> Expr:
-        """The sign of a - 1, where it is evident or given."""
+        """The sign of a - 1, if it is evident or given."""
         above, below = Gt(order, 1), Lt(order, 1)
         if above == true or above in self.given:
             return S.One
@@ -104,15 +106,17 @@ class Calculus(Ground):
         *given: Point,
         limits: tuple[Symbol, Expr, Expr] | None = None,
     ) -> Proposition:
-        """phi(sum w p, sum w q) <= sum w phi(p, q) for weights w >= 0; of conditional means where points are given.
+        """phi(sum w p, sum w q) <= sum w phi(p, q) for weights w >= 0, of means conditional on the points
+        ``given``.
 
-        The sum is over ``pairs`` (w, p, q), or over the index of ``limits`` in the only pair. The order, one for all
-        pairs, the weights and the limits depend on no other points. f(x) = s x^a is convex on x >= 0, so it lies above
-        its tangent at t > 0: s (a t^(a-1) p - (a-1) t^a q) <= phi(p, q), which is that tangent times q at x = p/q; for
-        q = 0 the left is at most phi, and both are 0 if p = 0. The left is linear: by sums and means it is at most R,
-        the right side, at P = sum w p and Q = sum w q. Its supremum over rational t, countably many, is phi(P, Q): at
-        t = P/Q, by continuity; as t -> 0 if P = 0; and for Q = 0 < P it is oo for a > 1 and 0 for a < 1 (t -> oo). For
-        a > 1 means P and Q of densities are finite; for a < 1 all is -oo where one is not.
+        The sum is over ``pairs`` (w, p, q), or over the index of ``limits`` with a single pair. The order,
+        which all pairs share, the weights and the limits depend on no points other than those given. f(x) = s
+        x^a is convex on x >= 0, so it lies above its tangent at t > 0: s (a t^(a-1) p - (a-1) t^a q) <=
+        phi(p, q), which is the tangent at x = p/q times q. For q = 0 the left side is at most phi, and both
+        are 0 if p = 0. The left side is linear, so sums and means bound it at P = sum w p, Q = sum w q by the
+        right side R. Its supremum over the countably many rational t is phi(P, Q): at t = P/Q by continuity;
+        as t -> 0 if P = 0; and for Q = 0 < P it is oo if a > 1 and 0 if a < 1 (t -> oo). For a > 1 the means
+        P and Q of densities are finite. For a < 1 both sides are -oo if one of them is not.
         """
         s, terms = self.sign(order), tuple(pairs)
         fixed = (order, *self.given)
@@ -138,13 +142,13 @@ class Calculus(Ground):
 
     @rule
     def young(self, p: Expr, q: Expr, order: Expr) -> Proposition:
-        """s (a p - (a-1) q) <= phi(p, q): the tangent of the proof of `jensen` at t = 1."""
+        """s (a p - (a-1) q) <= phi(p, q): the tangent in the proof of `jensen` at t = 1."""
         s, conditions = self.sign(order), [*nonnegative(p), *nonnegative(q), Gt(order, 0)]
         return self._draw("young", (s * (order * p - (order - 1) * q), s * p**order * q ** (1 - order)), (), conditions)
 
     @rule
     def mean(self, made: Proposition, *given: Expr) -> Proposition:
-        """The conditional means of both sides, given some points: the mean is monotone; `densities.mean` simplifies."""
+        """Take the conditional mean of both sides given some points. The mean is monotone."""
         kept = frozenset[Expr]().union(*(points(one) for one in made.given))
         if kept - set(given):
             raise UnprovedError(f"A mean over {kept} needs the inequality at every point, but {made.given} is given.")
@@ -152,7 +156,7 @@ class Calculus(Ground):
 
     @rule
     def times(self, made: Proposition, factor: Expr) -> Proposition:
-        """Both sides times a quantity that is not negative. No factor in them may be 0, since it would cancel."""
+        """Multiply both sides by a nonnegative quantity whose factors, if they may be 0, do not occur in them."""
         inside = {one for one in gathered(factor).as_powers_dict() if not one.is_positive and not one.is_number}
         if any(made.says.has(one) for one in inside):
             raise UnprovedError(f"To multiply by {factor} needs a quantity that {made} does not have.")
@@ -160,13 +164,13 @@ class Calculus(Ground):
 
     @rule
     def total(self, made: Proposition, weight: Expr, index: Symbol, count: Expr) -> Proposition:
-        """The sum over i = 1, ..., m of an inequality that holds for every i, times nonnegative weights."""
+        """Sum an inequality that holds for every i over i = 1, ..., m, with nonnegative weights."""
         _runs(index, count, made.given)
         left, right = (_summed(weight * side, index, count) for side in (made.left, made.right))
         return self._draw("total", (left, right), (made,), (*nonnegative(weight), Ge(count, 0)))
 
     def chain(self, first: Proposition, *others: Proposition) -> Proposition:
-        """From L <= c X + R and X <= Y, c >= 0: L <= c Y + R; X is the left of the next inequality."""
+        """From L <= c X + R, X <= Y and c >= 0: L <= c Y + R. X is the left side of the next inequality."""
         return reduce(self._linked, others, first)
 
     @rule
@@ -183,10 +187,10 @@ class Calculus(Ground):
 
     @rule
     def follow(self, made: Proposition, left: Expr, right: Expr) -> Proposition:
-        """Another inequality that follows by algebra, whatever finite values the means and divergences have.
+        """An inequality about the same quantities that follows by algebra for all finite values of them.
 
-        It is about the same quantities. Where the bound of the premise is oo, so is the new one, which has the part
-        that is infinite times a positive number; no quantity is subtracted, so that both sides are defined.
+        If the bound of the premise is oo, so is the new bound, which contains the infinite term times a
+        positive number. No quantity is subtracted, so both sides are defined.
         """
         values = quantities(made.left, made.right)
         if not quantities(left, right).keys() <= values.keys():
@@ -203,7 +207,7 @@ class Calculus(Ground):
 
     @rule
     def equal(self, made: Proposition, left: Expr, right: Expr) -> Proposition:
-        """The same sides in another form: products of powers of nonnegative quantities, and exponentials."""
+        """Rewrite both sides by the laws of exponentials and of powers of nonnegative quantities."""
         if not (_equal_powers(made.left, left) and _equal_powers(made.right, right)):
             raise UnprovedError(f"Equal sides are needed, got {left} <= {right} from {made}.")
         bases = {one.base for side in (left, right, made.left, made.right) for one in side.atoms(Pow)}
@@ -217,24 +221,24 @@ class Calculus(Ground):
 
     @rule
     def raised(self, made: Proposition, exponent: Expr) -> Proposition:
-        """From 0 <= L <= R and r < 0: R^r <= L^r, where 0^r is oo. t^r falls as t grows."""
+        """From 0 <= L <= R and r < 0: R^r <= L^r, with 0^r = oo, because t^r decreases in t."""
         sides = made.right**exponent, made.left**exponent
         return self._draw("raised", sides, (made,), (*nonnegative(made.left), Lt(exponent, 0)))
 
     @rule
     def exponential(self, made: Proposition, factor: Expr) -> Proposition:
-        """From L <= R: exp(c L) <= exp(c R) for a number c > 0."""
+        """From L <= R: exp(c L) <= exp(c R), for a number c > 0."""
         sides = exp(factor * made.left), exp(factor * made.right)
         return self._draw("exponential", sides, (made,), (Gt(factor, 0),))
 
     @rule
     def maximum(self, one: Expr, other: Expr) -> Proposition:
-        """A number is at most the larger of two."""
+        """A number is at most the maximum of it and another."""
         return self._draw("maximum", (one, Max(one, other)))
 
     @rule
     def ends(self, made: Proposition, letter: Symbol, *values: Expr) -> Proposition:
-        """An inequality on an open range holds at an end of it where its sides are equal there; 0 times oo is 0."""
+        """Extend an inequality on an open range to ends at which its sides are equal, with 0 times oo = 0."""
         discharged, supposed = set[Boolean](), set[Boolean]()
         for value in values:
             sides = (made.left.subs(letter, value), made.right.subs(letter, value))
@@ -252,19 +256,20 @@ class Calculus(Ground):
     def excess(self, p: Expr, q: Expr, g: Expr, order: Expr) -> Proposition:
         """p <= g q + g^(1-a) p^a q^(1-a) for a > 1, g > 0.
 
-        If p <= g q there is nothing to show. Else p^a q^(1-a) = p (p/q)^(a-1) >= p g^(a-1), or it is oo for q = 0.
+        This is clear if p <= g q. Otherwise p^a q^(1-a) = p (p/q)^(a-1) >= p g^(a-1), or it is oo because q =
+        0.
         """
         conditions = (*nonnegative(p), *nonnegative(q), Gt(g, 0), Gt(order, 1))
         return self._draw("excess", (p, g * q + g ** (1 - order) * p**order * q ** (1 - order)), (), conditions)
 
     @rule
     def indicator(self, x: Expr, level: Expr) -> Proposition:
-        """a 1[x >= a] <= x for x >= 0 and a > 0: the left is a or 0."""
+        """a 1[x >= a] <= x for x >= 0 and a > 0, because the left side is a or 0."""
         return self._draw("indicator", (level * Indicator(x, level), x), (), (*nonnegative(x), Gt(level, 0)))
 
     @rule
     def reflexive(self, law: Basic, order: Expr) -> Proposition:
-        """phi(p, p) = s p has the mean s: s E[p^a p^(1-a)] <= s."""
+        """phi(p, p) = s p has mean s: s E[p^a p^(1-a)] <= s."""
         s = self.sign(order)
         return self._draw("total mass", (s * moment(law, law, order), s * S.One), supposed=_totals(law))
 
@@ -277,11 +282,11 @@ class Calculus(Ground):
         bounds: Iterable[tuple[Expr, Basic, Basic]] = (),
         rest: Expr = S.Zero,
     ) -> Proposition:
-        """From s M <= s M_1^b_1 ... M_k^b_k exp(r) on moments of pairs of laws: D <= b_1 D_1 + ... + r / (a - 1).
+        """From s M <= s M_1^b_1 ... M_k^b_k exp(r) for moments of pairs of laws: D <= b_1 D_1 + ... + r / (a - 1).
 
-        A moment of a pair is E[p^a q^(1-a)] = exp((a-1) D), given all points that a law depends on. Logarithms
-        increase; divide by |a - 1|: s / |a - 1| = 1 / (a - 1). Where M_i is oo or 0 the divergence on its side is oo;
-        b_i > 0.
+        The moment of a pair is E[p^a q^(1-a)] = exp((a-1) D), given all points on which a law depends. Take
+        logarithms and divide by |a - 1|: s / |a - 1| = 1 / (a - 1). If M_i is oo or 0, the divergence on its
+        side is oo, as b_i > 0.
         """
         s, some = self.sign(order), tuple(bounds)
         given = frozenset[Point]().union(*map(points, pair), *(points(law) for _, *laws in some for law in laws))
@@ -295,7 +300,7 @@ class Calculus(Ground):
 
     @rule
     def conditional(self, made: Proposition, order: Expr, *given: Point) -> Proposition:
-        """From D(K(x) || K'(x)) <= B: s E[k^a k'^(1-a) | x] <= s exp((a-1) B). The definition of D."""
+        """From D(K(x) || K'(x)) <= B: s E[k^a k'^(1-a) | x] <= s exp((a-1) B), by the definition of D."""
         if not isinstance(made.left, RenyiDivergence) or made.left.args[0] != order:
             raise UnprovedError(f"A divergence of order {order} is needed, got {made}.")
         s, (_, one, other) = self.sign(order), made.left.args
@@ -309,9 +314,10 @@ class Calculus(Ground):
 
     @rule
     def restrict(self, made: Proposition, condition: Basic, law: Basic) -> Proposition:
-        """An inequality at the points x of a ball, times the density of a law on the ball: it holds at every x.
+        """Extend an inequality at the points x of a ball, with the density of a law on the ball as a factor,
+        to all x.
 
-        Outside of the ball the density is 0 and so are both sides.
+        Outside the ball the density is 0, and so are both sides.
         """
         if not isinstance(condition, Le) or not isinstance(condition.lhs, Norm):
             raise UnprovedError(f"A ball is given by the length of a point, got {condition}.")
@@ -328,7 +334,7 @@ class Calculus(Ground):
 
     @rule
     def below_one(self, quantity: Expr, x: Point) -> Proposition:
-        """E[f 1_S] <= E[f] for f >= 0: an indicator is at most 1."""
+        """E[f 1_S] <= E[f] for f >= 0, because an indicator is at most 1."""
         sides = mean(quantity * EVENT(x)), mean(quantity)
         return self._draw("indicator of an event", sides, (), nonnegative(quantity))
 
@@ -345,9 +351,10 @@ class Calculus(Ground):
     def every_order(self, above: Proposition, below: Proposition, order: Symbol, least: int) -> Proposition:
         """From a > 1 and from 0 < a < 1 to all orders a >= 1, or to all a >= 0.
 
-        D_1, the KL divergence, is the limit of D_a as a increases to 1, and D_0 = -log Q(p > 0) that as a falls to 0.
-        D_a is nondecreasing in a and so is its supremum, which is then the supremum over a < 1 at a = 1. At 0 a limit
-        passes through sums and maxima, not through a supremum. Polynomials in a are continuous.
+        D_1, the KL divergence, is the limit of D_a as a increases to 1. D_0 = -log Q(p > 0) is the limit as a
+        decreases to 0. D_a is nondecreasing in a, and so is its supremum, which at a = 1 is therefore the
+        supremum over a < 1. At 0 the limit passes through sums and maxima, but not through a supremum.
+        Polynomials in a are continuous.
         """
         real = _ranges(order, positive=True) or _ranges(order, nonnegative=True)
         if not real or above.says != below.says or not _continuous(above, order):
@@ -365,7 +372,7 @@ class Calculus(Ground):
 
     @rule
     def telescope(self, step: Proposition, base: Proposition, value: Expr, index: Symbol, count: Expr) -> Proposition:
-        """From f(j+1) <= f(j) + b(j) for every j >= 0 and f(0) <= 0: f(k) <= b(0) + ... + b(k-1). Induction on k."""
+        """From f(j+1) <= f(j) + b(j) and f(0) <= 0: f(k) <= b(0) + ... + b(k-1), by induction on k."""
         bound = step.right - value
         if not (_ranges(index, integer=True, nonnegative=True) and count.is_integer):
             raise UnprovedError(f"Induction needs an index that runs over 0, 1, 2, ..., got {index}.")
@@ -378,11 +385,11 @@ class Calculus(Ground):
 
     @rule
     def push(self, made: Proposition, maps: tuple[Basic, Basic], distance: Expr, *how: Boolean) -> Proposition:
-        """From P, P' within z: h(P), h'(P') within any distance that is at least e(z) + s.
+        """From P, P' within z: h(P), h'(P') are within ``distance``, which is at least e(z) + s.
 
-        |h(x) - h(y)| <= e(|x - y|), e increasing, as ``how`` says of h, and |h(x) - h'(x)| <= s for all x, for coupled
-        maps (s = 0 where h' is h). Draw (X, X') from a coupling and the maps independently of it:
-        |h(X) - h'(X')| <= |h(X) - h(X')| + |h(X') - h'(X')| <= e(z) + s.
+        The conditions ``how`` say that |h(x) - h(y)| <= e(|x - y|) with e increasing, and that the coupled
+        maps satisfy |h(x) - h'(x)| <= s for all x (s = 0 if h' is h). Draw (X, X') from a coupling and the
+        maps independently of it: |h(X) - h'(X')| <= |h(X) - h(X')| + |h(X') - h'(X')| <= e(z) + s.
         """
         (one, other), (first, second, z) = maps, self._within(made)
         far, apart = None, S.Zero if one == other else None
@@ -404,9 +411,9 @@ class Calculus(Ground):
     def part(self, made: Proposition, kernel: Symbol, a: Expr, z: Expr, variance: Expr) -> Proposition:
         """From P, P' within b <= z + a: P with Gaussian noise is within z of X' + (noise - H), |H| <= a.
 
-        For a coupling (X, X') let H = (X' - X) min(1, a/|X' - X|), so |H| <= a. Then X' - H + noise and X + noise are
-        |X' - X - H| = max(|X' - X| - a, 0) <= z apart. The kernel stands for the law of -H given X', and the noise is
-        independent.
+        For a coupling (X, X') let H = (X' - X) min(1, a/|X' - X|), so |H| <= a. The distance of X' - H +
+        noise and X + noise is |X' - X - H| = max(|X' - X| - a, 0) <= z. The kernel is the law of -H given X',
+        and the noise is independent.
         """
         first, second, b = self._within(made)
         if not isinstance(kernel, Symbol):
@@ -420,7 +427,7 @@ class Calculus(Ground):
 
     @rule
     def parted(self, made: Proposition, chosen: Boolean) -> Proposition:
-        """The kernel of `part` is on the ball of radius a at every point, so what holds for laws there holds for it."""
+        """Drop the hypothesis that a law is on the ball of radius a, which the kernel of `part` satisfies."""
         kernel, *_, radius = chosen.args
         balls = {one for one in made.given if isinstance(one, OnBall) and isinstance(one.args[0], At)}
         balls = {one for one in balls if one.args[0].args[0] == kernel and one.args[1] == radius}
@@ -430,7 +437,7 @@ class Calculus(Ground):
 
     @rule
     def forget(self, made: Proposition, chosen: Boolean) -> Proposition:
-        """The kernel of `part` exists wherever the two laws are within some distance; it is named no more."""
+        """Drop the kernel of `part` once nothing names it. It exists if the laws are within some distance."""
         kernel, first, second, radius = chosen.args
         within = any(isinstance(one, Within) and one.args[:2] == (first, second) for one in made.given)
         named = made.says.free_symbols.union(*(one.free_symbols for one in made.given - {chosen}))
@@ -440,14 +447,14 @@ class Calculus(Ground):
 
     @rule
     def competitor(self, made: Proposition, law: Basic, order: Expr) -> Proposition:
-        """From P, P' within z: D^(z)(P || Q) <= D(P' || Q), as the infimum is over such laws."""
+        """From P, P' within z: D^(z)(P || Q) <= D(P' || Q), because P' is one of the laws in the infimum."""
         first, second, z = self._within(made)
         says = ShiftedDivergence(order, z, first, law), RenyiDivergence(order, second, law)
         return self._draw("competitor", says, (made,))
 
     @rule
     def infimum(self, made: Proposition, within: Boolean) -> Proposition:
-        """From L <= D(P' || Q) + r for every P' within z of P: L <= D^(z)(P || Q) + r. P' is a letter."""
+        """From L <= D(P' || Q) + r for every P' within z of P: L <= D^(z)(P || Q) + r. P' must be a letter."""
         first, letter, z = within.args
         divergences = [one for one in made.right.atoms(RenyiDivergence) if one.args[1] == letter]
         if not isinstance(within, Within) or within not in made.given or len(divergences) != 1:
@@ -464,8 +471,8 @@ class Calculus(Ground):
     def gaussian(self, point: Point, radius: Expr, variance: Expr, order: Expr) -> Proposition:
         """D(N(h, v I) || N(0, v I)) <= a r^2 / (2 v) for |h| <= r, in every dimension.
 
-        a |y-h|^2 + (1-a) |y|^2 = |y - a h|^2 + c |h|^2 with the number c = a (1-a) that is computed here, so the power
-        p^a q^(1-a) is the density of N(a h, v I) times exp(-c |h|^2 / (2 v)): D = -c |h|^2 / (2 v (a-1)).
+        a |y-h|^2 + (1-a) |y|^2 = |y - a h|^2 + c |h|^2, and the code computes c = a (1-a). So p^a q^(1-a) is
+        the density of N(a h, v I) times exp(-c |h|^2 / (2 v)), and D = -c |h|^2 / (2 v (a-1)).
         """
         y, h = Vector("y"), Vector("h")
         square = expand(order * inner(y - h, y - h) + (1 - order) * inner(y, y) - inner(y - order * h, y - order * h))
@@ -481,12 +488,13 @@ class Calculus(Ground):
     def on_a_line(
         self, vector: Symbol, radius: Expr, variance: Expr, order: Expr, rate: Expr, *, back: bool
     ) -> Proposition:
-        """D(N(0, v I) || mixture with N(h, v I), chance q) is at most the same on the line at distance R, |h| <= R.
+        """D(N(0, v I) || (1-q) N(0, v I) + q N(h, v I)) is at most its value on the line at distance R, |h| <= R.
 
-        The random map y -> y h + N(0, v (I - h h^T/R^2)) carries N(0, v/R^2) to N(0, v I) and N(1, v/R^2) to
-        N(h, v I), since the covariances (v/R^2) h h^T and v (I - h h^T/R^2) add up to v I, and mixtures to mixtures; no
-        map raises a divergence (`post_processing`). ``back``: for |h| = R the map y -> <y, h>/R^2 leads from N(0, v I)
-        and N(h, v I) to the line, as <h, h>/R^2 = 1 and the variance is v |h|^2/R^4 = v/R^2.
+        The random map y -> y h + N(0, v (I - h h^T/R^2)) takes N(0, v/R^2) to N(0, v I) and N(1, v/R^2) to
+        N(h, v I), since the covariances (v/R^2) h h^T and v (I - h h^T/R^2) add up to v I. It takes mixtures
+        to mixtures, and no map increases a divergence (`post_processing`). With ``back`` and |h| = R, the map
+        y -> <y, h>/R^2 takes N(0, v I) and N(h, v I) to the line, because <h, h>/R^2 = 1 and the variance is
+        v |h|^2/R^4 = v/R^2.
         """
         line = tuple(Normal(at, variance / radius**2) for at in (S.Zero, S.One))
         space = Gaussian(S.Zero, variance), Noisy(Dirac(vector), variance) if back else Gaussian(vector, variance)
@@ -497,7 +505,7 @@ class Calculus(Ground):
 
     @rule
     def rewrite(self, made: Proposition, old: Basic, new: Basic) -> Proposition:
-        """One name of a law for another, where `densities.one_law` has both."""
+        """Replace a name of a law by another that `densities.one_law` accepts."""
         if not (one_law(old, new) or one_law(new, old)):
             raise UnprovedError(f"Two names of one law are needed, got {old} and {new}.")
         if any(set(one.args[1:2]) & (old.free_symbols | new.free_symbols) for one in made.says.atoms(Supremum)):
@@ -506,7 +514,7 @@ class Calculus(Ground):
 
     @rule
     def extremum(self, upper: Proposition, lower: Proposition, ball: Boolean, vector: Symbol) -> Proposition:
-        """From f(P) <= B for every law P on a ball, and B <= f of the point v with |v| = R: the supremum of f is B.
+        """From f(P) <= B for every law P on a ball, and B <= f of a point v with |v| = R: the supremum of f is B.
 
         Such a point exists, and its law is on the ball.
         """
@@ -529,13 +537,13 @@ class Calculus(Ground):
 
 
 def add_noise(kernel: Symbol, variance: Expr) -> Lambda:
-    """The kernel x -> law of a draw from kernel(x) plus Gaussian noise."""
+    """The kernel x -> law of a draw from kernel(x) plus Gaussian noise of this variance."""
     x = Point("x")
     return Lambda(x, Noisy(At(kernel, x), variance))
 
 
 def nonnegative(term: Expr) -> tuple[Boolean, ...]:
-    """The side condition that a term is nonnegative, unless its form shows it: 0 times oo is 0."""
+    """The side condition that a term is nonnegative; none if its form shows it, with 0 times oo = 0."""
     if isinstance(term, exp):
         return ()
     if isinstance(term, Add | Mul) and not any(nonnegative(part) for part in term.args):
@@ -551,7 +559,7 @@ def nonnegative(term: Expr) -> tuple[Boolean, ...]:
 
 
 def _same(one: Expr, other: Expr) -> bool:
-    """Tell whether two terms are one after expansion."""
+    """Tell whether two terms are equal after expansion."""
     return bool(one == other or Add(*map(gathered, Add.make_args(expand_mul(one - other)))) == 0)
 
 
@@ -560,26 +568,26 @@ def _same_moments(one: Expr, other: Expr) -> bool:
 
 
 def _equal_powers(one: Expr, other: Expr) -> bool:
-    """Tell whether two terms are one, by the laws of powers of nonnegative numbers, 0 and oo with their conventions."""
+    """Tell whether two terms are equal by the laws of powers of nonnegative numbers, including 0 and oo."""
     if _same(one, other):
         return True
     return bool(simplify(expand(expand_log(log(one / other), force=True))) == 0)
 
 
 def _ranges(letter: Basic | None, **signs: bool) -> bool:
-    """Tell whether a letter stands for every number with these properties, and for no others."""
+    """Tell whether a letter stands for exactly the numbers with these properties."""
     return isinstance(letter, Symbol) and letter.assumptions0 == Symbol("_", **signs).assumptions0
 
 
 def _runs(index: Symbol, count: Expr, fixed: Iterable[Basic]) -> None:
-    """Raise an error unless an index runs over 1, ..., ``count``, and no term that is the same for all names it."""
+    """Raise an error unless an index runs over 1, ..., ``count`` and does not occur in the fixed terms."""
     whole = _ranges(index, integer=True, positive=True) or _ranges(index, integer=True, nonnegative=True)
     if not whole or not count.is_integer or any(index in one.free_symbols for one in (count, *fixed)):
         raise UnprovedError(f"A sum over {index} needs the same for every {index}, up to a whole number, got {fixed}.")
 
 
 def quantities(*of: Basic) -> dict[Basic, Symbol]:
-    """A letter for every mean, divergence and other quantity in terms, and for every sum of them."""
+    """Assign a letter to every mean, divergence, other quantity and sum in the terms."""
     found: set[Basic] = set()
     for one in of:
         walk = preorder_traversal(one)
@@ -594,7 +602,7 @@ def quantities(*of: Basic) -> dict[Basic, Symbol]:
 
 
 def _counts(term: Basic) -> bool:
-    """Tell whether a quantity is nonnegative by its form: a divergence, or a mean or a sum of such terms."""
+    """Tell whether the form shows a quantity nonnegative: a divergence, or a mean or sum of nonnegative terms."""
     if isinstance(term, ConditionalMean | Sum | Supremum):
         return _counts(term.args[0])
     if isinstance(term, Add | Mul):
@@ -605,7 +613,7 @@ def _counts(term: Basic) -> bool:
 
 
 def _summed(term: Expr, index: Symbol, count: Expr) -> Expr:
-    """The sum over i = 1, ..., m of every term, with what does not depend on i in front."""
+    """The sum of each term over i = 1, ..., m, with factors that do not depend on i in front."""
     parts = []
     for one in Add.make_args(expand_mul(term, deep=False)):
         front, inside = one.as_independent(index, as_Add=False)
@@ -619,7 +627,7 @@ def _totals(*laws: Basic) -> set[Boolean]:
 
 
 def _continuous(made: Proposition, order: Symbol) -> bool:
-    """Tell whether the order stands in divergences and their suprema, or in polynomials in terms of their own."""
+    """Tell whether the order occurs only in divergences, their suprema and separate polynomial terms."""
 
     def hidden(part: Basic) -> bool:
         return isinstance(part, RenyiDivergence) and part.args[0] == order

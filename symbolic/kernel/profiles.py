@@ -1,16 +1,17 @@
-"""Profiles as terms: bounds of a hockey-stick divergence E_g(P || Q) = sup_A P(A) - g Q(A) for every g >= 0 at once.
+"""Profiles as terms: upper bounds of the hockey-stick divergence E_g(P || Q) = sup_A P(A) - g Q(A) for all g >= 0.
 
 A profile f is convex and nonincreasing in g with f(0) = 1 and f(g) >= max(1 - g, 0). It is
 
     f(g) = f(oo) + integral of (y - g)_+ dm(y),
 
-m the second derivative of f: the law of the likelihood ratio y = dP/dQ under Q. Adaptive composition multiplies ratios,
+where m is the second derivative of f, the law of the likelihood ratio y = dP/dQ under Q. Adaptive composition
+multiplies ratios,
 
-    (f x J)(g) = J(oo) + f(oo) (1 - J(oo)) + double integral of (y y' - g)_+ dm_f(y) dm_J(y'),
+    (f x J)(g) = J(oo) + f(oo) (1 - J(oo)) + double integral of (y y' - g)_+ dm_f(y) dm_J(y').
 
-which is commutative, associative and monotone in both, and leaves f alone where J = max(1 - g, 0).
+It is commutative, associative and monotone in both, and J = max(1 - g, 0) leaves f unchanged.
 
-Letters   g the factor of the second law; mu^2 (``square``) the squared distance of two means over the variance.
+Letters   g is the factor of the second law, mu^2 (``square``) the squared distance of two means over the variance.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -43,14 +44,14 @@ class Order(StrEnum):
 
 
 class Profile:
-    """A profile as a term; ``order`` is the one order that it bounds, None where it bounds both."""
+    """A profile as a term. ``order`` is the only order that it bounds, or None if it bounds both."""
 
     order: Order | None
     text: ClassVar[str]
-    """Its name, with its attributes in braces."""
+    """The name of the profile, with its attributes in braces."""
 
     def named(self) -> Iterator[str | Expr]:
-        """Its name, in texts and expressions."""
+        """The name of the profile, as texts and expressions."""
         for text, part, *_ in Formatter().parse(self.text):
             yield text
             if part is not None:
@@ -61,7 +62,7 @@ class Profile:
         return "".join(map(str, self.named()))
 
     def subs(self, values: Mapping[Symbol, Expr]) -> "Profile":
-        """The term with values for symbols, all at once, except for an index over which it ranges."""
+        """Substitute values for symbols, all at once. An index of the term is bound and stays."""
         own: Any = self  # every profile is a dataclass
         parts = {one.name: getattr(own, one.name) for one in fields(own)}
         index, inside = parts.pop("index", None), dict(values)
@@ -80,7 +81,7 @@ class Profile:
 
 
 def new_letter(letter: Symbol, *said: Basic) -> Symbol:
-    """The letter, primed until no letter of the terms, free or bound, has its name."""
+    """The letter, with primes added until no free or bound letter of the terms has its name."""
     taken = {one.name for part in said for one in part.atoms(Symbol)}
     while letter.name in taken:
         letter = Symbol(f"{letter.name}'", **letter.assumptions0)
@@ -88,7 +89,7 @@ def new_letter(letter: Symbol, *said: Basic) -> Symbol:
 
 
 def _said(thing: Any) -> Tuple:
-    """The terms in a part of a profile."""
+    """All terms in a part of a profile."""
     if isinstance(thing, Profile):
         own: Any = thing
         return Tuple(*(_said(getattr(own, one.name)) for one in fields(own)))
@@ -98,7 +99,7 @@ def _said(thing: Any) -> Tuple:
 
 
 def put_values(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
-    """A term, or many, with values for symbols, all at once; a bound letter stays, and captures none of them."""
+    """Substitute values in a term, profile or tuple, all at once. Bound letters stay and capture none."""
     if isinstance(thing, tuple):
         return tuple(put_values(one, values) for one in thing)
     if isinstance(thing, Profile):
@@ -116,7 +117,7 @@ def put_values(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
 
 
 def _put_inside(thing: ExprWithLimits, values: Mapping[Symbol, Expr]) -> Expr:
-    """A sum or a product with values for its free letters; an index that a value names gets another name."""
+    """Substitute values in a sum or a product, renaming an index that occurs in a value."""
     named = set[Basic]().union(thing.function.free_symbols, *(one.free_symbols for one in thing.limits[:-1]))
     limits, inside = list[Tuple](), dict(values)
     for letter, *ends in reversed([limit.args for limit in thing.limits]):  # the last one is outermost
@@ -133,7 +134,7 @@ def _put_inside(thing: ExprWithLimits, values: Mapping[Symbol, Expr]) -> Expr:
 
 @dataclass(frozen=True)
 class Equal(Profile):
-    """max(1 - g, 0): the two laws are the same."""
+    """max(1 - g, 0), the profile of two equal laws."""
 
     text = "the same law"
     order = None
@@ -157,10 +158,10 @@ class Gauss(Profile):
 
 @dataclass(frozen=True)
 class PoissonStep(Profile):
-    """A step that a sample of run 1 enters with probability q, and then moves its mean by mu.
+    """A step whose batch contains an extra sample of run 1 with probability q; the sample moves its mean by mu.
 
-    Order FIRST has the law with the sample as P: q theta((g - 1 + q)/q) for g > 1 - q, and 1 - g below. Order SECOND is
-    E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). Without an order it is the larger of both.
+    In order FIRST, P is the law with the sample: q theta((g - 1 + q)/q) for g > 1 - q, and 1 - g below. Order
+    SECOND is E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). Without an order the profile is the larger of both.
     """
 
     text = "a sample added by a coin of probability {rate}, mu^2 = {square}"
@@ -190,7 +191,7 @@ class SwapStep(Profile):
 
 
 class _OfParts(Profile):
-    """A profile with the order of its parts; each order has its own where they have none."""
+    """A profile with the order of its parts; if they have none, it bounds both orders."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", common(_inside(self)))
@@ -198,7 +199,7 @@ class _OfParts(Profile):
 
 @dataclass(frozen=True)
 class Composed(_OfParts):
-    """The composition of several profiles of one order."""
+    """The composition of profiles that have one order."""
 
     parts: tuple[Profile, ...]
 
@@ -228,7 +229,10 @@ class Steps(_OfParts):
 
 @dataclass(frozen=True)
 class MeanProfile(_OfParts):
-    """sum of w f over pairs (w, f), weights that add to 1, and 1 for f on an event of probability ``failure``."""
+    """sum of w f over the pairs (w, f), plus ``failure``, the probability of an event on which f is 1.
+
+    The weights and ``failure`` add up to 1.
+    """
 
     pairs: tuple[tuple[Expr, Profile], ...]
     failure: Expr = S.Zero
@@ -246,7 +250,7 @@ class MeanProfile(_OfParts):
 
 @dataclass(frozen=True)
 class Average(_OfParts):
-    """The sum over ``index`` = 0, ..., ``count`` - 1 of weight times part, weights that add to 1."""
+    """The sum of ``weight`` times ``part`` over ``index`` = 0, ..., ``count`` - 1. The weights add up to 1."""
 
     text = "the mean over {index} < {count} of ({part}), weights {weight}"
     weight: Expr
@@ -260,7 +264,7 @@ class Average(_OfParts):
 
 @dataclass(frozen=True)
 class Recurring(_OfParts):
-    """f_n of f_0 = ``base`` and f_{j+1} = (1 - p) ``first`` + p (f_j composed with ``again``), n = ``count``."""
+    """f_n with f_0 = ``base`` and f_{j+1} = (1 - p) ``first`` + p (f_j composed with ``again``), n = ``count``."""
 
     text = "f_{count} of f_0: {base}, and of f_(j+1): {rest} of ({first}) and {chance} of (f_j and {again})"
     chance: Expr
@@ -277,7 +281,7 @@ class Recurring(_OfParts):
 
 @dataclass(frozen=True)
 class Atoms(Profile):
-    """f(oo) + sum of m (y - g)_+ over finitely many pairs (y, m): a table, or the exact profile of a finite pair."""
+    """f(oo) + sum of m (y - g)_+ over the pairs (y, m): a table, or the exact profile of a finite pair of laws."""
 
     pairs: tuple[tuple[Expr, Expr], ...]
     order: Order | None = None
@@ -287,7 +291,7 @@ class Atoms(Profile):
 
     @property
     def rest(self) -> Expr:
-        """f(oo), the mass of P where Q has none."""
+        """f(oo), the mass of P where Q has no mass."""
         return 1 - Add(*(y * m for y, m in self.pairs))
 
     def at(self, g: Expr) -> Expr:
@@ -295,12 +299,12 @@ class Atoms(Profile):
 
 
 EVERYTHING: Final = Atoms(())
-"""The constant 1: the two laws may be any."""
+"""The constant 1, which bounds any two laws."""
 
 
 @dataclass(frozen=True)
 class Chords(_OfParts):
-    """``part`` on a lattice: equal to it at 0 and at every ``node``, linear between, then constant; so it is above."""
+    """An upper bound of ``part``: equal to it at 0 and the nodes, linear between, then constant."""
 
     text = "chords between the nodes {node} of ({part})"
     part: Profile
@@ -311,7 +315,7 @@ class Chords(_OfParts):
 
 @dataclass(frozen=True)
 class Letter(Profile):
-    """Any profile, by its letter: one for each order, that of the judgement in which it stands."""
+    """An arbitrary profile denoted by a letter, one for each order."""
 
     text = "{name}"
     order = None
@@ -323,10 +327,12 @@ class Letter(Profile):
 
 @dataclass(frozen=True)
 class Contracted(_OfParts):
-    """The greatest convex function below g -> inf int u N(g v/u) + A F(g B/A), A = int (p - u) and B = int (q - v).
+    """The greatest convex function below g -> inf int u N(g v/u) + A F(g B/A), A = int (p - u) and B = int (q
+    - v).
 
-    The infimum is over 0 <= u <= p, 0 <= v <= q and over all finite measures p and q whose profile is at least
-    ``before`` with int p >= 1 >= int q; so it rises with ``before``, ``near`` and ``far``.
+    The infimum is over 0 <= u <= p, 0 <= v <= q and over all finite measures p and q whose profile is at
+    least ``before`` with int p >= 1 >= int q. So it is monotone in ``before``, ``near`` (N) and ``far``
+    (F).
     """
 
     text = "({before}), then a block at ({near}) where both runs agree and ({far}) where not"
@@ -337,10 +343,11 @@ class Contracted(_OfParts):
 
 @dataclass(frozen=True)
 class BlockChain(_OfParts):
-    """Y_n of any profiles Y_0 >= ``base`` and Y_{j+1} >= Contracted(Y_j, ``near``, ``far``), n = ``count``.
+    """Y_n for any profiles Y_0 >= ``base`` and Y_{j+1} >= Contracted(Y_j, ``near``, ``far``), n = ``count``.
 
-    ``near`` and ``far`` may name ``index`` = j. One table Y that is at least its own contraction is such a
-    sequence, and so are tables through upper bounds at their nodes. Without an order each order has its own.
+    ``near`` and ``far`` may name ``index`` = j. A table Y that is at least its own contraction is such a
+    sequence, and so are tables through upper bounds at their nodes. Without an order there is one sequence
+    for each order.
     """
 
     text = (
@@ -354,17 +361,19 @@ class BlockChain(_OfParts):
     count: Expr
 
     def then(self) -> Contracted:
-        """Y_n and one block more, in the words of Y_n."""
+        """Y_n followed by one more block, in terms of Y_n."""
         near, far = (part.subs({self.index: self.count}) for part in (self.near, self.far))
         return Contracted(self, near, far)
 
 
 @dataclass(frozen=True)
 class Damped(_OfParts):
-    """f_n of f_0 = ``base`` and f_{j+1}(g) = f_j(g) F(1 + (g - 1)/f_j(g)), n = ``count``; ``far`` may name j.
+    """f_n with f_0 = ``base`` and f_{j+1}(g) = f_j(g) F(1 + (g - 1)/f_j(g)), n = ``count``; ``far``, F, may
+    name j.
 
-    With F(r) = sup_b T(b) - r b it is sup_b f_j(g) (T(b) - b) - (g - 1) b, so it is a profile if f_j is one. It is the
-    block of u = min(p, g q) and v = u/g with N = E_0: int u N(g v/u) = 0, A = f_j(g) and B = (g - 1 + A)/g.
+    With F(r) = sup_b T(b) - r b, f_{j+1}(g) is sup_b f_j(g) (T(b) - b) - (g - 1) b, a profile if f_j is one.
+    It is the block with u = min(p, g q), v = u/g and N = E_0: int u N(g v/u) = 0, A = f_j(g) and B = (g - 1 +
+    A)/g.
     """
 
     text = "f_{count} of f_0: {base}, and of f_({index}+1): f_{index} F(1 + (g - 1)/f_{index}), F: {far}"
@@ -374,7 +383,7 @@ class Damped(_OfParts):
     count: Expr
 
     def then(self) -> Contracted:
-        """f_n and one block more, in the words of f_n."""
+        """f_n followed by one more block, in terms of f_n."""
         return Contracted(self, Equal(), self.far.subs({self.index: self.count}))
 
     def at(self, g: Expr) -> Expr:
@@ -391,14 +400,14 @@ X = Symbol("X", positive=True)
 
 @dataclass(frozen=True)
 class Projected(_OfParts):
-    """The mean of ``part`` over `X` of ``dimension`` degrees of freedom."""
+    """The mean of ``part`` over `X`, which is chi-square with ``dimension`` degrees of freedom."""
 
     text = "the mean over X, chi-square of {dimension} degrees of freedom, of ({part})"
     part: Profile
     dimension: Expr
 
     def subs(self, values: Mapping[Symbol, Expr]) -> Profile:
-        """As for every profile; `X` is bound, so no value is substituted for it or contains it."""
+        """Substitute values as in every profile; `X` is bound, so it may not be replaced or occur in a value."""
         if X in values or any(X in value.free_symbols for value in values.values()):
             raise UnprovedError(f"The mean over {X} leaves no {X} to put a value for, or to make one of, got {values}.")
         return super().subs(values)
@@ -408,7 +417,7 @@ class Projected(_OfParts):
 
 
 def common(profiles: Iterable[Profile]) -> Order | None:
-    """The one order that all of them bound; an error where one bounds E_g(P || Q) and another E_g(Q || P) alone."""
+    """The order that all the profiles bound, None if all bound both; an error if they bound different orders."""
     orders = {profile.order for profile in profiles} - {None}
     if len(orders) > 1:
         raise UnprovedError("Profiles of one order are needed, got both; exchange the runs in one of them.")
@@ -416,7 +425,7 @@ def common(profiles: Iterable[Profile]) -> Order | None:
 
 
 def compose(*profiles: Profile) -> Profile:
-    """The profile of consecutive steps, of which each may depend on those before it."""
+    """The profile of consecutive steps, each of which may depend on those before it."""
     gauss: list[Expr] = []
     atoms: list[Atoms] = []
     counts: dict[Profile, Expr] = {}
@@ -432,14 +441,14 @@ def compose(*profiles: Profile) -> Profile:
                 counts[part.part] = counts.get(part.part, S.Zero) + part.count
             case _:
                 counts[part] = counts.get(part, S.Zero) + 1
-    for steps in [part for part in counts if isinstance(part, Steps)]:  # of which the next one may be there
+    for steps in [part for part in counts if isinstance(part, Steps)]:  # the part after its last may be present
         following = steps.part.subs({steps.index: steps.count})
         if counts.get(steps) == counts.get(following) == 1:
             del counts[steps], counts[following]
             more = replace(steps, count=steps.count + 1)
             counts[more] = counts.get(more, S.Zero) + 1
     parts = [part if count == 1 else Power(part, count) for part, count in counts.items()]
-    if gauss:  # two Gaussian shifts at right angles are one, along the diagonal
+    if gauss:  # orthogonal Gaussian shifts compose to one shift along the diagonal
         parts.append(Gauss(Add(*gauss)))
     if atoms:
         parts.append(Atoms(_products(atoms), common(atoms)))
@@ -460,13 +469,13 @@ def _products(atoms: Iterable[Atoms]) -> tuple[tuple[Expr, Expr], ...]:
 
 
 def unfolded(profile: Recurring) -> MeanProfile:
-    """f_n in the words of f_(n-1)."""
+    """f_n in terms of f_(n-1)."""
     before = replace(profile, count=profile.count - 1)
     return MeanProfile(((1 - profile.chance, profile.first), (profile.chance, compose(before, profile.again))))
 
 
 def counts(index: Symbol, count: Expr) -> None:
-    """Raise an error unless an index stands for every whole number from 0 on, and it runs over so many."""
+    """Raise an error unless an index stands for every integer >= 0, and the count is an integer without it."""
     if not isinstance(index, Symbol) or index.assumptions0 != _INDEX or not count.is_integer or index in count.atoms():
         raise UnprovedError(f"An index needs to run over 0, 1, 2, ..., so many whole numbers, got {index}, {count}.")
 
@@ -479,7 +488,7 @@ _KNOWN: Final = (
 
 
 def formed(profile: Profile) -> None:
-    """Raise an error unless a term is made as its class says: of profiles of its own order, and of whole counts."""
+    """Raise an error unless a profile has a known type, parts of its own order and integer counts."""
     if type(profile) not in _KNOWN:
         raise UnprovedError(f"A profile of the kernel is needed, got one of type {type(profile).__name__}.")
     inside = _inside(profile)
@@ -507,8 +516,9 @@ def _flat(thing: Any) -> list[Any]:
 def sound(profile: Profile) -> list[Boolean]:
     """Conditions under which a term is a profile: convex, nonincreasing, 1 at 0 and at least max(1 - g, 0).
 
-    A table with 1 at 0 is one if its masses and the rest of P are nonnegative and the masses, those of Q, add up to at
-    most 1: its slope at 0 is that sum, and no profile falls faster than 1 - g.
+    A table that is 1 at 0 is a profile if its masses and the rest of P are nonnegative and the masses, which
+    are those of Q, add up to at most 1: minus their sum is its slope at 0, and no profile decreases faster
+    than 1 - g.
     """
     formed(profile)
     return list(dict.fromkeys(_sound(profile)))
@@ -559,7 +569,7 @@ def _any(part: Profile, index: Symbol) -> Profile:
 
 
 def _rates(above: PoissonStep | SwapStep, below: PoissonStep | SwapStep) -> tuple[Boolean, ...]:
-    """Conditions under which the rate of a profile is a probability, and no less than that of a sound one."""
+    """Conditions under which the rate of a profile is a probability and at least the rate of a sound profile."""
     return () if above.rate == below.rate else (below.rate <= above.rate, above.rate <= 1)
 
 
@@ -568,12 +578,12 @@ def _some(profile: Recurring | BlockChain | Damped) -> list[Boolean]:
 
 
 def covers(above: Profile, below: Profile) -> list[Boolean]:
-    """Conditions under which ``above`` is at least ``below`` at every g, by the monotonicity of their terms."""
+    """Conditions under which ``above`` >= ``below`` at every g, by the monotonicity of the terms."""
     formed(above)
     match above, below:
         case _ if above == below:
             return []
-        case _, Equal():  # the least profile of all
+        case _, Equal():  # the least profile
             return sound(above)
         case Gauss(), Gauss():
             return [below.square <= above.square]
@@ -593,7 +603,7 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
             return covers(above.base, below)
         case BlockChain() | Damped(), Contracted():
             return [*_some(above), *covers(replace(above, count=above.count - 1).then(), below)]
-        case Atoms(), Atoms():  # both are linear between the nodes of either, and both fall to f(oo)
+        case Atoms(), Atoms():  # both are linear between the nodes of either, and both decrease to f(oo)
             nodes = sorted({y for one in (above, below) for y, _ in one.pairs}, key=str)
             less = [below.at(node) <= above.at(node) for node in nodes] + [below.rest <= above.rest]
             return [*sound(above), *less]
@@ -601,11 +611,11 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
 
 
 _RISING: Final = (Steps, Average, Projected, Chords, Composed, MeanProfile, Recurring, Contracted, BlockChain, Damped)
-"""Terms that rise with their parts, at every index, if all else is the same."""
+"""Terms that increase with their parts, at every index, if everything else is the same."""
 
 
 def _rises(above: Any, below: Any) -> list[Boolean] | None:
-    """Conditions under which a term is at least another, part by part; None where more than parts differs."""
+    """Conditions under which a term is at least another, part by part; None if they differ in more than parts."""
     if not isinstance(above, _RISING):
         return None
     bound = X if isinstance(above, Projected) else getattr(above, "index", None)
