@@ -1,1 +1,1 @@
-"""The proof kernel: one judgement about two runs, and the rules that lead to it."""
+"""The proof kernel: a judgement about two runs, and the rules that derive it."""

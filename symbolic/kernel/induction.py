@@ -1,4 +1,4 @@
-"""Induction over the steps of a run: one generic step with its sequences; and batches in cyclic order."""
+"""Induction over the steps of a run with sequences of numbers, and over batches in cyclic order."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -16,10 +16,10 @@ from lastiterate.symbolic.kernel.substitution import *
 
 @dataclass(frozen=True)
 class Sequence:
-    """u_0 = ``first`` and u_{j+1} = ``after``, an expression in the values at j, or a letter where u is any sequence.
+    """u_0 = ``first``, u_{j+1} = ``after``, an expression in the values at j, or a letter if u is arbitrary.
 
-    ``value`` is the letter for u_j, a real symbol of which no sign is declared, and ``last`` that for u_m; ``closed``
-    is u_j as an expression in the index, None where u_m stays a letter.
+    ``value`` is the letter for u_j, a real symbol without a declared sign, and ``last`` the letter for u_m.
+    ``closed`` is u_j as an expression in the index, or None if u_m stays a letter.
     """
 
     value: Symbol
@@ -32,7 +32,7 @@ class Sequence:
 def own_letters(
     index: Symbol, sequences: Iterable[Sequence], letters: Iterable[Symbol], conditions: Iterable[Boolean]
 ) -> None:
-    """Raise an error unless each sequence has real letters of its own, and nothing names its last value early."""
+    """Raise an error unless all sequences have distinct real letters, and no term names a last value."""
     plain = Symbol("plain", real=True).assumptions0
     own = [*(letter for one in sequences for letter in (one.value, one.last)), *letters]
     declared = [letter for letter in own if letter.assumptions0 != plain]
@@ -54,7 +54,7 @@ def steps_before(
     index: Symbol,
     revealed: frozenset[Variable],
 ) -> Span:
-    """The judgement about the steps before that an induction supposes, and of which it discharges the hypothesis."""
+    """The judgement about the steps before that an induction supposes, with a hypothesis that it discharges."""
     own = Hypothesis(STEPS_BEFORE, symmetric=False, over=(index,))
     formed(profile)
     return apply(kernel, "induction hypothesis", order, ends, distances, profile, (), (), {own}, scope=revealed)
@@ -65,9 +65,9 @@ def steps_before(
 class StepInduction:
     """Statements for every 0 <= j <= m = ``count`` about a run and its sequences.
 
-    ``keeps`` hold at 0 and pass from j to j + 1, which is shown when the induction is made. ``letters`` are further
-    numbers of step j, of which the ``laws`` are all that is known; laws are supposed at every 0 <= j < m, and ``ends``
-    of the values at m.
+    ``keeps`` hold at 0 and pass from j to j + 1, which is shown at construction. ``letters`` are further
+    numbers of step j, known only by the ``laws``. The laws are supposed at every 0 <= j < m, and ``ends`` of
+    the values at m.
     """
 
     kernel: Kernel
@@ -105,9 +105,10 @@ class StepInduction:
 
     @rule
     def falls(self, u: Expr, w: Expr) -> Self:
-        """u_m w_j <= u_j w_m for every j <= m, where u_{j+1} w_j <= u_j w_{j+1}, w >= 0, and w > 0 from j = 1 on.
+        """u_m w_j <= u_j w_m for every j <= m, if u_{j+1} w_j <= u_j w_{j+1}, w >= 0, and w > 0 from j = 1 on.
 
-        By induction over m from m = j: u_{m+1} w_j = (u_{m+1} w_m) w_j / w_m <= u_m w_{m+1} w_j / w_m <= u_j w_{m+1}.
+        By induction over m from m = j: u_{m+1} w_j = (u_{m+1} w_m) w_j / w_m <= u_m w_{m+1} w_j / w_m <= u_j
+        w_{m+1}.
         """
         self._own()
         self._of_values(u, w)
@@ -118,7 +119,7 @@ class StepInduction:
 
     @rule
     def returns(self, condition: Boolean) -> Self:
-        """A condition that is given at m and passes back from j + 1 to j holds for every 1 <= j <= m."""
+        """A condition that is given at m and passes from j + 1 to j holds for every 1 <= j <= m."""
         self._own()
         self._of_values(condition)
         known, after = self._known, put_values(condition, self._after)
@@ -137,8 +138,8 @@ class StepInduction:
     ) -> Span:
         """z(0) -> z(m) at f(m) in m steps, if step s + j goes z(j) -> z(j + 1) at J with f(j) x J <= f(j + 1).
 
-        It is `recur` from no step on, where `chain` adds one. ``step`` makes the judgement for one j from the kernel
-        that knows what holds there.
+        This is `recur` starting with no step and extended by `chain`. ``step`` makes the judgement for one j
+        from a kernel that supposes what holds at j.
         """
         self._own()
         one = step(self.kernel.under(*self._known), distance, put_values(distance, self._after))
@@ -158,10 +159,10 @@ class StepInduction:
         far: Expr | None = None,
         revealed: frozenset[Variable] = frozenset(),
     ) -> Span:
-        """z -> z(m) at f(m), if ``begin`` has f(0), and from f(j) before ``length`` more steps there follows f(j + 1).
+        """z -> z(m) at f(m), if ``begin`` has f(0), and f(j) followed by ``length`` more steps gives f(j + 1).
 
-        By induction over m. ``extend`` makes the judgement z -> z(j + 1) with the steps number j from the one before
-        them, z -> z(j), z(j) = ``distance``; ``far`` is shown to be at least z(m).
+        By induction over m. ``extend`` makes the judgement z -> z(j + 1) from the judgement z -> z(j) for the
+        steps before, with z(j) = ``distance``. ``far`` is shown to be at least z(m).
         """
         self._own()
         self._of_values(profile, distance)
@@ -201,7 +202,7 @@ class StepInduction:
 
     @rule
     def close(self, span: Span) -> Span:
-        """The closed forms for the letters of the last values, which obey what the sequences keep."""
+        """Replace the letters for last values by their closed forms, which satisfy what the sequences keep."""
         self._own()
         if not (self.supposed() <= span.hypotheses and self.kernel.given <= span.given):
             raise UnprovedError("What is closed was not reached by this induction.")
@@ -229,12 +230,12 @@ class StepInduction:
 
     @property
     def _over(self) -> tuple[Symbol, ...]:
-        """The letters of one step, of which the hypotheses speak for all of them."""
+        """The letters of one step, for all values of which the hypotheses are stated."""
         return (self.index, *(one.value for one in self.sequences), *self.letters)
 
     @property
     def _of_all(self) -> frozenset[Boolean]:
-        """The laws that name no letter of one step: conditions on the numbers, like others that are given."""
+        """The laws that name no letter of one step, which are given conditions on numbers."""
         return frozenset(law for law in self.laws if not set(self._over) & law.free_symbols)
 
     @property
@@ -242,7 +243,7 @@ class StepInduction:
         return frozenset(put_values(condition, self._last) for condition in self.keeps)
 
     def supposed(self, *of_step: Hypothesis) -> frozenset[Hypothesis]:
-        """Laws, ends and sequences, and what step j supposes, said of all steps."""
+        """The hypotheses of the laws, ends, sequences and of one step, stated for all steps."""
         laws = (self._always(Law("this holds", (law,))) for law in self.laws if law not in self._of_all)
         ends = (End("this holds", (end,)) for end in self.ends if end != true)
         return frozenset((*laws, *ends, *map(self._meant, self.sequences), *map(self._always, of_step)))
@@ -253,7 +254,7 @@ class StepInduction:
         return Meaning(says, (one.first, one.after, self.count, one.last), over=self._over)
 
     def _always(self, one: Hypothesis) -> Hypothesis:
-        """A hypothesis that speaks of step j, said of all steps."""
+        """A hypothesis on step j, stated for all steps."""
         if one.at({letter: whichever(letter) for letter in self._over}) == one:
             return one
         return replace(
@@ -264,7 +265,7 @@ class StepInduction:
         )
 
     def _of_values(self, *said: Basic | Profile) -> None:
-        """Raise an error where a letter of one step is carried to other steps, where it is another number."""
+        """Raise an error if a term names a letter of one step, whose value differs at other steps."""
         if put_values(said, {one: whichever(one) for one in self.letters}) != said:
             raise UnprovedError(f"What holds over many steps names values of sequences alone, got {said}.")
 
@@ -273,7 +274,7 @@ class StepInduction:
             raise UnprovedError("An induction needs to be made as one, of a kernel: what it keeps was not shown.")
 
     def _learn(self, known: frozenset[Boolean], shown: Iterable[Shown]) -> Self:
-        """Put down what is known of a step: part of the induction only once a rule returns it, see `sealed.rule`."""
+        """Store what is known of a step. It counts only once a rule returns the induction, see `sealed.rule`."""
         object.__setattr__(self, "_known", known)
         object.__setattr__(self, "shown", tuple(shown))
         return self
@@ -283,11 +284,11 @@ class StepInduction:
 
 
 p, _p_m, k, u, U, _U_m, Q, _Q_m = symbols("p_j p_m k_j u_j U_j U Q_j Q", real=True)
-"""At step j: the debt, whether the batch holds the sample, the payment, and the sums of payments and their squares."""
+"""At step j: the debt, whether the batch holds the sample, the payment, sums of payments and their squares."""
 
 
 def payments(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> StepInduction:
-    """An induction in which a visit adds ``visit`` to a debt; a step pays some, and nothing is left at the end."""
+    """An induction in which a visit adds ``visit`` to a debt that the steps pay off by the end."""
     left = p + k * visit - u
     return StepInduction(
         kernel,
@@ -303,15 +304,15 @@ def payments(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> StepInd
 
 @rule
 def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch: tuple[Expr, Expr]) -> Span:
-    """Payments in cyclic order, r = n/b to a visit: U <= m + r and Q <= m + 2 r + r^2 after m steps.
+    """Payments in cyclic order, r = n/b for each visit: U <= m + r and Q <= m + 2 r + r^2 after m steps.
 
-    Step t takes the samples number t b, ..., t b + b - 1 modulo n, b <= n. Let x_j = i - t b modulo n for sample i at
-    step t, the j-th of the m: the batch holds i, k_j = 1, where x_j < b, and x_{j+1} = x_j - b + n k_j. Summed up,
-    U = r sum k_j = m + (x_m - x_0)/b <= m + r, if all is paid in the end.
-    Pay nothing before the first visit, then r - x_{j+1}/b at it, which is in (0, 1] because n - b <= x_{j+1} < n, and
-    leaves p_{j+1} = x_{j+1}/b; then u = 1, which keeps p = x/b >= 0; and at the last visit all, p + r < 1 + r for
-    x < b there, and no more after it. A visit that is the first and the last is paid at once. So one payment is at
-    most 1 + r, and no other of the m exceeds 1.
+    Step t takes the samples t b, ..., t b + b - 1 modulo n, b <= n. For sample i let x_j = i - t b modulo n
+    at the j-th of the m steps. The batch holds i (k_j = 1) if x_j < b, and x_{j+1} = x_j - b + n k_j. The sum
+    is U = r sum k_j = m + (x_m - x_0)/b <= m + r, if everything is paid at the end. Pay nothing before the
+    first visit and r - x_{j+1}/b at it. This is in (0, 1] because n - b <= x_{j+1} < n, and leaves the debt
+    p_{j+1} = x_{j+1}/b. Then pay u = 1, which keeps p = x/b >= 0. At the last visit pay everything, p + r < 1
+    + r since x < b, and nothing after it. A visit that is both the first and the last is paid at once. So one
+    payment is at most 1 + r, and no other of the m exceeds 1.
     """
     if not genuine(steps):
         raise UnprovedError("Payments are those of an induction that was made as one.")

@@ -1,17 +1,18 @@
-"""The judgement behind every privacy theorem, and its hypotheses and premises.
+"""The judgement behind every privacy theorem, with its hypotheses and premises.
 
 For laws P, Q on a metric space let A^z be the set of points within z of A, and
 
     E^z_g(P || Q) = sup over compact A of P(A) - g Q(A^z).
 
-`Span(order, s, t, z, z', f)` says: for every pair of runs that meets the hypotheses and all x, y at most z apart, the
-laws K(x) and K'(y) of the states after steps s, ..., t - 1 of run 1 from x and of run 2 from y obey, for every g > 0,
+`Span(order, s, t, z, z', f)` says: for every pair of runs that meets the hypotheses and all x, y at most z apart,
+the laws K(x) and K'(y) of the states after steps s, ..., t - 1 of run 1 from x and of run 2 from y satisfy, for
+every g > 0,
 
-    E^{z'}_g(K(x) || K'(y)) <= f(g)      (order FIRST),      E^{z'}_g(K'(y) || K(x)) <= f(g)      (order SECOND).
+    E^{z'}_g(K(x) || K'(y)) <= f(g)    (order FIRST),    E^{z'}_g(K'(y) || K(x)) <= f(g)    (order SECOND).
 
-It holds in every dimension, for every pair of adjacent data sets, every loss of the class and every common convex
-constraint set, and for every value of the random variables in ``scope``, which are revealed. A supremum over sets has
-no hidden state: statements are about kernels at points, and nothing is conditioned or selected.
+It holds in every dimension, for all adjacent data sets, losses of the class and common convex constraint sets, and
+for every value of the revealed random variables ``scope``. Judgements are about kernels at points, so nothing is
+conditioned on a hidden state.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,12 +30,12 @@ from lastiterate.symbolic.kernel.substitution import Whichever, same
 
 
 class FalseLineError(UnprovedError):
-    """A side condition that is false at a point where all holds that is given: the line does not follow."""
+    """A side condition that is false although everything given holds, so the line does not follow."""
 
 
 @contextmanager
 def line(says: str) -> Iterator[None]:
-    """Add a note to an error that arises here: the rule, and the step."""
+    """Add a note on the rule and the step to errors that arise here."""
     try:
         yield
     except UnprovedError as error:
@@ -47,7 +48,7 @@ Prover = Callable[[Boolean, frozenset[Boolean]], str]
 """A function that says in a few words how a condition follows from premises.
 
 Raises:
-    UnprovedError: it is not shown.
+    UnprovedError: the condition is not shown.
 """
 
 
@@ -55,8 +56,8 @@ Raises:
 class Hypothesis:
     """A supposition about the runs: a sentence, the constants and laws that it names, and its ``bounds``.
 
-    ``symmetric`` says that it still holds when the two runs exchange their names, ``lemma`` that a proof of it is owed:
-    a theorem that does not name it among its premises is not proved. No value may be put for the letters ``over``.
+    A ``symmetric`` one still holds if the runs are exchanged. A ``lemma`` needs a proof: a theorem that does
+    not list it as a premise is not proved. No value may be substituted for the letters ``over``.
     """
 
     says: str
@@ -71,27 +72,27 @@ class Hypothesis:
         return f"{named}, so that the profile is at most {', '.join(map(str, self.bounds))}" if self.bounds else named
 
     def at(self, values: Mapping[Symbol, Expr]) -> "Hypothesis":
-        """The same at values of its letters, of which none is one that it ranges over."""
+        """The hypothesis with values for letters over which it does not range."""
         return replace(self, constants=put_values(self.constants, values), bounds=put_values(self.bounds, values))
 
 
 @dataclass(frozen=True)
 class Law(Hypothesis):
-    """A condition on letters of one step, the last constant, at every step; the first is the number of steps."""
+    """A condition, the last constant, on letters of one step, at every step; the first is the number of steps."""
 
 
 @dataclass(frozen=True)
 class End(Hypothesis):
-    """A condition on the last values of sequences, the constant."""
+    """A condition, the constant, on the last values of sequences."""
 
 
 @dataclass(frozen=True)
 class Meaning(Hypothesis):
-    """The value that a letter stands for: of a sequence, its first value, the next one, their number, its last."""
+    """The meaning of a letter. Constants: a sequence's first and next value, step count, and the letter."""
 
 
 def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis], *over: Symbol) -> Hypothesis:
-    """Name the event that all of some hypotheses hold: one-sided, or without a proof, if one of them is."""
+    """The event that all of some hypotheses hold: one-sided, or a lemma without a proof, if one of them is."""
     return Hypothesis(
         says,
         (*constants, *(constant for one in parts for constant in one.constants)),
@@ -103,15 +104,15 @@ def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis
 
 
 STEPS_BEFORE: Final = "the steps before"
-"""The name of the steps that an induction supposes."""
+"""The name of the hypothesis of an induction on the steps before."""
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A random variable of a run besides its noise, such as the batch of a step, by its name and its last step.
+    """A random variable of a run other than its noise, such as the batch of a step, by its name and last step.
 
-    If it ``follows``, its law depends on the states up to that step; else it is independent of them, of one law in both
-    runs.
+    If it ``follows``, its law depends on the states up to that step. Otherwise it is independent of them and
+    has one law in both runs.
     """
 
     name: str
@@ -121,7 +122,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Shown:
-    """A side condition, the premises that it was shown from, and how."""
+    """A side condition, the premises from which it was shown, and how."""
 
     condition: Boolean
     given: frozenset[Boolean]
@@ -130,7 +131,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Ground:
-    """The ground of rules: a prover of side conditions, and conditions on numbers that all judgements suppose."""
+    """A prover of side conditions, and the conditions on numbers that all judgements suppose."""
 
     prover: Prover
     given: frozenset[Boolean] = frozenset()
@@ -140,11 +141,11 @@ class Ground:
             raise TypeError("A kernel or a calculus may not have a subclass, which would change its rules.")
 
     def under(self, *conditions: Boolean) -> Self:
-        """The same rules, supposing these conditions, too."""
+        """The same rules with additional conditions supposed."""
         return replace(self, given=self.given | set(conditions) - {true})
 
     def how(self, condition: Boolean, given: frozenset[Boolean]) -> str:
-        """Show a side condition from the conditions given, and say how."""
+        """Show a side condition from the given conditions and say how."""
         return show(self, condition, given).how
 
 
@@ -152,7 +153,7 @@ _OF_RULES: Final = {f"lastiterate.symbolic.kernel.{name}" for name in ("rules", 
 
 
 def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown:
-    """Show a side condition from what is given, in which no letter stands for any value."""
+    """Show a side condition from given conditions, none of which has a letter that stands for any value."""
     if not isinstance(ground, Ground):
         raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")
     if condition == false:
@@ -164,10 +165,10 @@ def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown
 
 @dataclass(frozen=True, init=False, eq=False, slots=True, weakref_slot=True)
 class Judgement:
-    """The conclusion of a rule and its derivation; what no rule returned is a draft, which rules and checks refuse.
+    """The conclusion of a rule with its derivation. Rules and checks refuse a draft that no rule returned.
 
-    ``given`` are conditions on numbers, ``premises`` the judgements that the rule was applied to, ``shown`` its side
-    conditions, and ``cites`` the lemmas and the mathematics that it rests on.
+    ``given`` are conditions on numbers, ``premises`` the judgements to which the rule was applied, ``shown``
+    its side conditions, and ``cites`` the lemmas and the mathematics on which it rests.
     """
 
     given: frozenset[Boolean]
@@ -177,7 +178,7 @@ class Judgement:
     cites: tuple[str, ...]
 
     def lines(self) -> Iterator[Self]:
-        """Every judgement of the derivation, each after its premises and once."""
+        """Every judgement of the derivation once, after its premises."""
         seen: set[int] = set()
         stack: list[tuple[Self, bool]] = [(self, False)]
         while stack:
@@ -190,16 +191,16 @@ class Judgement:
                 stack += [(premise, False) for premise in reversed(made.premises)]
 
     def cited(self) -> tuple[str, ...]:
-        """The lemmas and the mathematics that the derivation rests on, each once."""
+        """The lemmas and the mathematics on which the derivation rests, each once."""
         return tuple(dict.fromkeys(one for made in self.lines() for one in made.cites))
 
 
 @dataclass(frozen=True, init=False, eq=False, slots=True)
 class Span(Judgement):
-    """A judgement about the states of two runs: order, steps s = ``start`` to t = ``end``, distances z and z', and f.
+    """A judgement about the states of two runs: order, steps s = ``start`` to t = ``end``, distances z, z', and f.
 
-    The variables in ``scope`` are revealed; those ``drawn`` were averaged over, and no other part of a chain shares
-    them.
+    The variables in ``scope`` are revealed. Those in ``drawn`` were averaged over, and no other part of a
+    chain may use them.
     """
 
     order: Order
@@ -214,12 +215,12 @@ class Span(Judgement):
 
     @property
     def ends(self) -> tuple[Expr, Expr]:
-        """The first step and the one after the last."""
+        """The first step and the step after the last."""
         return self.start, self.end
 
     @property
     def distances(self) -> tuple[Expr, Expr]:
-        """The distances before and after."""
+        """The distances before and after the steps."""
         return self.near, self.far
 
     def __str__(self) -> str:
@@ -230,7 +231,7 @@ _Judgement = TypeVar("_Judgement", bound=Judgement)
 
 
 def record(of: _Judgement, **changes: Any) -> _Judgement:
-    """A draft with these attributes: a judgement only once a rule returns it, see `sealed.rule`."""
+    """A draft with these attributes, which becomes a judgement when a rule returns it, see `sealed.rule`."""
     made = object.__new__(type(of))
     for one in fields(of):
         object.__setattr__(made, one.name, changes[one.name] if one.name in changes else getattr(of, one.name))
@@ -252,11 +253,11 @@ def infer(
     cites: tuple[str, ...] = (),
     **own: Any,
 ) -> _Judgement:
-    """Draw the conclusion of a rule once its side conditions are shown: a draft, which the rule returns.
+    """Draw the conclusion of a rule after showing its side conditions; the rule returns this draft.
 
-    ``draft`` is an empty judgement, ``where`` a note for errors. The conclusion supposes what the premises do and what
-    is ``supposed``, without what is ``discharged``. The conditions ``inner`` are shown from ``within``, too, which the
-    proof of the rule knows of letters of its own.
+    ``draft`` is an empty judgement, ``where`` a note for errors. The conclusion supposes everything that the
+    premises suppose and ``supposed``, without ``discharged``. The conditions ``inner`` may also use
+    ``within``, which the proof of the rule knows of its own letters.
     """
     if not isinstance(ground, Ground):
         raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")
@@ -279,7 +280,7 @@ def apply(
     hypotheses: Iterable[Hypothesis] = (),
     **changes: Any,
 ) -> Span:
-    """Draw a judgement about two runs, see `infer`: it supposes and reveals what its premises do."""
+    """Draw a judgement about two runs by `infer`. It supposes and reveals everything that its premises do."""
     if profile.order not in {None, order}:
         raise UnprovedError(f"A judgement {order} needs a profile of that order, got one of {profile.order}.")
     own = {
@@ -294,7 +295,7 @@ def apply(
 
 
 def alike(one: Span, other: Span) -> list[Boolean]:
-    """Conditions under which two judgements speak of the same steps, order and distances."""
+    """Conditions under which two judgements have the same steps, order and distances."""
     if one.order is not other.order:
         raise UnprovedError(f"Judgements of one order are needed, got {one.order} and {other.order}.")
     pairs = zip(one.ends + one.distances, other.ends + other.distances, strict=True)
@@ -302,7 +303,7 @@ def alike(one: Span, other: Span) -> list[Boolean]:
 
 
 def separate(parts: Iterable[Span], others: Sequence[Span]) -> None:
-    """Raise an error where a variable is averaged over in one part and used in the other."""
+    """Raise an error if a variable is averaged over in one part and used in the other."""
     for one in parts:
         for other in others:
             shared = one.drawn & (other.drawn | other.scope) | one.scope & other.drawn

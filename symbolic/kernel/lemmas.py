@@ -1,8 +1,9 @@
-"""The parts of a step: the expansion of its update, and the cost of a shift of its noise or of a coin.
+"""The parts of a step: the expansion of its update, and the profile of a shift of its noise or of a coin.
 
-An `Expansion` is a lemma about every loss of a class, in every dimension; a `Shift` and a `Coin` are lemmas about the
-noise. All name their sources: keys of claims, or cited mathematics. Without a proof it is not a lemma, and a step then
-supposes what it says (`owed`). Functions whose docstrings prove it, or name a proof, return it `shown`.
+An `Expansion` is a lemma on every loss of a class, in every dimension; a `Shift` and a `Coin` are lemmas on
+the noise. All name their sources, which are keys of claims or cited mathematics. A step that uses a part
+without a proof supposes it (`owed`). Functions whose docstrings prove a part, or name a proof, return it
+`shown`.
 """
 
 from copy import copy
@@ -21,7 +22,7 @@ CITES = ("a standard Gaussian vector turned round is one again",)
 
 
 class Guide(Enum):
-    """The map that carries the third point: that of the other run, or that of the run itself, with the same coin."""
+    """The map of the third point: that of the other run, or the run's own map with the same coin."""
 
     OTHER = "other"
     OWN = "own"
@@ -29,10 +30,11 @@ class Guide(Enum):
 
 @dataclass(frozen=True)
 class Expansion:
-    """Two points at most z apart are at most e(z) = ``after`` apart after the maps of an update, e nondecreasing in z.
+    """Points at most z apart are at most e(z) = ``after`` apart after the maps of an update, e nondecreasing.
 
-    The guide is the map of the second point; OTHER includes the sample in which the two data sets differ. ``lemmas``
-    are keys of claims that show it for every loss of the class, under the hypotheses and the conditions on numbers.
+    The guide is the map of the second point. OTHER includes the sample in which the data sets differ.
+    ``lemmas`` are keys of claims that show the expansion for every loss of the class, under the hypotheses
+    and conditions on numbers.
     """
 
     z: Symbol
@@ -45,20 +47,20 @@ class Expansion:
 
     @property
     def owed(self) -> Hypothesis:
-        """The supposition of a step where nothing shows this."""
+        """The supposition of a step if the expansion is not shown."""
         says = "points at most the first apart are at most the second apart after the maps of a step of both runs"
         return Hypothesis(says, (self.z, self.after), lemma=True, over=(self.z,))
 
     def at(self, distance: Expr) -> Expr:
-        """e at a distance."""
+        """The value of e at a distance."""
         return self.after.subs(self.z, distance)
 
 
 @dataclass(frozen=True)
 class Shift:
-    """``profile`` bounds E_g(h + xi || xi), for every vector h of at most this length and in both orders.
+    """``profile`` bounds E_g(h + xi || xi) in both orders, for every vector h of at most this length.
 
-    ``variance`` is that of xi, the part of the noise of the step that it takes.
+    ``variance`` is that of xi, the part of the noise of the step that it uses.
     """
 
     length: Expr
@@ -70,17 +72,18 @@ class Shift:
 
     @property
     def owed(self) -> Hypothesis:
-        """The supposition of a step where nothing shows this."""
+        """The supposition of a step if the shift is not shown."""
         says = "a shift of noise of the first variance by at most the second costs at most this"
         return Hypothesis(says, (self.variance, self.length), symmetric=False, lemma=True, bounds=(self.profile,))
 
 
 @dataclass(frozen=True)
 class Coin:
-    """``profile`` bounds the step of run 1 or 2 from one point, a hidden coin deciding who is in the batch.
+    """``profile`` bounds one step of run 1 against run 2 from one point, with a hidden coin that decides the
+    batch.
 
-    ``variance`` is that of the part of the noise that it takes. An ``observed`` map has noise of its own, which its
-    hypotheses name: it is the outcome of a step, and no noise follows it.
+    ``variance`` is that of the part of the noise that it uses. An ``observed`` coin is the outcome of a step,
+    with its own noise, which its hypotheses name. No noise follows it.
     """
 
     profile: Profile
@@ -93,13 +96,13 @@ class Coin:
 
     @property
     def owed(self) -> Hypothesis:
-        """The supposition of a step where nothing shows this."""
+        """The supposition of a step if the coin is not shown."""
         says = "with noise of this variance a step of run 1 and one of run 2 from one point differ by this"
         return Hypothesis(says, (self.variance,), symmetric=False, lemma=True, bounds=(self.profile,))
 
 
 def noise(variance: Expr) -> Hypothesis:
-    """The supposition that there is noise."""
+    """The supposition that a step adds noise of this variance."""
     return Hypothesis("independent Gaussian noise of this variance is added in every coordinate", (variance,))
 
 
@@ -107,7 +110,7 @@ Part = TypeVar("Part", Expansion, Shift, Coin)
 
 
 def shown(part: Part, *premises: Part) -> Part:
-    """A part of a step as shown, if its premises are, once a lemma of the package returns it, see `sealed.rule`."""
+    """The part as shown if its premises are, which takes effect when a lemma returns it, see `sealed.rule`."""
     made = copy(part)
     object.__setattr__(made, "is_shown", all(map(genuine, premises)))
     return made
@@ -115,33 +118,33 @@ def shown(part: Part, *premises: Part) -> Part:
 
 @rule
 def supposing(expansion: Expansion, *more: Hypothesis, lemmas: tuple[str, ...] = ()) -> Expansion:
-    """An expansion with further hypotheses and sources, which is still true: shown where it was."""
+    """An expansion with further hypotheses and sources, shown if it was."""
     made = replace(expansion, hypotheses=expansion.hypotheses.union(more), lemmas=(*expansion.lemmas, *lemmas))
     return shown(made, expansion)
 
 
 @rule
 def on_condition(coin: Coin, *more: Boolean) -> Coin:
-    """A coin on further conditions, which is still true: shown where it was."""
+    """A coin with further conditions, shown if it was."""
     return shown(replace(coin, conditions=(*coin.conditions, *more)), coin)
 
 
 def owed(*parts: Expansion | Shift | Coin) -> frozenset[Hypothesis]:
-    """The suppositions of a step: what those of its parts say that are not shown."""
+    """The suppositions of a step, one for each part that is not shown."""
     return frozenset(part.owed for part in parts if not genuine(part))
 
 
 @rule
 def no_shift() -> Shift:
-    """The shift by nothing, at no cost."""
+    """A shift of length 0 at no cost."""
     return shown(Shift(S.Zero, Equal()))
 
 
 @rule
 def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> Shift:
-    """E_g(N(h, v I) || N(0, v I)) = theta(|h|/sqrt(v)): turn h to the first axis; it grows with |h|.
+    """E_g(N(h, v I) || N(0, v I)) = theta(|h|/sqrt(v)), by a rotation of h to the first axis. It increases in |h|.
 
-    ``square`` is at least the squared length over the variance, which may then be zero if the length is.
+    ``square`` is an upper bound of the squared length over the variance, which may be 0 if the length is.
     """
     ratio, conditions = _ratio(length, variance, square)
     return shown(Shift(length, Gauss(ratio), variance, conditions, CITES))
@@ -149,10 +152,10 @@ def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> 
 
 @rule
 def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: Expr | None = None) -> Coin:
-    """A sample of run 1 alone is in each batch with probability q and moves the mean by at most ``moved``.
+    """A sample of run 1 only is in each batch with probability q and moves the mean by at most ``moved``.
 
-    P - g Q = q (N(h) - tau N(0)) with tau = (g - 1 + q)/q, where the law with the sample is P; E_g(Q || P) =
-    1 - g + g E_{1/g}(P || Q) gives the other order. ``square`` as in `gaussian_shift`.
+    If P is the law with the sample, P - g Q = q (N(h) - tau N(0)) with tau = (g - 1 + q)/q. The other order
+    is E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). ``square`` is as in `gaussian_shift`.
     """
     says = (
         "run 1 has one sample more, in each batch with the first chance, where it moves the mean by at most the second"
@@ -163,11 +166,12 @@ def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: 
 
 @rule
 def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = None) -> Coin:
-    """One sample is replaced, in each batch with probability q; any two of three means differ by at most ``moved``.
+    """One sample is replaced, in each batch with probability q; any two of three means differ by at most
+    ``moved``.
 
-    P - g P' = q (N(y) - tau ((1 - w) N(x) + w N(y'))), tau = 1 + (g - 1)/q and w = g/tau <= 1 for g >= 1; convexity in
-    the second law leaves q E_tau of two means ``moved`` apart. E_g(P' || P) is reflected below 1. ``square`` as in
-    `gaussian_shift`.
+    P - g P' = q (N(y) - tau ((1 - w) N(x) + w N(y'))), tau = 1 + (g - 1)/q and w = g/tau <= 1 for g >= 1. By
+    convexity in the second law the bound is q E_tau of two means ``moved`` apart. E_g(P' || P) is reflected
+    below 1. ``square`` is as in `gaussian_shift`.
     """
     says = "one sample is replaced, in each batch with the first chance; any two means are at most the second apart"
     replaced, (ratio, signs) = Hypothesis(says, (rate, moved)), _ratio(moved, variance, square)
@@ -180,7 +184,7 @@ def _coin(profile: PoissonStep | SwapStep, sampled: Hypothesis, variance: Expr, 
 
 
 def _ratio(length: Expr, variance: Expr, square: Expr | None) -> tuple[Expr, tuple[Boolean, ...]]:
-    """The squared length over the variance, and the conditions under which it is no more than this."""
+    """An upper bound of the squared length over the variance, and the conditions under which it is one."""
     if square is None:
         return length**2 / variance, (Ge(length, 0), Gt(variance, 0))
     return square, (Ge(length, 0), Ge(variance, 0), Ge(square, 0), Le(length**2, square * variance))
@@ -190,15 +194,16 @@ def _ratio(length: Expr, variance: Expr, square: Expr | None) -> tuple[Expr, tup
 def projected_sample(
     rate: Expr, moved: Expr, spread: Expr, variance: Expr, dimension: Expr, load: Expr, hidden: Order | None = None
 ) -> Coin:
-    """The pair (A, A^T g / sqrt(p) + xi): a sample that differs moves g by a vector h of length ``moved`` at most.
+    """The pair (A, A^T g / sqrt(p) + xi), if a differing sample moves g by a vector h of length at most ``moved``.
 
-    A has p = ``dimension`` columns of independent N(0, ``spread``^2) entries and is drawn apart from data and state; xi
-    is N(0, ``variance`` I). Given A two Gaussians are |A^T h| / sqrt(p) apart, and the columns of A have independent
-    Gaussian products with h, so |A^T h|^2 is |h|^2 spread^2 X. A is part of the outcome, so that its cost is the mean
-    over A of the cost given A, which grows with |h|. ``load`` is at least (moved spread)^2 / (p variance).
+    A has p = ``dimension`` columns of independent N(0, ``spread``^2) entries and is independent of data and
+    state; xi is N(0, ``variance`` I). Given A, two Gaussians are |A^T h| / sqrt(p) apart. The columns of A
+    have independent Gaussian products with h, so |A^T h|^2 is |h|^2 spread^2 X. A is part of the outcome, so
+    the profile is the mean over A of the profile given A, which increases in |h|. ``load`` is at least (moved
+    spread)^2 / (p variance).
 
-    The sample is in the batch with probability ``rate``. It is revealed, unless this is the order, ``hidden``, of a
-    sample that run 1 has and run 2 lacks: then the cost given A is that of a `PoissonStep`.
+    The sample is in the batch with probability ``rate``. This is revealed unless ``hidden`` is set, the order
+    of a sample that only run 1 has. Then the profile given A is a `PoissonStep`.
     """
     if any(X in one.free_symbols for one in (rate, moved, spread, variance, dimension, load)):
         raise UnprovedError(f"The mean over {X} needs numbers that do not name it.")

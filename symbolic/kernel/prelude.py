@@ -1,4 +1,4 @@
-"""Everything that a derivation is written in: `from lastiterate.symbolic.kernel.prelude import *`."""
+"""All names used in derivations: `from lastiterate.symbolic.kernel.prelude import *`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

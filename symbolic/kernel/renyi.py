@@ -1,7 +1,7 @@
-"""Renyi divergences of profiles in closed form, with what they suppose of the numbers and what they rest on.
+"""Renyi divergences of profiles in closed form, with their conditions on numbers and their sources.
 
-M(f) = alpha (alpha - 1) int_0^oo g^(alpha - 2) f(g) dg is exp((alpha - 1) D_alpha) for the profile of two laws. It is
-monotone in f, and multiplies under composition (docs/proofs/privacy_loss.md).
+M(f) = alpha (alpha - 1) int_0^oo g^(alpha - 2) f(g) dg is exp((alpha - 1) D_alpha) for the profile of two
+laws. It is monotone in f, and multiplicative under composition (docs/proofs/privacy_loss.md).
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.profiles import Composed, Equal, Gauss, Power, Profile, SwapStep
 
 largest_order: Final = Function("alpha^*")
-"""alpha*(q, noise), the largest order with both conditions of Mironov, Talwar & Zhang 2019, Theorem 11."""
+"""alpha*(q, noise), the largest order that meets both conditions of Mironov, Talwar & Zhang 2019, Theorem 11."""
 
 SAMPLED: Final = "altschuler_talwar/lemma_2_12/larger_direction"
 TWICE: Final = "altschuler_talwar/proof_3_1/swap"
@@ -22,7 +22,7 @@ TWICE: Final = "altschuler_talwar/proof_3_1/swap"
 
 @dataclass(frozen=True)
 class Divergence:
-    """An upper bound of a Renyi divergence, the conditions under which it is one, and what it rests on."""
+    """An upper bound of a Renyi divergence, the conditions under which it holds, and its sources."""
 
     value: Expr
     conditions: tuple[Boolean, ...] = ()
@@ -30,13 +30,14 @@ class Divergence:
 
 
 def bound_renyi(profile: Profile, order: Expr, *, amplified: bool) -> Divergence:
-    """D_order of a profile is at most this, for orders above 1.
+    """An upper bound of D_order of a profile, for orders above 1.
 
-    A Gaussian has order mu^2 / 2. A sample replaced with probability q costs no more than if the coin were revealed:
-    q theta(1 + (g - 1)/q) <= theta(g) at g >= 1, since theta does not increase, and both are reflected below. Where it
-    is ``amplified``, twice the divergence of the larger direction of the sampled Gaussian serves: above 1 the profiles
-    agree, reflection puts t^(-alpha - 1) <= t^(alpha - 2) beside the weight at t > 1, so M - 1 at most doubles, and
-    log(1 + 2 (y - 1)) <= 2 log y. That divergence is at most 2 order q^2 mu^2, which is cited.
+    A Gaussian has order mu^2 / 2. A sample replaced with probability q costs no more than with a revealed
+    coin: q theta(1 + (g - 1)/q) <= theta(g) at g >= 1, since theta does not increase, and both are reflected
+    below. If ``amplified``, the bound is twice the divergence of the larger direction of the sampled
+    Gaussian. Above 1 the profiles agree, reflection adds the weight t^(-alpha - 1) <= t^(alpha - 2) at t > 1,
+    so M - 1 at most doubles, and log(1 + 2 (y - 1)) <= 2 log y. The cited bound of that divergence is 2 order
+    q^2 mu^2.
     """
     if isinstance(profile, Equal):
         return Divergence(S.Zero)

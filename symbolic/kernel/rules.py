@@ -1,10 +1,10 @@
-"""The rules: the only way to a judgement. Each docstring is a lemma with its proof.
+"""The rules, which are the only way to make a judgement. Each docstring is a lemma with its proof.
 
-Notation  K(x), K'(y) are the laws at step t of run 1 from x and of run 2 from y; order FIRST is shown, and order SECOND
-          is the same with the runs exchanged. A^z is the set of points within z of A, E^z_g as in `judgement`.
-F1        P(A) - g Q(B) <= E^z_g(P || Q) for Borel sets with A^z in B: take compact C in A with P(C) > P(A) - epsilon.
+Notation  K(x), K'(y) are the laws at step t of run 1 from x and of run 2 from y. The proofs are for order FIRST;
+          exchange the runs for order SECOND. A^z is the set of points within z of A, E^z_g as in `judgement`.
+F1        P(A) - g Q(B) <= E^z_g(P || Q) for Borel sets with A^z in B: take compact C in A, P(C) > P(A) - epsilon.
 F2        E^z_g is convex and nonincreasing in g, as a supremum of lines, and nonincreasing in z.
-F3        If |U - V| <= z almost surely, E^z_g(law U || Q) <= E_g(law V || Q), for P(U in A) <= P(V in A^z); likewise
+F3        If |U - V| <= z almost surely, E^z_g(law U || Q) <= E_g(law V || Q) since P(U in A) <= P(V in A^z), and
           E^z_g(P || law U) <= E_g(P || law V).
 F4        E^z_g is jointly convex in (P, Q), because P(A) - g Q(A^z) is linear in them.
 """
@@ -36,7 +36,7 @@ class Kernel(Ground):
     def identity(self, order: Order, step: Expr, distance: Expr) -> Span:
         """No step: z -> z at E_0 = max(1 - g, 0).
 
-        At points x, y with d(x, y) <= z: P(A) = 1 means x in A, hence y in A^z, and P(A) - g Q(A^z) = 1 - g.
+        At points x, y with d(x, y) <= z: if P(A) = 1, x is in A and y in A^z, so P(A) - g Q(A^z) = 1 - g.
         """
         return apply(self, "identity", order, (step, step), (distance, distance), Equal(), (Ge(distance, 0),))
 
@@ -51,7 +51,7 @@ class Kernel(Ground):
         revealed: Iterable[Variable] = (),
         hypotheses: Iterable[Hypothesis] = (),
     ) -> Span:
-        """A judgement without a derivation, which becomes a hypothesis of every conclusion from it."""
+        """A judgement without a derivation. It becomes a hypothesis of every conclusion drawn from it."""
         supposed = Hypothesis(says, (*ends, *distances), symmetric=False, bounds=(profile,))  # in this order
         conditions = (*sound(profile), *(Ge(one, 0) for one in distances))
         every, scope = {supposed, *hypotheses}, frozenset(revealed)
@@ -59,9 +59,10 @@ class Kernel(Ground):
 
     @rule
     def domain(self, order: Order, span: tuple[Expr, Expr], near: Expr, diameter: Expr) -> Span:
-        """Any steps, of which the last projects to a set of diameter D: z -> D at E_0.
+        """Steps of which the last projects to a set of diameter D: z -> D at E_0.
 
-        A^D is the whole set for every nonempty A, so P(A) - g Q(A^D) <= 1 - g. No step at all keeps equal points equal.
+        A^D is the whole set for every nonempty A, so P(A) - g Q(A^D) <= 1 - g. Without a step, equal points
+        stay equal.
         """
         inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
         signs = (Ge(near, 0), Ge(diameter, 0), Ge(span[1] - span[0], 0 if near == 0 else 1))
@@ -69,10 +70,10 @@ class Kernel(Ground):
 
     @rule
     def apart(self, order: Order, span: tuple[Expr, Expr], distance: Expr) -> Span:
-        """Laws after some steps within this distance of each other in W_infinity, from equal points: 0 -> z at E_0.
+        """0 -> z at E_0, if the laws after the steps, from equal points, are within z of each other in W_infinity.
 
-        Couplings have their points at most z + e apart, for every e > 0, so P(A) <= Q(A^(z + e)); for compact A these
-        sets shrink to A^z as e does. So P(A) - g Q(A^z) <= (1 - g) P(A).
+        For every e > 0 a coupling has its points at most z + e apart, so P(A) <= Q(A^(z + e)). For compact A
+        these sets shrink to A^z as e decreases to 0. So P(A) - g Q(A^z) <= (1 - g) P(A).
         """
         if span[0] != 0:
             raise UnprovedError(f"The laws of the two runs are those from step 0 on, got {span}.")
@@ -86,7 +87,7 @@ class Kernel(Ground):
     def weaken(
         self, span: Span, near: Expr | None = None, far: Expr | None = None, profile: Profile | None = None
     ) -> Span:
-        """A smaller distance before, a larger one after, or a larger profile."""
+        """Decrease the distance before, or increase the distance after or the profile."""
         less, more = span.near if near is None else near, span.far if far is None else far
         above = span.profile if profile is None else profile
         conditions = (Ge(less, 0), Le(less, span.near), Ge(more, span.far), *covers(above, span.profile))
@@ -94,7 +95,7 @@ class Kernel(Ground):
 
     @rule
     def exchange(self, span: Span) -> Span:
-        """The other order, where the hypotheses are the same for the runs exchanged."""
+        """The judgement in the other order, if its hypotheses are symmetric in the runs."""
         one_sided = [one.says for one in span.hypotheses if not one.symmetric]
         if one_sided or span.profile.order is not None:
             raise FalseLineError(f"To exchange the runs needs hypotheses that are symmetric in them, got {one_sided}.")
@@ -103,12 +104,12 @@ class Kernel(Ground):
     def chain(self, first: Span, *others: Span) -> Span:
         """z -> z' at f, then z' -> z'' at J: z -> z'' at their composition f x J.
 
-        P, Q the laws between, S compact, k(x) = K(x, S), k'(y) = K'(y, S^z''); let T(b) = inf_r J(r) + r b, which is
-        J(oo) + int_0^b r_J. If d(x, y) <= z' then k(x) - r k'(y) <= J(r) for every r, hence k(x) <= T(k'(y)). So
-        {k > T(b)}^z' lies in {k' > b}, and F1 with g/r, r = r_J(b) > 0, gives
-        P(k > T(b)) <= f(g/r) + (g/r) Q(k' > b). Integrate over T(b), which is at least k:
-        int k dP <= J(oo) + int_0^1 r P(k > T(b)) db <= (f x J)(g) + g int_0^1 Q(k' > b) db, the last one g int k' dQ.
-        J holds at every pair of points, so the second part may depend on the state that the first has left.
+        Let P, Q be the laws in between, S compact, k(x) = K(x, S), k'(y) = K'(y, S^z''), and T(b) = inf_r
+        J(r) + r b, which is J(oo) + int_0^b r_J. If d(x, y) <= z' then k(x) - r k'(y) <= J(r) for every r, so
+        k(x) <= T(k'(y)). Then {k > T(b)}^z' lies in {k' > b}, and F1 with g/r, r = r_J(b) > 0, gives P(k >
+        T(b)) <= f(g/r) + (g/r) Q(k' > b). Integrate over T(b), which is at least k: int k dP <= J(oo) +
+        int_0^1 r P(k > T(b)) db <= (f x J)(g) + g int_0^1 Q(k' > b) db, the last term is g int k' dQ. J holds
+        at every pair of points, so the second part may depend on the state after the first.
         """
         return reduce(self._linked, others, first)
 
@@ -131,14 +132,15 @@ class Kernel(Ground):
         events: tuple[frozenset[Hypothesis], ...] = (),
         over: tuple[Symbol, Expr, Expr] | None = None,
     ) -> Span:
-        """A revealed variable is averaged over: the mean of its profiles, and 1 on an event of probability ``failure``.
+        """Average over a revealed variable: the mean of the profiles, plus ``failure``, the weight without a case.
 
-        It has one law in both runs and is drawn independently of the state before, so both laws are mixtures with the
-        same weights: F4. A case holds for every value, or on an event, one or more of its hypotheses, at least as
-        likely as its weight: a further coin leaves just that much of it, and the rest of the weights is for cases that
-        hold for every value and for failure, where a profile is at most 1. With ``over``, an index, a count and a
-        share, the first case stands for that many: one for each value, or for each of disjoint events. Their weights
-        are its weight times the shares, which add up to 1; what is given of the numbers of one is supposed of each.
+        The variable has one law in both runs and is independent of the state before, so both laws are
+        mixtures with the same weights (F4). A case holds for every value, or on an event of probability at
+        least its weight, which one or more of its hypotheses describe. An extra coin reduces the event to
+        exactly that probability. The rest of the weights belongs to cases that hold for every value and to
+        failure, where a profile is at most 1. With ``over`` = (index, count, share), the first case stands
+        for ``count`` cases, one for each value or disjoint event. Their weights are its weight times the
+        shares, which add up to 1. Conditions given for the numbers of one are supposed of each.
         """
         pairs = tuple(cases)
         weights, spans = tuple(weight for weight, _ in pairs), tuple(span for _, span in pairs)
@@ -185,18 +187,20 @@ class Kernel(Ground):
         coin: Coin | None = None,
         revealed: Iterable[Variable] = (),
     ) -> Span:
-        """One noisy update: z -> z' at S x p_a, for every z' >= 0 with z' >= e(z) - a; it may depend on ``revealed``.
+        """One noisy update given ``revealed`` variables: z -> z' at S x p_a for every z' >= max(e(z) - a, 0).
 
-        Noise is independent of the states before it, and so of what is revealed, unless that follows later states.
+        The noise is independent of earlier states, and of a revealed variable unless that depends on later
+        states.
 
-        K(x) is the law of Pi(phi_c(x) + xi), K'(y) that of Pi(phi'_c'(y) + xi); Pi is 1-Lipschitz, c and c' are hidden
-        coins, and the noise xi = xi1 + xi2 is independent of the state and of the coins. A third map chi is phi' (then
-        S = E_0 and there is no coin), or phi itself, with the same coin. Its distance is
-        h_c = phi_c(x) - chi_c(y), |h_c| <= e(z), and S bounds chi_c(y) + xi1 against phi'_c'(y) + xi1. Shorten h_c to
-        length a at most: V = Pi(chi_c(y) + h_c' + xi1 + xi2) is within max(e(z) - a, 0) of the state of run 1, so F3
-        leaves E_g(law V || K'(y)). Given Y = chi_c(y) + xi1 the coin has a posterior and xi2 is still fresh: Y costs S,
-        and Y + h_c' + xi2 against Y + xi2 costs p_a, a supremum over shifts of length a at most (F4). Chain them at 0.
-        With a coin, the third point may as well start beside run 2 and follow phi': S and e are the same.
+        K(x) is the law of Pi(phi_c(x) + xi), K'(y) that of Pi(phi'_c'(y) + xi). Pi is 1-Lipschitz, c and c'
+        are hidden coins, and the noise xi = xi1 + xi2 is independent of the state and the coins. A third map
+        chi is phi' (then S = E_0 and there is no coin), or phi with the same coin. h_c = phi_c(x) - chi_c(y)
+        has |h_c| <= e(z), and S bounds chi_c(y) + xi1 against phi'_c'(y) + xi1. Shorten h_c to h_c' of length
+        at most a: V = Pi(chi_c(y) + h_c' + xi1 + xi2) is within max(e(z) - a, 0) of the state of run 1, so F3
+        leaves E_g(law V || K'(y)). Given Y = chi_c(y) + xi1 the coin has a posterior and xi2 is independent
+        of it. Y costs S, and Y + h_c' + xi2 against Y + xi2 costs p_a, a supremum over shifts of length at
+        most a (F4). Chain them at 0. With a coin, the third point may also start with run 2 and follow phi',
+        with the same S and e.
         """
         if (expansion.guide is Guide.OTHER) != (coin is None) or (coin is not None and coin.observed):
             raise UnprovedError("A step needs a hidden coin if and only if the third map is the run's own.")
@@ -219,7 +223,7 @@ class Kernel(Ground):
 
     @rule
     def specialise(self, span: Span, values: Mapping[Symbol, Expr]) -> Span:
-        """Values for symbols, where what is given holds for them and what was declared of the symbols, too."""
+        """Substitute values for symbols, which must satisfy what is given and declared of the symbols."""
         at = partial(put_values, values=values)
         over = set[Symbol]().union(*(one.over for one in span.hypotheses))
         inside = any(one.says == STEPS_BEFORE for one in span.hypotheses)  # all letters of an induction range there
@@ -246,13 +250,13 @@ def anything(kernel: Kernel, order: Order, ends: tuple[Expr, Expr]) -> Span:
 def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr) -> Span:
     """z -> z1 at X, then the same steps z1 -> z' at N and D -> z' at F, D the diameter: z -> z' at `Contracted`.
 
-    k, k' and T_N as in `chain`; b* = inf k' and a* = T_F(b*) >= sup k, because F holds for all pairs of points.
-    With h(b) = min(T_N(b), a*), the proof of `chain` gives int k dP - g int k' dQ <= h(b*) - g b* +
-    int_b*^1 h'(b) X(g/h'(b)) db. For finite measures p, q with E_r(p || q) >= X(r) and int p >= 1 >= int q that is at
-    most int w(p, q), w = sup_{b >= b*} p h(b) - g q b. For 0 <= u <= p and 0 <= v <= q
-    w <= u N(g v/u) + (p - u) a* - g (q - v) b*: split p h - g q b into u h - g v b <= u T_N(b) - g v b and the
-    rest, h <= a*, b >= b*. Integrate; a* - r b* <= F(r) for every r. What it bounds is convex in g (F2). F must start
-    from all pairs of points: a distance that was tracked until then does not bound sup k.
+    k, k' and T_N are as in `chain`; b* = inf k' and a* = T_F(b*) >= sup k, because F holds for all pairs of
+    points. With h(b) = min(T_N(b), a*), the proof of `chain` gives int k dP - g int k' dQ <= h(b*) - g b* +
+    int_b*^1 h'(b) X(g/h'(b)) db. For finite measures p, q with E_r(p || q) >= X(r) and int p >= 1 >= int q,
+    this is at most int w(p, q), w = sup_{b >= b*} p h(b) - g q b. For 0 <= u <= p and 0 <= v <= q, w <= u N(g
+    v/u) + (p - u) a* - g (q - v) b*: split p h - g q b into u h - g v b <= u T_N(b) - g v b and the rest,
+    where h <= a* and b >= b*. Integrate; a* - r b* <= F(r) for every r. The quantity bounded is convex in g
+    (F2). F must start from all pairs of points, because a tracked distance does not bound sup k.
     """
     if near.scope != far.scope:
         raise UnprovedError("A contraction needs the same revealed variables near and far.")
@@ -274,7 +278,7 @@ def _law(
     events: tuple[frozenset[Hypothesis], ...],
     over: tuple[Symbol, Expr, Expr] | None,
 ) -> frozenset[Hypothesis]:
-    """Suppositions about a variable that is averaged over, and about the events that its cases hold on."""
+    """Hypotheses on a variable that is averaged over, and on the events of its cases."""
     one_law = f"{variable.name} has one law in both runs and is independent of the state before"
     found = set[Hypothesis]() if over else {Hypothesis(one_law)}
     for place, (weight, event) in enumerate(zip(weights, events, strict=True)):
@@ -297,7 +301,7 @@ def _law(
 
 
 def _unnamed(index: Symbol, fixed: Iterable[Expr], others: Iterable[Span]) -> None:
-    """Raise an error where an index is named by what is the same for all of its values."""
+    """Raise an error if a part that is the same for all values of an index names the index."""
     for span in others:
         fixed = (*fixed, *span.given, *(one for each in span.hypotheses for one in each.constants))
     named = [one for one in fixed if index in one.free_symbols]
@@ -307,9 +311,10 @@ def _unnamed(index: Symbol, fixed: Iterable[Expr], others: Iterable[Span]) -> No
 
 
 def _shares(index: Symbol, count: Expr, weight: Expr, *, of_events: bool) -> None:
-    """Raise an error unless shares are any probabilities, of which the hypotheses speak, or numbers that add up to 1.
+    """Raise an error unless shares add up to 1, or are unknown functions, which the hypotheses restrict.
 
-    The hypotheses bound the probability of an event from below, which a negative share would not do.
+    Such shares of events must be nonnegative, since the hypotheses only bound the probabilities from
+    below.
     """
     counts(index, count)
     if weight.atoms(AppliedUndef):
@@ -323,7 +328,7 @@ def _shares(index: Symbol, count: Expr, weight: Expr, *, of_events: bool) -> Non
 
 
 def _over(index: Symbol, hypotheses: Iterable[Hypothesis]) -> frozenset[Hypothesis]:
-    """Suppositions of each value, said of all of them: no one value may be put for the index any more."""
+    """State hypotheses for all values of an index, for which no single value may be substituted any more."""
 
     def names(one: Hypothesis) -> bool:
         return any(index in constant.free_symbols for constant in one.constants)
@@ -333,10 +338,10 @@ def _over(index: Symbol, hypotheses: Iterable[Hypothesis]) -> frozenset[Hypothes
 
 @rule
 def observe(kernel: Kernel, order: Order, step: Expr, outcome: Coin, revealed: Iterable[Variable] = ()) -> Span:
-    """One update that is a function of the state and of an outcome: 0 -> 0 at the cost S of the outcome.
+    """One update that is a function of the state and of an outcome: 0 -> 0 at the profile S of the outcome.
 
-    At one point x let O, O' be the laws of the outcome and U the update from x: K(x) and K'(x) of a set A are O and O'
-    of the outcomes that U takes to A, and O(B) - g O'(B) <= E_g(O || O') <= S(g) for every set B.
+    At a point x let O, O' be the laws of the outcome and U the update from x. K(x) and K'(x) of a set A are O
+    and O' of the outcomes that U maps to A, and O(B) - g O'(B) <= E_g(O || O') <= S(g) for every set B.
     """
     function = Hypothesis("a state is a function, one for both runs, of the state before and of what the step observes")
     ends, still = (step, step + 1), (S.Zero, S.Zero)

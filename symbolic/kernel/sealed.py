@@ -1,8 +1,8 @@
-"""Judgements come from the rules of this package alone.
+"""Only the rules of this package make judgements.
 
-The table of all that the rules have made is a variable of a function: no name that can be imported adds to it. A copy
-is not a judgement, nor is one that was pickled, changed by `dataclasses.replace` or put together by hand.
-A rule refuses objects of a stranger's class, which may lie about themselves. Python does not keep out code that edits
+The record of judgements is a local variable of a function, which no importable name can change. A copy is not
+a judgement, nor is an object that was unpickled, changed by `dataclasses.replace` or built by hand. A rule
+refuses objects of foreign classes, which could misreport themselves. Python cannot exclude code that edits
 the memory of the process.
 """
 
@@ -30,7 +30,7 @@ _MODULES: Final = frozenset(
         *(f"derivations.{name}" for name in ("iterations", "losses", "shared_noise")),
     }
 )
-"""The modules with the rules, and with the lemmas on the parts of a step."""
+"""The modules with the rules and with the lemmas on the parts of a step."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _FUNCTIONS: Final = frozenset({FunctionType, MethodType, partial, type(cache(len))})
@@ -43,7 +43,7 @@ def _values(thing: Any) -> tuple[Any, ...]:
 
 
 def _familiar(thing: object, kind: type) -> bool:
-    """Tell whether the methods of an object are those of a class of Sympy or of this package, whatever it says."""
+    """Tell whether an object has only methods of a class of Sympy or of this package."""
     if any(callable(getattr(kind, name, None)) for name in getattr(thing, "__dict__", ())):
         return False
     if type(kind) is UndefinedFunction:
@@ -60,14 +60,14 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
     known: dict[int, Basic] = {}
 
     def genuine(thing: object) -> bool:
-        """Tell whether a rule made a judgement, or a lemma a part of a step."""
+        """Tell whether a rule made this judgement, or a lemma this part of a step."""
         if made.get(id(thing)) is not thing:
             return False
         held = _values(thing)  # a field that is overwritten makes it another judgement
         return len(held) == len(parts[id(thing)]) and all(map(is_, held, parts[id(thing)]))
 
     def admit(thing: Any) -> None:
-        """Raise an error for a judgement that no rule made, and for an object with methods of a stranger's."""
+        """Raise an error for a judgement that no rule made, and for an object with methods of a foreign class."""
         kind = type(thing)
         if known.get(id(thing)) is thing or kind in _FUNCTIONS:
             return

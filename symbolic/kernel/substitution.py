@@ -1,4 +1,4 @@
-"""Values for letters: each is shown to be a number, and one that the letter may stand for."""
+"""Values for letters: each must be a number that the letter may stand for."""
 
 from collections.abc import Iterator
 
@@ -11,21 +11,21 @@ from lastiterate.symbolic.kernel.sealed import UnprovedError
 
 _SIGNS = {"positive": Gt, "nonnegative": Ge, "negative": Lt, "nonpositive": Le}
 _TOTAL = (Add, Mul, Abs, Max, Min, exp, floor, ceiling, sign, erf, erfc)
-"""Defined for all real arguments, and real there."""
+"""Functions that are defined and real for all real arguments."""
 
 
 class Whichever(Symbol):  # type: ignore[misc]
-    """Any value of a letter that is bound: a condition on it is shown for all, and nothing may be given of it."""
+    """Any value of a bound letter: a condition on it is shown for all values, and none may be given."""
 
 
 def whichever(letter: Symbol) -> Symbol:
-    """A letter with the assumptions of a bound one, of which nothing else is known."""
+    """A letter with the assumptions of a bound letter and no other properties."""
     made: Symbol = Whichever(f"any {letter.name}", **letter.assumptions0)
     return made
 
 
 def declared(symbol: Basic, value: Expr) -> list[Boolean]:
-    """Conditions under which a value is a real number and has every property that a symbol was declared to have."""
+    """Conditions under which a value is a real number with every declared property of a symbol."""
     if not isinstance(symbol, Symbol):
         raise UnprovedError(f"A value is put for a letter, got {symbol}.")
     try:
@@ -44,12 +44,12 @@ def declared(symbol: Basic, value: Expr) -> list[Boolean]:
 
 
 def same(one: Expr, other: Expr) -> tuple[Boolean, ...]:
-    """The side condition that two numbers are equal, where it is not plain."""
+    """The side condition that two numbers are equal; none if the terms are identical."""
     return () if one == other else (Eq(one, other, evaluate=False),)
 
 
 def different(value: Expr) -> Boolean:
-    """The condition that a number is not 0, as one that the engines prove."""
+    """The condition that a number is not 0, in a form that the engines prove."""
     return Gt(value, 0) if value.is_nonnegative else Lt(value, 0) if value.is_nonpositive else Gt(value**2, 0)
 
 
