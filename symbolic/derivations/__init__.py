@@ -1,7 +1,8 @@
-"""Privacy theorems as derivations: short functions that apply the kernel's rules in the order of the proof.
+"""Privacy theorems as derivations, which are short functions that apply the kernel's rules in the order of
+the proof.
 
-Each takes a kernel, which says what is given of the numbers and how side conditions are shown, and returns both orders.
-The letters are those of `lastiterate.symbolic.notation`.
+Each takes a kernel, with the given conditions on numbers and the prover of side conditions, and returns both
+orders. The letters are those of `lastiterate.symbolic.notation`.
 """
 
 from collections.abc import Mapping
@@ -30,4 +31,4 @@ DERIVATIONS: Final[dict[str, Derivation]] = {
 """The derivations by the names that claims use."""
 
 OF_PACKAGE: Final[Mapping[str, Any]] = MappingProxyType({**DERIVATIONS, **TRACKED})
-"""The derivations of this package, of which the lock file knows what they suppose; other tables may grow."""
+"""The derivations of this package, whose hypotheses the lock file records; other tables may grow."""

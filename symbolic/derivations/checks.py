@@ -1,4 +1,4 @@
-"""The checks of a claim that a window of shifts, of any lengths, hides what the two runs differ in."""
+"""Checks that windows of shifts of any lengths hide the difference of the two runs."""
 
 from itertools import product
 
@@ -13,16 +13,17 @@ from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, K, T, W, b, ell, eta, q, rho, sensitivity, sigma, tau, w
 
 nodes = Function("y", positive=True)
-"""Nodes of a lattice."""
+"""The nodes of a lattice."""
 
 _BLOCKS = Composed((Steps(Steps(PoissonStep(q, p(k, i)), i, w), k, T), Gauss(A)))
 
 
 def windows(kind: str, *losses: str) -> Iterator[Derived]:
-    """Shifts over the whole run and over its last w steps, from the domain and perhaps after steps without shifts.
+    """Shifts over the whole run or its last w steps, from the domain and possibly after steps without shifts.
 
-    Batches in a known, cyclic or ``late`` order cost mu^2 = A, ``shuffled`` ones the mean over orders; random batches
-    the coin of every step at its share of the noise and the shifts at theirs, and Poisson ones 1 for an unlikely size.
+    Batches in a known, cyclic or ``late`` order cost mu^2 = A, ``shuffled`` ones the mean over orders. Random
+    batches cost the coin of each step and the shifts, at their shares of the noise. Poisson batches of an
+    unlikely size cost 1.
     """
     orders = Average(known.chances(known.i), Gauss(known.costs(known.i)), known.i, known.N)
     inside = Composed((PoissonStep(q, p(i)), Gauss(C(i))))
@@ -41,14 +42,14 @@ def _or_composition(inside: Profile, steps: Expr) -> MeanProfile:
 
 
 def windows_or_composition(*losses: str) -> Iterator[Derived]:
-    """Coin and shift of every step where all batches are of the sizes supposed, a composition where not."""
+    """The coin and shift of every step if all batches have the supposed sizes, a composition otherwise."""
     for one, (part, (begins, _, steps)) in product(losses, PARTS.items()):
         inside = Composed((Steps(PoissonStep(q, p(i)), i, steps), Gauss(A)))
         yield Derived(f"poisson_sizes/{one}, {part}", _or_composition(inside, begins + steps), f"sizes: {one}, {part}")
 
 
 def ranges_or_composition(*losses: str) -> Iterator[Derived]:
-    """Ranges of sizes with a window each, counted by the first that holds, and a composition beyond them."""
+    """Ranges of sizes, each with a window and counted by the first that holds, and a composition beyond them."""
     inside = Composed((Steps(PoissonStep(q, p(k, i)), i, lengths(k)), Gauss(batches.costs(k))))
     found = Average(batches.chances(k), inside, k, N)
     for one in losses:
@@ -56,14 +57,14 @@ def ranges_or_composition(*losses: str) -> Iterator[Derived]:
 
 
 def blocks_or_composition() -> Iterator[Derived]:
-    """Coins of every step and shifts in T blocks of w steps, where all blocks contract, a composition where not."""
+    """Coins of every step and shifts in T blocks of w steps if all blocks contract, a composition otherwise."""
     for part, (begins, _, _) in batches.BLOCKS.items():
         whole = _or_composition(_BLOCKS, begins + T * w)
         yield Derived(f"poisson_blocks/strongly convex, {part}", whole, f"blocks, {part}")
 
 
 def stretch_checks(*losses: str) -> Iterator[Derived]:
-    """Stretches of w steps, or of T blocks of w: each hides the diameter, and where it does not costs a composition."""
+    """Stretches of w steps, or of T blocks of w, which hide the diameter or else cost a composition."""
     step = PoissonStep(q, moved(eta, K, b) ** 2 / sigma**2)
     inside = Composed((Steps(PoissonStep(q, p(i)), i, w), Gauss(A)))
     for one in losses:
@@ -72,7 +73,7 @@ def stretch_checks(*losses: str) -> Iterator[Derived]:
 
 
 def lattice_checks() -> Iterator[Derived]:
-    """Compositions of steps that are put on lattices one by one; the nodes of a kind of steps are any."""
+    """Compositions of steps that are put on lattices one by one; steps of one kind have arbitrary nodes."""
 
     def chords(part: Profile) -> Chords:
         return Chords(part, nodes(k, i), k, N)
@@ -90,7 +91,7 @@ def lattice_checks() -> Iterator[Derived]:
 
 
 def projection_checks() -> Iterator[Derived]:
-    """Steps whose noise comes after a random projection, each at the mean over its matrix of what the sample costs."""
+    """Steps with noise after a random projection, each at the mean cost of the sample over the matrix."""
     load = p(i)
     there = Projected(Gauss(load * X), ell)
     costs: dict[str, Profile] = {
@@ -103,7 +104,7 @@ def projection_checks() -> Iterator[Derived]:
 
 
 def share_checks(losses: str, factor: Expr) -> Iterator[Derived]:
-    """Full batches, shares of the noise, and the three distances before the last w steps, of which each serves."""
+    """Full batches with shares of the noise and three bounds of the distance before the last w steps."""
     tracked = tau if factor == 1 else (factor**tau - 1) / (factor - 1)
     distances = {"domain": D, "tracked": sensitivity() * tracked, "clipped": 2 * eta * K * tau}
     for start, distance in distances.items():

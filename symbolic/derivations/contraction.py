@@ -1,8 +1,9 @@
 """Contraction by blocks: on a bounded domain a block of steps costs little where the laws of both runs agree.
 
-A run has T_0 steps and then N blocks of w steps, each with any step sizes and noise. In block l the near cost is that
-of two equal points and the far cost that of any two points of the domain. The bound before the first block is that of
-T_0 steps from equal points, or 1 for any steps: then it holds for every longer run.
+A run has T_0 steps and then N blocks of w steps, with any step sizes and noise. The near cost of block l is
+that of two equal points, the far cost that of any two points of the domain. The bound before the first block
+is that of T_0 steps from equal points, or 1 for any steps, which makes the result hold for every longer
+run.
 """
 
 from lastiterate.symbolic.derivations import known_batches as paths
@@ -15,18 +16,19 @@ from lastiterate.symbolic.notation import D, b, s, sensitivity, sigma, t, v, w
 
 ell, i, k = (Symbol(name, integer=True, nonnegative=True) for name in "lik")
 N, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N", "T_0"))
-"""Number of blocks, and of the steps before them."""
+"""The number of blocks and of the steps before them."""
 
 M = Symbol("M", integer=True, positive=True)
 near, far, chance = (Function(name, real=True) for name in ("A_near", "A_far", "chance"))
-"""Squared distance over variance of a path in block l, from equal points and from the diameter, for batches number i of
-M, and their probability."""
+"""For batches number i of M: squared distance over variance of a path in block l, from equal points and from
+the diameter, and the probability of the batches.
+"""
 
 A_0 = Symbol("A_0", real=True)
 """The cost of the steps before the first block."""
 
 BEGINS = FROM_0, ABOVE = ("from 0", "from above")
-"""The states before the first block: two equal points, or any two."""
+"""The states before the first block: two equal points, or any two points."""
 
 z = Symbol("z", nonnegative=True)
 nodes = Function("y", positive=True)
@@ -40,13 +42,13 @@ SUPPOSED = {
 
 
 def _where(start: Expr, z: Expr) -> dict[str, tuple[Expr, Expr, Expr, Expr]]:
-    """First steps, last ones, and distances before and after, of what is supposed."""
+    """First step, last step, and distances before and after, of each supposition."""
     block = start, start + w
     return {"X": (S.Zero, T_0, S.Zero, z), "N": (*block, z, S.Zero), "F": (*block, D, S.Zero)}
 
 
 def suppositions(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False) -> tuple[str, ...]:
-    """Suppositions about the profiles with these letters, as a check lists them, N and F of one block or of all."""
+    """Suppositions about the profiles with these letters, as a check lists them; N and F of one or all blocks."""
     start = T_0 + w * ell if at_every_block else T_0
     often, count = (f"at every step {ell} of the next number of steps ", (N,)) if at_every_block else ("", ())
     made = []
@@ -59,11 +61,11 @@ def suppositions(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False
 _eta, _v, _low, _high, _k = symbols("eta_j v_j low_j high_j k_j", real=True)
 
 Block = Callable[[Kernel, Expr], tuple[Span, Span]]
-"""The near and the far judgement of the block that begins at a step."""
+"""A function of the first step of a block that gives its near and far judgements."""
 
 
 def _contracted(kernel: Kernel, begin: Span, profile: Callable[[Profile, Profile], Profile], block: Block) -> Span:
-    """The ``profile`` of the costs of block k, where every block is contracted."""
+    """Contract every block, with ``profile`` of the near and far costs of block k."""
     start = begin.end + w * ell
 
     def extend(inner: Kernel, before: Span) -> Span:
@@ -75,7 +77,7 @@ def _contracted(kernel: Kernel, begin: Span, profile: Callable[[Profile, Profile
 
 
 def _blocks(kernel: Kernel, begin: Span, block: Block) -> Span:
-    """Y_N of any profiles, each at least the contraction of the one before it."""
+    """Y_N for any profiles, each at least the contraction of the one before."""
     return _contracted(kernel, begin, lambda one, other: BlockChain(begin.profile, one, other, k, ell), block)
 
 
@@ -87,13 +89,13 @@ def _supposed(kernel: Kernel, order: Order, start: Expr, z: Expr = S.Zero) -> tu
 
 @each_order
 def _one_block(kernel: Kernel, order: Order) -> Span:
-    """One block after any steps: X before it, N from points at most z apart and F from any two points of the domain."""
+    """One block after any steps: X before it, N from points at most z apart, F from any two points."""
     return contract(kernel, *_supposed(kernel, order, T_0, z), D)
 
 
 @each_order
 def _lattice(kernel: Kernel, order: Order) -> Span:
-    """A block between tables: chords through any nodes replace all profiles before it, and its bound after it."""
+    """A block between tables: chords through any nodes replace all profiles before it and the bound after it."""
 
     def put_on(span: Span, index: int) -> Span:
         return kernel.weaken(span, profile=Chords(span.profile, nodes(index, k), k, M))
@@ -103,14 +105,14 @@ def _lattice(kernel: Kernel, order: Order) -> Span:
 
 
 def _mean(kernel: Kernel, start: Expr, span: Callable[[tuple[Variable]], Span]) -> Span:
-    """The mean over the batches of the block that begins at a step, with a path for each."""
+    """The mean over the batches of the block that begins at ``start``, with a path for each."""
     drawn = Variable("which samples the batches of the block have", start)
     return kernel.mean(drawn, ((S.One, span((drawn,))),), over=(i, M, chance(i)))
 
 
 @each_order
 def _places(kernel: Kernel, order: Order) -> Span:
-    """Blocks within an epoch, given its order: the mean over orders of what holds after it."""
+    """Blocks within an epoch, given its order: the mean over orders of the profile after it."""
     ends, still = (S.Zero, T_0 + w), (S.Zero, S.Zero)
     said = Letter("Y_i"), SUPPOSED["Y_i"]
     return _mean(kernel, T_0, lambda revealed: kernel.suppose(order, ends, still, *said, revealed))
@@ -122,16 +124,18 @@ def _first(kernel: Kernel, begin: str, steps: Callable[[], Span], order: Order =
 
 @each_order
 def _any_blocks(begin: str, kernel: Kernel, order: Order) -> Span:
-    """Any blocks, each of w steps: N of block l from equal points, and F from any two points of the domain."""
+    """Any blocks of w steps: N of block l from equal points, and F from any two points of the domain."""
     first = _first(kernel, begin, lambda: _supposed(kernel, order, T_0)[0], order)
     return _blocks(kernel, first, lambda inner, start: _supposed(inner, order, start)[1:])
 
 
 def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Expr = S.Zero) -> Guarantee:
-    """Batches in a known order, full ones among them; or shuffled, a block an epoch; or without replacement, q = b/n.
+    """Batches in a known order (such as full ones), shuffled with a block per epoch, or without replacement,
+    q = b/n.
 
-    The coin of the last is hidden in every step of a near block and revealed in a far one. In cyclic order blocks end
-    with the sample, the first one perhaps short, and t steps without it come ``after`` them.
+    Without replacement, the coin is hidden in every step of a near block and revealed in a far one. In cyclic
+    order blocks end with the sample, the first block may be short, and t steps without the sample come
+    ``after`` them.
     """
 
     def path(inner: Kernel, start: Expr, distance: Expr, cost: Callable[..., Expr], mark: str = "") -> Span:
@@ -158,9 +162,9 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Ex
 
 
 def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
-    """Full batches, equal steps, every distance z carried to at most c z + s: both costs in closed form.
+    """Full batches, equal steps, every distance z increased to at most c z + s: both costs in closed form.
 
-    Where c > 1 no window of two steps or more is feasible from 0, and the near cost is that of composition.
+    For c > 1 no window of two or more steps is feasible from 0, and the near cost is that of composition.
     """
     outer, carried = kernel.under(Eq(s, sensitivity())), LOSSES[losses].affine(c)
 
@@ -176,7 +180,7 @@ def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
 
 @each_order
 def _poisson(kernel: Kernel, losses: Losses, begin: str, order: Order) -> Span:
-    """Poisson batches at rate q, each order on its own: near with the coin hidden, far with the batches revealed."""
+    """Poisson batches at rate q in one order: near with the coin hidden, far with the batches revealed."""
     carried, letters = batches.one_more(losses, _k), (_eta, _low, _high, _k)
     laws, coin = (Ge(_eta, 0), *batches.RANGE, Ge(_k, 0), Le(_k, 1)), partial(batches.poisson_sample, order, _v)
 
@@ -191,7 +195,7 @@ def _poisson(kernel: Kernel, losses: Losses, begin: str, order: Order) -> Span:
 
 @each_order
 def _forgetting(kernel: Kernel, losses: Losses, order: Order) -> Span:
-    """Steps without the sample after T_0 steps at any profile X: a block multiplies the bound at g by a factor."""
+    """T_0 steps at any profile X, then blocks without the sample, each multiplying the bound at g by a factor."""
     same = losses.other_data(_eta, b, S.Zero)
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:

@@ -1,6 +1,6 @@
-"""Deductions: each is an inequality for every pair of laws, reached by the rules of the calculus.
+"""Deductions of inequalities for all pairs of laws by the rules of the calculus.
 
-The first functions are lemmas that serve others: they are proved again for the laws that they are called with.
+The first functions are lemmas for others. Each call proves them for the laws of its arguments.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ _Pair = tuple[Basic, Basic]
 
 
 def derive_post_processing(rules: Calculus, order: Expr, how: Basic, first: Basic, second: Basic) -> Proposition:
-    """D(h(P) || h(Q)) <= D(P || Q): Jensen given the image, and the tower."""
+    """D(h(P) || h(Q)) <= D(P || Q), by Jensen's inequality given the image, and the tower property."""
     after = Image(how, first), Image(how, second)
     rest = points(first) | points(second) | points(how)
     (y,) = place(*after)
@@ -35,7 +35,7 @@ def derive_post_processing(rules: Calculus, order: Expr, how: Basic, first: Basi
 def derive_composition(
     rules: Calculus, order: Expr, laws: _Pair, kernels: _Pair, given_x: Proposition, ball: Boolean | None = None
 ) -> Proposition:
-    """D(P K || Q K') <= D(P || Q) + B, where D(K(x) || K'(x)) <= B at every x, or on a ball."""
+    """D(P K || Q K') <= D(P || Q) + B, if D(K(x) || K'(x)) <= B at every x, or on a ball."""
     rest, at = points(laws[0]) | points(laws[1]), place(*laws)
     whole = rules.times(rules.conditional(given_x, order, *rest, *at), power(*laws, order, *at))
     if ball is not None:
@@ -52,21 +52,21 @@ def no_divergence(rules: Calculus, order: Expr, law: Basic) -> Proposition:
 def mixtures(
     rules: Calculus, order: Expr, law: Basic, kernels: _Pair, given_x: Proposition, ball: Boolean
 ) -> Proposition:
-    """D(R K || R K') <= B on the laws of y, where D(K(x) || K'(x)) <= B on a ball: forget x, which has one law."""
+    """D(R K || R K') <= B on the laws of y, if D(K(x) || K'(x)) <= B on a ball; x has one law and is dropped."""
     pair = Joint(law, kernels[0]), Joint(law, kernels[1])
     both = derive_composition(rules, order, (law, law), kernels, given_x, ball)
     return rules.chain(derive_post_processing(rules, order, LAST, *pair), both, no_divergence(rules, order, law))
 
 
 def every_order(rules: Calculus, order: Symbol, least: int, deduction: AtOrder) -> Proposition:
-    """At every order from ``least`` on: above 1, below 1, and limits."""
+    """The deduction at all orders >= ``least``, from orders above 1, orders below 1, and limits."""
     above = deduction(rules.under(Gt(order, 1)), order)
     below = deduction(rules.under(Gt(order, 0), Lt(order, 1)), order)
     return rules.every_order(above, below, order, least)
 
 
 def _orders(name: str, deduction: AtOrder, *least: int) -> dict[str, Deduction]:
-    """A deduction at the orders above 1, and at all orders from each ``least`` one on."""
+    """A deduction at orders above 1, and at all orders from each value in ``least`` on."""
     made: dict[str, Deduction] = {name: lambda rules: deduction(rules.under(alpha > 1), alpha)}
     letters = {0: ANY_ORDER, 1: alpha}
     for one in least:
@@ -106,7 +106,7 @@ def _markov(rules: Calculus) -> Proposition:
 
 
 def derive_quasi_convexity(rules: Calculus, order: Expr) -> Proposition:
-    """E[phi] of mixed laws is at most the mean of E[phi], and either at most s exp((a-1) max(D_1, D_2))."""
+    """E[phi] of mixed laws is at most the mean of E[phi], and each at most s exp((a-1) max(D_1, D_2))."""
     pairs = ((MIX, FIRST, SECOND), (1 - MIX, THIRD, FOURTH))
     rules = rules.under(MIX <= 1)
     first, other = (RenyiDivergence(order, *laws) for _, *laws in pairs)
@@ -122,7 +122,7 @@ def _mixed(rules: Calculus, order: Expr, *pairs: tuple[Expr, Basic, Basic], **li
 
 
 def _mixture(rules: Calculus, each: Proposition) -> Proposition:
-    """E[phi] of mixed laws is at most the mean of E[phi], and each at most exp((a-1) e(i)): logarithms."""
+    """E[phi] of mixed laws is at most the mean of E[phi], and each at most exp((a-1) e(i)); take logarithms."""
     bounds = rules.total(rules.conditional(each, alpha), WEIGHT, INDEX, COUNT)
     whole = rules.chain(_mixed(rules, alpha, (WEIGHT, *EACH), limits=LIMITS), bounds)
     return rules.divergence(whole, alpha, MIXTURES, rest=log(bounds.right))
@@ -134,19 +134,19 @@ def _mean_of_orders(rules: Calculus) -> Proposition:
 
 
 def _joint_convexity(rules: Calculus) -> Proposition:
-    """The divergence of each is the bound of itself; both sides are 1 at order 1."""
+    """Bound each divergence by itself; both sides are 1 at order 1."""
     above, own = rules.under(alpha > 1), RenyiDivergence(alpha, *EACH)
     return rules.ends(above.exponential(_mixture(above, above.maximum(own, own)), alpha - 1), alpha, S.One)
 
 
 def _second_law(rules: Calculus) -> Proposition:
-    """Above order 1 by Hoelder's inequality, below it by Jensen's, for 0 < lam < 1; then the ends."""
+    """For 0 < lam < 1, by Hoelder's inequality above order 1 and Jensen's below it; then the ends."""
     inside = rules.under(MIX > 0, MIX < 1)
     order, mixed = ANY_ORDER, (1 - MIX) * SECOND + MIX * THIRD
     bounds = [(1 - MIX, FIRST, SECOND), (MIX, FIRST, THIRD)]
 
     def hoelder(rules: Calculus) -> Proposition:
-        """q >= q_2^lam q_1^(1-lam), so p^a q^(1-a) <= A_2^lam A_1^(1-lam), A_i = p^a q_i^(1-a); the mean by Jensen."""
+        """q >= q_2^lam q_1^(1-lam), so p^a q^(1-a) <= A_2^lam A_1^(1-lam), A_i = p^a q_i^(1-a); then Jensen."""
         (x,) = place(FIRST)
         p, one, other = (density(law, x) for law in (FIRST, SECOND, THIRD))
         raised = rules.times(rules.raised(rules.negate(rules.young(other, one, MIX)), 1 - order), p**order)
@@ -182,7 +182,7 @@ _CHOSEN: Final = Parting(_PART, FIRST, COMPETITOR, a)
 
 
 def _shift_reduction(rules: Calculus) -> Proposition:
-    """For any P' on the right, and X' of it, the law of X' + noise - part of X' - X on the left."""
+    """For any P', with X' of law P', the right side; the law of X' + noise - part of X' - X on the left."""
     within, variance = Within(FIRST, COMPETITOR, z + a), sigma**2
     near = rules.part(rules.assume(within), _PART, a, z, variance)
     left = rules.competitor(near, Noisy(SECOND, variance), alpha)
@@ -191,9 +191,10 @@ def _shift_reduction(rules: Calculus) -> Proposition:
 
 
 def _parted_noise(rules: Calculus, order: Expr) -> Proposition:
-    """D(X' + noise - part || Y + noise) <= D(X' || Y) + a^2 order / (2 variance): of the pairs, and their sums.
+    """D(X' + noise - part || Y + noise) <= D(X' || Y) + a^2 order / (2 variance), by the pairs and their sums.
 
-    Given X' a law on the ball of radius a is made noisy: a mixture of Gaussians, each at most a away from the noise.
+    Given X', a law on the ball of radius a plus noise is a mixture of Gaussians at most a away from the
+    noise.
     """
     variance, law, h = sigma**2, At(_PART, POINT), Point("h")
     still, moved = Gaussian(S.Zero, variance), Lambda(h, Gaussian(h, variance))
@@ -221,7 +222,7 @@ def _reduction(rules: Calculus, *, distance: Expr, other: Basic, how: tuple[Bool
 
 
 def _extremum(rules: Calculus) -> Proposition:
-    """A bound for every law on the ball, by a mean over its points, and a point that attains it."""
+    """A bound for every law on the ball by a mean over its points, and a point that attains it."""
     rules, variance, vector = rules.under(RATE < 1), sigma**2, Symbol("v")
     upper = every_order(rules, alpha, 1, _on_the_ball)
     lower = rules.on_a_line(vector, RADIUS, variance, alpha, RATE, back=True)

@@ -1,7 +1,7 @@
-"""Iterations X_{j+1} = phi_j(X_j) + Z_j of two runs, the maps Lipschitz and near each other: shifts, and distances.
+"""Iterations X_{j+1} = phi_j(X_j) + Z_j of two runs with Lipschitz maps that are close: shifts and distances.
 
-The maps may be random, coupled so that phi_j and phi'_j are at most s_j apart at every point; the pair is revealed and
-averaged over. A projection of both states is a map like others.
+The maps may be random, coupled so that phi_j and phi'_j are at most s_j apart at every point; the pair is
+revealed and averaged over. A projection of both states is also such a map.
 """
 
 from lastiterate.symbolic.derivations.losses import *
@@ -11,14 +11,14 @@ from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, sensitivity, si
 _z, _z_m, _A, A, _a, _s, _v, _k = symbols("z_j z_m A_j A a_j s_j v_j k_j", real=True)
 _near = Symbol("z", nonnegative=True)
 _distance, D_T = symbols("D_t D_T", real=True)
-"""A is the sum of the squared shifts over the variances of the noise; D_T the distance after T steps."""
+"""A is the sum of the squared shifts over the noise variances, D_T the distance after T steps."""
 factor: Final = Symbol("c", nonnegative=True)
-"""The constant of the maps, which may be 0."""
+"""The Lipschitz constant of the maps, which may be 0."""
 
 
 @rule
 def _maps(constant: Expr, apart: Expr) -> Expansion:
-    """Two maps that are ``constant``-Lipschitz, at most ``apart`` from each other at every point."""
+    """Two ``constant``-Lipschitz maps that are at most ``apart`` from each other at every point."""
     says = "the map of a step is Lipschitz with the first constant in both runs, at most the second apart"
     supposed = frozenset({Hypothesis(says, (constant, apart))})
     signs = (Ge(constant, 0), Ge(apart, 0))
@@ -26,7 +26,7 @@ def _maps(constant: Expr, apart: Expr) -> Expansion:
 
 
 def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Kernel) -> Guarantee:
-    """A-GDP of the last ``steps``: real a_j with z_{j+1} = c z_j + s_j - a_j >= 0 and z_m = 0, where z_0 is 0 or D."""
+    """A-GDP of the last ``steps``: real a_j with z_{j+1} = c z_j + s_j - a_j >= 0, z_m = 0, and z_0 = 0 or D."""
     after = constant * _z + _s - _a
     run = StepInduction(
         kernel,
@@ -49,7 +49,7 @@ def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Ker
 
 @rule
 def _least(one: Expansion, other: Expansion) -> Expansion:
-    """The smaller of two bounds of the same maps."""
+    """The smaller of two bounds on the same maps."""
     if one.guide is not other.guide:
         raise UnprovedError(f"The smaller of two bounds needs one guide, got {one.guide} and {other.guide}.")
     least = replace(
@@ -64,7 +64,7 @@ def _least(one: Expansion, other: Expansion) -> Expansion:
 
 @rule
 def _moved() -> Expansion:
-    """The maps of full batches, c-Lipschitz in both runs: a replaced sample moves a step by 2 eta K/n."""
+    """The c-Lipschitz maps of full batches in both runs, of which a replaced sample moves a step by 2 eta K/n."""
     maps, says = _maps(c, sensitivity()), "the map of a step is Lipschitz with this constant in both runs"
     lemmas = (*maps.lemmas, "ours/expansions/sensitivity")
     return shown(replace(maps, lemmas=lemmas, hypotheses=frozenset({Hypothesis(says, (c,)), replaced(S.One, n)})))

@@ -1,15 +1,14 @@
-"""Batches in a known order, full ones among them: shifts that hide a distance, in closed form where z goes to c z + s.
+"""Batches in a known order, such as full ones: shifts that hide a distance, in closed form if z goes to c z + s.
 
-Both runs are at most D apart when the window begins. Step j of it shifts the noise by
+Both runs are at most D apart when the window begins. Its step j shifts the noise by
 
-    a_j = lambda v / c^(j+1),      lambda = (D + V_m) / W_m,
-    V_j = s (c^-1 + ... + c^-j),   W_j = v (c^-2 + ... + c^-2j),
+a_j = lambda v / c^(j+1), lambda = (D + V_m) / W_m, V_j = s (c^-1 + ... + c^-j), W_j = v (c^-2 + ... + c^-2j),
 
-which leaves c^-j z_j = D + V_j - lambda W_j; so z_m = 0 at the cost mu^2 = (D + V_m)^2 / W_m. No distance is negative
-on the way if (D + V_j)/W_j falls, which it does while s W_j <= v c^-(j+1) (D + V_j): with c <= 1 that is kept, and with
-c > 1 it holds for every j < m if it holds for the last.
+so c^-j z_j = D + V_j - lambda W_j and z_m = 0, at the cost mu^2 = (D + V_m)^2 / W_m. All distances are
+nonnegative if (D + V_j)/W_j decreases, which holds while s W_j <= v c^-(j+1) (D + V_j). For c <= 1 this is
+preserved from j to j + 1. For c > 1 it holds for every j < m if it holds for the last.
 
-Orders of the batches that stand for others: the last or a late place of the sample, and a mean over orders.
+Some orders of the batches bound others: the last or a late position of the sample, and a mean over orders.
 """
 
 from lastiterate.symbolic.derivations.losses import *
@@ -19,7 +18,7 @@ from lastiterate.symbolic.notation import D, T, b, eta, n, s, sensitivity, sigma
 
 _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
 _A, A = symbols("A_j A", real=True)
-"""A is the sum of the squared shifts, each over the variance of its noise."""
+"""A is the sum of the squared shifts, each divided by the variance of its noise."""
 
 
 def hide_distance(
@@ -34,10 +33,12 @@ def hide_distance(
     spent: Expr = S.Zero,
     names: str = "z_j z_next z_m A_j A",
 ) -> Span:
-    """Steps tau, ..., tau + m - 1 that hide the distance z_0 = ``start`` by any shifts, at ``profile`` of A_m - A_0.
+    """Steps tau, ..., tau + m - 1 that hide the distance z_0 = ``start`` by any shifts, at ``profile`` of A_m
+    - A_0.
 
-    ``step`` carries a distance by e_j = ``carried`` and has the ``shift`` a_j >= 0 at a cost C_j; z_{j+1} is at least
-    e_j(z_j) - a_j and 0, z_m = 0, A_{j+1} = A_j + C_j. The ``names`` are those of z_j, z_{j+1}, z_m, A_j and A_m.
+    ``step`` expands a distance by e_j = ``carried`` and makes the ``shift`` a_j >= 0 at cost C_j. z_{j+1} is
+    at least max(e_j(z_j) - a_j, 0), z_m = 0 and A_{j+1} = A_j + C_j. ``names`` are those of z_j, z_{j+1},
+    z_m, A_j and A_m.
     """
     (begins, start, m), (a, cost) = run, shift
     z, following, z_m, A_j, A_m = symbols(names, real=True)
@@ -66,9 +67,10 @@ def hide(
     spent: Expr = S.Zero,
     path: str = "",
 ) -> Span:
-    """(``cost`` - A_0)-GDP of steps tau, ..., tau + m - 1: any shifts a_j >= 0 that hide the distance z_0 = ``start``.
+    """(``cost`` - A_0)-GDP of steps tau, ..., tau + m - 1, by any shifts a_j >= 0 that hide z_0 = ``start``.
 
-    As in `hide_distance`, C_j = a_j^2 / v_j for noise of variance v_j. Letters bear the mark ``path``.
+    As in `hide_distance`, with C_j = a_j^2 / v_j for noise of variance v_j. The letters are marked with
+    ``path``.
     """
     a, v_j, A_m = symbols(f"a_j{path} v_j A{path}", real=True)
     names = " ".join(f"{name}{path}" for name in ("z_j", "z_next", "z_m", "A_j", "A"))
@@ -79,7 +81,7 @@ def hide(
 
 
 def any_steps(losses: Losses) -> tuple[Expansion, tuple[Symbol, ...], tuple[Boolean, ...]]:
-    """Arguments of `hide` for a class of losses: step j has its own size eta_j, and replaces k_j samples, 0 or 1."""
+    """Arguments of `hide` for a class of losses: step j has size eta_j and replaces k_j samples, 0 or 1."""
     eta, k = symbols("eta_j k_j", real=True)
     return losses.other_data(eta, b, k), (eta, k), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
 
@@ -90,19 +92,19 @@ def known_path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) 
 
 
 def compose_steps(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
-    """T s^2 / v-GDP: each of T steps hides the distance s that it makes of none, and nothing is left to hide."""
+    """T s^2 / v-GDP of T steps, each of which creates the distance s from 0 and hides it."""
     return both_orders(kernel, hide_each_step(kernel, moved_apart(s), s, v, S.Zero, T))
 
 
 def hide_each_step(kernel: Kernel, carried: Expansion, s: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
-    """m s^2 / v-GDP of steps tau, ..., tau + m - 1 from the distance 0, of which each makes s; nothing is left."""
+    """m s^2 / v-GDP of steps tau, ..., tau + m - 1, each of which creates the distance s from 0 and hides it."""
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
     steps = StepInduction(outer, j, m, (Sequence(_A, S.Zero, _A + s**2 / v, A, j * s**2 / v),), (Ge(_A, 0),))
     return steps.close(steps.span(tau, S.Zero, Gauss(_A), each_step(tau, carried, gaussian_shift(s, v), v)))
 
 
 def hide_in_last_step(kernel: Kernel, losses: Losses, v: Expr, T: Expr) -> Guarantee:
-    """e(D)^2 / v-GDP of full batches: the last step hides all that it makes of the diameter D."""
+    """e(D)^2 / v-GDP of full batches: the last step hides e(D), to which it expands the diameter D."""
     expansion = losses.other_data(eta, n, S.One)
     reach = expansion.at(D)
     outer = kernel.under(Ge(reach, 0))
@@ -111,7 +113,7 @@ def hide_in_last_step(kernel: Kernel, losses: Losses, v: Expr, T: Expr) -> Guara
 
 
 def feasible(c: Expr, s: Expr, D: Expr, v: Expr, m: Expr) -> Boolean:
-    """v r_m (D + V_{m-1}) >= s W_{m-1}: what a window of m steps with c > 1 supposes."""
+    """v r_m (D + V_{m-1}) >= s W_{m-1}, the condition on a window of m steps with c > 1."""
     V, W = s * v_sum(c, m), v * w_sum(c, m)
     return Ge(v * c**-m * (D + V - s * c**-m), s * (W - v * c ** (-2 * m)))
 
@@ -119,7 +121,7 @@ def feasible(c: Expr, s: Expr, D: Expr, v: Expr, m: Expr) -> Boolean:
 def hide_in_window(
     kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, T: Expr, m: Expr
 ) -> Guarantee:
-    """(D + V_m)^2 / W_m-GDP of the last of T steps, for every window of 1 <= m <= T steps; see `hide_straight`."""
+    """(D + V_m)^2 / W_m-GDP of the last of T steps for every window 1 <= m <= T; see `hide_straight`."""
     outer = kernel.under(Ge(s, 0), Ge(D, 0), Le(m, T))
     return both_orders(outer, from_step_0(outer, hide_straight(outer, expansion, c, s, D, v, T - m, m)))
 
@@ -127,8 +129,8 @@ def hide_in_window(
 def hide_straight(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
     """(D + V_m)^2 / W_m-GDP of steps tau, ..., tau + m - 1, m >= 1, from the distance D.
 
-    The ``expansion`` carries z to c z + s, c = 1, below or above 1 as given; v is the variance of the noise. Where c >
-    1 the result supposes that the window is feasible: v r_m (D + V_{m-1}) >= s W_{m-1}.
+    The ``expansion`` takes z to c z + s, with c = 1, below or above 1 as given; v is the variance of the
+    noise. For c > 1 the result supposes that the window is `feasible`.
     """
     grows = Gt(c, 1) in kernel.given
     outer = kernel.under(Gt(c, 0), Gt(v, 0), Ge(s, 0), Ge(D, 0), Ge(m, 1))
@@ -154,19 +156,19 @@ def hide_straight(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Exp
 
 i, N = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
 costs, chances = Function("A", real=True), Function("w", real=True)
-"""Of order number i, of N: the cost of a path, and the probability."""
+"""The cost of a path for order number i of N, and the probability of that order."""
 
 _orders = Variable("the order of the batches in all epochs", S.Zero)
 
 
 def known_cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, k: Expr) -> Guarantee:
-    """A-GDP by a path for a sample met in the last step: the sample is met k steps earlier, and not after that."""
+    """A-GDP by a path for a sample in the last step, if the sample comes k steps earlier and not after that."""
     earlier = from_step_0(kernel, hide(kernel, *any_steps(losses), (tau, start, m)))
     return both_orders(kernel, kernel.chain(earlier, without_the_sample(kernel, tau + m, k)))
 
 
 def known_cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr) -> Guarantee:
-    """A-GDP as in `known_cyclic` of a longer path, with the distance ``start`` and the cost ``spent`` at step 0."""
+    """A-GDP as in `known_cyclic` by a longer path, with distance ``start`` and cost ``spent`` at step 0."""
     outer = kernel.under(Ge(spent, 0))
     made = hide(outer, *any_steps(losses), (S.Zero, start, m), spent=spent)
     earlier = outer.weaken(made, near=S.Zero, profile=Gauss(A))
@@ -174,7 +176,7 @@ def known_cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr
 
 
 def without_the_sample(kernel: Kernel, step: Expr, k: Expr, order: Order = Order.FIRST) -> Span:
-    """k steps in which both runs have one map and one noise: equal points stay equal, whatever the losses are."""
+    """k steps with the same map and noise in both runs: equal points stay equal, for all losses."""
     v = Symbol("v_j", real=True)
     steps = StepInduction(kernel, j, k, (), letters=(v,), laws=(Ge(v, 0),))
     return steps.span(step, S.Zero, Equal(), each_step(step, unmoved(step + j), no_shift(), v, order=order))
@@ -183,10 +185,10 @@ def without_the_sample(kernel: Kernel, step: Expr, k: Expr, order: Order = Order
 def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """A-GDP by a path for an order in which the sample never comes earlier; constant steps of affine losses.
 
-    It holds for every order that the run may have, and so for their mean. k_j and k'_j say whether step j of the run
-    and of the path has the sample. h_j is at least the number of times that it has come in the run and not yet on the
-    path: h_{j+1} is at least h_j + k_j - k'_j and 0, h_0 = 0 and h_m = 0. Then z_j is at most y_j + h_j s on the path's
-    y_j, because no step without the sample expands.
+    It holds for every possible order of the run, and so for their mean. k_j and k'_j say whether step j of
+    the run and of the path has the sample. h_j bounds from above how often it has come in the run and not yet
+    on the path: h_{j+1} >= max(h_j + k_j - k'_j, 0), h_0 = 0 and h_m = 0. Then z_j <= y_j + h_j s with the
+    path's y_j, because no step without the sample expands.
     """
     y, y_m, after, h, h_m, next_h = symbols("y_j y_m y_next h_j h_m h_next", real=True)
     a, k, of_path, cost = symbols("a_j k_j k'_j A_j", real=True)
@@ -212,14 +214,14 @@ def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gu
 
 
 def _shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """The mean over N orders of the batches of all epochs: order i has the probability w_i and a path of cost A_i."""
+    """The mean over N orders of the batches of all epochs; order i has probability w_i and a path of cost A_i."""
     hidden = from_step_0(kernel, hide(kernel, *any_steps(losses), (tau, start, m), revealed=(_orders,)))
     known = kernel.specialise(hidden, {A: costs(i)})
     return both_orders(kernel, kernel.mean(_orders, ((S.One, known),), over=(i, N, chances(i))))
 
 
 def _full_batches(losses: str, factor: Expr, kernel: Kernel) -> Guarantee:
-    """One of n samples replaced in each of tau + w steps, which take z to at most c z + s; the last w are shifted."""
+    """One of n samples replaced in tau + w steps that take z to at most c z + s; the last w steps are shifted."""
     outer, values = kernel.under(Eq(s, sensitivity())), {s: sensitivity(), v: sigma**2}
     made = hide_in_window(outer, LOSSES[losses].affine(factor), factor, s, D, v, tau + w, w)
     return Guarantee(kernel.specialise(made.first, values), kernel.specialise(made.second, values))

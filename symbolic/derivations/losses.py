@@ -1,7 +1,7 @@
-"""Classes of losses: the distance of two points after one update; and lines that several derivations share.
+"""Classes of losses, with the distance of two points after one update, and steps shared by several derivations.
 
-Each is a formula of `lastiterate.symbolic.formulas.update`, with the claims that show it for every loss of the class in
-every dimension.
+Each distance is a formula of `lastiterate.symbolic.formulas.update`, shown by claims for every loss of the
+class in every dimension.
 """
 
 from functools import wraps
@@ -16,7 +16,7 @@ from lastiterate.symbolic.vectors import Vector
 
 _z: Final = Symbol("z", nonnegative=True)
 omega: Final = Function("omega", nonnegative=True)
-"""Of a distance: the most by which two gradients differ."""
+"""The largest difference of two gradients, as a function of the distance of the points."""
 
 j: Final = Symbol("j", integer=True, nonnegative=True)
 """The number of a step of an induction."""
@@ -29,10 +29,11 @@ _TRIANGLE: Final = "a mean of vectors is no longer than the mean of their length
 
 @dataclass(frozen=True)
 class Losses:
-    """A class of losses whose gradients, perhaps clipped, are no longer than K: what it supposes, and its constants.
+    """A class of losses with (clipped) gradients of length at most K: its supposition and its constants.
 
-    ``modulus`` is the most by which gradients z apart differ before clipping, None for convex losses, which are
-    L-smooth with ``least`` curvature. ``lemmas`` are keys of claims, and cited mathematics.
+    ``modulus`` bounds the difference, before clipping, of gradients z apart. It is None for convex losses,
+    which are L-smooth with curvature at least ``least``. ``lemmas`` are keys of claims, and cited
+    mathematics.
     """
 
     says: str
@@ -43,30 +44,30 @@ class Losses:
 
     @rule
     def same_data(self, low: Expr, high: Expr) -> Expansion:
-        """One map of one data set: a step along the mean gradient, its size between ``low`` and ``high``."""
+        """One map of one data set: a step along the mean gradient of size between ``low`` and ``high``."""
         return self._expansion(self._after(low, high), Guide.OWN, (Ge(low, 0), Le(low, high)))
 
     @rule
     def other_data(self, eta: Expr, b: Expr, k: Expr) -> Expansion:
-        """The maps of two data sets, where k of the b samples of a batch are replaced: k is 0 or 1."""
+        """The maps of two data sets if k of the b samples of a batch are replaced, k = 0 or 1."""
         common = self._after(eta, eta) if self.modulus is None else self._after(S.Zero, eta * (b - k) / b)
         after, conditions = common + k * update.step_sensitivity(eta, K, b), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
         return self._expansion(after, Guide.OTHER, conditions, replaced(k, b), "ours/expansions/sensitivity")
 
     def in_any_batch(self, eta: Expr, b: Expr) -> Expansion:
-        """The maps of two data sets, one sample replaced, whether a batch of b has it or not."""
+        """The maps of two data sets with one sample replaced, whether or not it is in the batch of b."""
         without, inside = (self.other_data(eta, b, k) for k in (S.Zero, S.One))
         return supposing(no_less(without, inside.after), *inside.hypotheses)
 
     @rule
     def one_more(self, low: Expr, high: Expr, moved: Expr) -> Expansion:
-        """The maps of two data sets of which one has a sample more, in the batch or not; steps as in `same_data`."""
+        """The maps of two data sets, one with an additional sample, in the batch or not; see `same_data`."""
         sampled = Hypothesis("one run has one sample more, which moves the mean by at most this", (moved,))
         conditions = (Ge(low, 0), Le(low, high), Ge(moved, 0))
         return self._expansion(self._after(low, high) + moved, Guide.OTHER, conditions, sampled)
 
     def affine(self, c: Expr) -> Expansion:
-        """z -> c z + s for full batches, where that is at least the expansion of the class; s is a letter."""
+        """z -> c z + s for full batches, with a letter s, if this is at least the expansion of the class."""
         return no_less(self.other_data(eta, n, S.One), c * _z + s)
 
     def _after(self, low: Expr, high: Expr) -> Expr:
@@ -85,13 +86,13 @@ class Losses:
 
 
 def replaced(k: Expr, b: Expr) -> Hypothesis:
-    """k of the b samples of a batch differ in the two data sets."""
+    """The hypothesis that k of the b samples of a batch differ in the two data sets."""
     return Hypothesis("so many of so many samples of a batch are replaced: one or none", (k, b))
 
 
 @rule
 def no_less(expansion: Expansion, after: Expr) -> Expansion:
-    """z -> ``after``, a function of the same z, where that is at least the expansion."""
+    """z -> ``after``, a function of the same z that is at least the expansion."""
     made = replace(expansion, after=after, conditions=(*expansion.conditions, Ge(after, expansion.after)))
     return shown(made, expansion)
 
@@ -115,11 +116,11 @@ LOSSES: Final[Mapping[str, Losses]] = MappingProxyType(
         ),
     }
 )
-"""The classes of losses of the package, whose expansions claims of the ledger show."""
+"""The classes of losses of the package, whose expansions the claims of the ledger show."""
 
 
 def from_step_0(kernel: Kernel, later: Span) -> Span:
-    """``later`` from step 0 on: a distance from which it begins is the diameter of the domain."""
+    """Extend ``later`` to begin at step 0, from the domain's diameter unless its distance is 0."""
     if later.near == 0:
         return later
     return kernel.chain(kernel.domain(later.order, (S.Zero, later.start), S.Zero, later.near), later)
@@ -136,7 +137,7 @@ def each_step(
     revealed: tuple[Variable, ...] = (),
     drawn: Variable | None = None,
 ) -> Callable[[Kernel, Expr, Expr], Span]:
-    """Step ``start`` + j of an induction between two distances; what is ``drawn`` in it is averaged over."""
+    """Step ``start`` + j of an induction between two distances, averaged over the variable ``drawn``."""
 
     def step(kernel: Kernel, near: Expr, far: Expr) -> Span:
         given = (drawn, *revealed) if drawn else revealed
@@ -152,7 +153,7 @@ def both_orders(kernel: Kernel, first: Span) -> Guarantee:
 
 
 def each_order(side: Callable[..., Span]) -> Callable[..., Guarantee]:
-    """Make a guarantee of a derivation of one ``order``, its last argument: each order on its own."""
+    """Make a guarantee of a derivation with last argument ``order`` by deriving each order separately."""
 
     @wraps(side)
     def both(*args: Any) -> Guarantee:
@@ -165,9 +166,9 @@ def each_order(side: Callable[..., Span]) -> Callable[..., Guarantee]:
 def from_equal_points(
     guide: Guide, after: Expr = S.Zero, lemmas: tuple[str, ...] = (), hypotheses: tuple[Hypothesis, ...] = ()
 ) -> Expansion:
-    """An update at one point: 0 -> ``after``, for all losses; nothing is said of two points.
+    """An update at one point: 0 -> ``after``, for all losses. It says nothing about two different points.
 
-    With the map of the run itself the points stay equal; otherwise a hypothesis may say so.
+    With the run's own map the points stay equal. For the other map a hypothesis may state it.
     """
     made = Expansion(_z, Piecewise((after, Eq(_z, 0)), (oo, True)), guide, lemmas, frozenset(hypotheses))
     return shown(made) if guide is Guide.OWN and after == 0 else made
@@ -175,27 +176,27 @@ def from_equal_points(
 
 @rule
 def moved_apart(s: Expr) -> Expansion:
-    """An update at one point: 0 -> s, where a hypothesis bounds the distance of the two runs after it by s."""
+    """An update at one point: 0 -> s, if a hypothesis bounds the distance of the two runs after it by s."""
     moved = Hypothesis("the maps of the two runs carry one point to points at most this far apart", (s,))
     return shown(from_equal_points(Guide.OTHER, s, ("ours/expansions/sensitivity",), (moved,)))
 
 
 @rule
 def unmoved(step: Expr) -> Expansion:
-    """An update at one point: 0 -> 0, where no sample of its batch is replaced, so that both runs have one map."""
+    """An update at one point: 0 -> 0, if no sample of its batch is replaced, so both runs have the same map."""
     same = Hypothesis("no sample of the batch of this step is replaced", (step,))
     return shown(from_equal_points(Guide.OTHER, hypotheses=(same,)))
 
 
 @rule
 def by_claim(claim: Claim, z: Symbol) -> Expansion:
-    """The expansion that a claim of one's own shows by its only `NormBound`; z is its letter for the distance.
+    """The expansion that a user's claim shows by its only `NormBound`; z is its letter for the distance.
 
     What the bound supposes of vectors is supposed of the difference of the two states after the maps of a step, for
-    points at most z apart; what it supposes of numbers, and the claim assumes, is a condition.
+    points at most z apart. What it supposes of numbers, and the claim assumes, is a condition.
 
     Raises:
-        UnprovedError: there is no such check, or more than one, or no list of claims has the claim.
+        UnprovedError: the claim has no such check or more than one, or no list of claims has the claim.
     """
     if known(claim.key) is not claim:
         raise UnprovedError(f"An expansion needs a claim that is decided, got {claim.key}, which is not among CLAIMS.")
@@ -213,7 +214,7 @@ def by_claim(claim: Claim, z: Symbol) -> Expansion:
 Derivation = Callable[[Kernel], Guarantee]
 
 AFFINE: Final = {"convex": S.One, "strongly convex": c, "smooth": c}
-"""Classes of losses of which full batches carry z to c z + s, with the constant c."""
+"""Classes of losses for which full batches take z to c z + s, with the constant c."""
 
 GROWING: Final = ("modulus", "convex", "strongly convex")
 
@@ -223,7 +224,7 @@ PARTS: Final = {
     "tracked from 0": (tau, Delta, w),
     "tracked from the domain": (tau + t, Delta, w),
 }
-"""The whole run, or w steps after others: see `Run`. Delta is tracked until then."""
+"""The whole run, or w steps after others, as a `Run`. Delta is a tracked distance."""
 
 UNTRACKED: Final = {name: run for name, run in PARTS.items() if Delta not in run}
 
@@ -234,7 +235,7 @@ def by_losses(
     runs: Mapping[str, tuple[Any, ...]],
     classes: Iterable[str] = tuple(LOSSES),
 ) -> dict[str, Derivation]:
-    """A derivation for every class of losses and every run, by their names."""
+    """A derivation for every class of losses and every run, by name."""
 
     def derivation(losses: str, run: tuple[Any, ...], kernel: Kernel) -> Guarantee:
         return made(kernel, LOSSES[losses], *run)

@@ -1,6 +1,6 @@
-"""Noisy-SGD with the shifts of bounds up to a constant: equal ones, one at the end, or one for each visit of a sample.
+"""Noisy-SGD with the shifts of bounds up to a constant: equal ones, one at the end, or one per visit of a sample.
 
-v is the variance of the noise on the iterate; half of it is left to the coin of a step where batches are random. The
+v is the variance of the noise on the iterate; for random batches, half of it is for the coin of a step. The
 bounds hold for every window of w of the tau + w steps.
 """
 
@@ -16,13 +16,13 @@ _COIN: Final = swap_coin(b / n, sensitivity(b), _v / 2)
 
 
 def _steps(carried: Expansion, shift: Shift) -> Callable[[Kernel, Expr, Expr], Span]:
-    """Steps on a common batch but for one sample, which a coin puts in."""
+    """Steps on a common batch, except for one sample that a coin includes."""
     batch = Variable("the batch without the sample that differs", tau + j)
     return each_step(tau, carried, shift, _v, _COIN, drawn=batch)
 
 
 def _convex(kernel: Kernel) -> Guarantee:
-    """w coins and w shifts of length D/w, which hide the diameter, as a step does not expand."""
+    """w coins and w shifts of length D/w, which hide the diameter because a step does not expand."""
     own = LOSSES["convex"].same_data(eta, eta)
     steps = StepInduction(kernel, j, w, ())
     step = _steps(no_less(own, own.z), gaussian_shift(D / w, _v / 2))
@@ -31,7 +31,7 @@ def _convex(kernel: Kernel) -> Guarantee:
 
 
 def _strongly_convex(kernel: Kernel) -> Guarantee:
-    """w coins, and one shift of length c^w D at the end: a step contracts by c."""
+    """w coins, and one shift of length c^w D at the end, because each step contracts by c."""
     own = LOSSES["strongly convex"].same_data(eta, eta)
     carried = no_less(own, c * own.z)
     steps = StepInduction(kernel, j, w - 1, (Sequence(_r, S.One, c * _r, _r_m, c**j),), (Gt(_r, 0),))
@@ -46,7 +46,7 @@ def _strongly_convex(kernel: Kernel) -> Guarantee:
 
 
 def _cyclic(begins: Expr, start: Expr, kernel: Kernel) -> Guarantee:
-    """w shifts of length D/w + u_j s, s = 2 eta K/n, where a visit moves n/b times s and u_j pays for visits."""
+    """w shifts of length D/w + u_j s, s = 2 eta K/n. A visit moves by n/b times s, for which the u_j pay."""
     s, share = sensitivity(), start / w
     own = LOSSES["convex"].other_data(eta, b, k)
     carried = no_less(own, own.z + k * sensitivity(b))

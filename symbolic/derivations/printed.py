@@ -1,8 +1,8 @@
-"""The papers' own proofs, line by line: each stops at its first line that does not follow by a rule of the kernel.
+"""The papers' own proofs, line by line, each up to its first line that follows by no rule of the kernel.
 
-Chien & Li 2025 and Altschuler & Talwar 2022 reveal the shares Z' of all steps, of which that of a step has the mean
-psi'(W') - psi(W'), and then shift the rest of the noise. Given Z' of later steps that rest is no longer independent of
-the state, and given Z' of its own step a batch has another law in run 2 than in run 1. Liang et al. bound one order;
+Chien & Li 2025 and Altschuler & Talwar 2022 reveal the shares Z' of all steps, each with mean psi'(W') -
+psi(W'), and then shift the rest of the noise. Given Z' of later steps, that rest is not independent of the
+state. Given Z' of its own step, a batch has different laws in the two runs. Liang et al. bound one order.
 D2P2-SGD takes its cost from the length of a gradient before the projection.
 """
 
@@ -23,7 +23,7 @@ _orders = Variable("the order of the batches in all epochs", S.Zero)
 def _shifts(
     kernel: Kernel, losses: Losses, shares: Variable, drawn: bool = False, revealed: tuple[Variable, ...] = ()
 ) -> Span:
-    """Shifts over the last w steps from a domain of diameter D, given the shares of steps up to that of ``shares``."""
+    """Shifts over the last w steps from a domain of diameter D, given the shares up to the step of ``shares``."""
     carried = losses.same_data(eta, eta)
     outer = kernel.under(Eq(s, step_sensitivity(eta, K, b)))
 
@@ -38,18 +38,18 @@ def _shifts(
 
 
 def _known(last: Expr, kernel: Kernel, mean: bool = False) -> Guarantee:
-    """Theorem A.1 of Chien & Li, step ``last`` the last one with the sample; Corollary A.3 is its mean over orders."""
+    """Chien & Li, Theorem A.1, with ``last`` the last step with the sample; Corollary A.3 by a ``mean``."""
     made = _shifts(kernel, LOSSES["modulus"], all_shares(last), revealed=(_orders,) if mean else ())
     return both_orders(kernel, kernel.mean(_orders, ((S.One, made),), over=(i, N, 1 / N)) if mean else made)
 
 
 def _drawn(losses: str, last: Expr, kernel: Kernel) -> Guarantee:
-    """Random batches: the window of Theorem 3.12 of Chien & Li, and of Theorems 3.1 and 5.1 of Altschuler & Talwar."""
+    """Random batches: the windows of Chien & Li, Theorem 3.12, and Altschuler & Talwar, Theorems 3.1, 5.1."""
     return both_orders(kernel, _shifts(kernel.under(m <= L), LOSSES[losses], all_shares(last), drawn=True))
 
 
 def _added(kernel: Kernel, order: Order = Order.SECOND) -> Guarantee:
-    """Theorem 3.3 of Liang et al.: T steps at the cost of a sample that run 1 has, in one order alone."""
+    """Theorem 3.3 of Liang et al.: T steps at the cost of a sample that only run 1 has, in one order."""
     coin = poisson_coin(q, step_sensitivity(eta, K, b), beta * sigma**2, order)
     one = coins(kernel.under(Gt(beta, 0), Le(beta, 1), Le(q, 1)), order, coin, sigma**2, T)
     other = kernel.exchange(one)
@@ -57,7 +57,7 @@ def _added(kernel: Kernel, order: Order = Order.SECOND) -> Guarantee:
 
 
 def _hidden_at_once(kernel: Kernel, most: Expr = oo) -> Guarantee:
-    """Theorem 3.4 of Liang et al.: step t hides (1 + eta L) D, its batch has k samples, or ``most`` of them."""
+    """Theorem 3.4 of Liang et al.: step t hides (1 + eta L) D; its batch has k <= ``most`` samples."""
     outer = kernel.under(Gt(beta, 0), Lt(beta, 1), Le(q, 1), Ge(L, 0), Le(_k, most))
     coin = poisson_coin(q, step_sensitivity(eta, K, b), beta * sigma**2, Order.SECOND)
     smooth = LOSSES["smooth"].same_data(eta * _k / b, eta * _k / b)
@@ -69,7 +69,7 @@ def _hidden_at_once(kernel: Kernel, most: Expr = oo) -> Guarantee:
 
 
 def _projected(kernel: Kernel) -> Guarantee:
-    """Theorem 1 of D2P2-SGD: a projection makes a gradient r times as long, and the cost of the step ignores it."""
+    """Theorem 1 of D2P2-SGD: a projection scales a gradient by r, which the cost of the step ignores."""
     outer = kernel.under(Ge(r, 0), Ge(s, 0), Le(q, 1))
     coin = swap_coin(q, s, sigma**2)
     reached = on_condition(coin, Le(r * s, s))

@@ -1,11 +1,12 @@
 """Random batches with a hidden coin: composition of steps, and windows in which each step splits its noise.
 
-In a window the coin takes the part u_j of the variance v_j of step j, at a cost p_j of squared distance over variance;
-a shift a_j takes the rest at the cost C_j. Both runs follow one map with one coin, so that a distance grows as it does
-for one data set: z_{j+1} is at least e_j(z_j) - a_j and 0.
+In a window the coin takes the part u_j of the variance v_j of step j, at a cost p_j of squared distance over
+variance. A shift a_j takes the rest at the cost C_j. Both runs follow one map with one coin, so a distance
+expands as for one data set: z_{j+1} is at least max(e_j(z_j) - a_j, 0).
 
-Before the first shift a distance may be tracked at no cost: whether a batch has the sample that differs is revealed and
-averaged over, so that both runs make steps with one batch, and a distance grows as it does for two data sets.
+Before the first shift a distance may be tracked at no cost. Whether a batch has the differing sample is
+revealed and averaged over, so both runs make steps with one batch, and a distance expands as for two data
+sets.
 """
 
 from lastiterate.symbolic.derivations.known_batches import hide_distance
@@ -15,32 +16,33 @@ from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, Delta, K, T, b, beta, ell, eta, q, rho, sigma, sigma_A, t, tau, w
 
 Inside = Callable[[Kernel, Losses, Order, Run, Variable], Span]
-"""Steps that hide a distance where all batches are as supposed."""
+"""Steps that hide a distance if all batches are as supposed."""
 
 i, k, _l, _h = (Symbol(name, integer=True, nonnegative=True) for name in "iklh")
 _a, _u, _v = symbols("a_j u_j v_j", real=True)
 _eta, _low, _high, _k = symbols("eta_j low_j high_j k_j", real=True)
 _A, A = symbols("A_j A", real=True)
 C, p, r, P = (Function(name, real=True) for name in ("C", "p", "r", "P"))
-"""Of step i: C the cost of its shift, p that of its coin, P that of its coin where no shift takes part of the noise, r
-the probability of another size of its batch. A sums C."""
+"""Step i: C is the cost of its shift, A the sum of C, p and P the costs of its coin with and without a shift,
+and r the probability of another batch size.
+"""
 
 lengths, costs = Function("w", integer=True, positive=True), Function("A", real=True)
 chances, N = Function("chance", nonnegative=True), Symbol("N", integer=True, positive=True)
-"""Of range number k of N: steps of its window, the cost of its shifts, and its probability among all ranges."""
+"""For range number k of N: the steps of its window, the cost of its shifts, its probability."""
 
 N_0, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N_0", "T_0"))
-"""Number of blocks that are tracked, and of the steps before stretches."""
+"""The number of tracked blocks, and of the steps before stretches."""
 
 _ALL = Variable("the batches of all steps without the sample that differs", S.Zero)
 _SIZES = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
 _SIZE = Hypothesis("a batch has, beside the sample that differs, so many samples", (_k,))
 _product, _product_next, _product_w = _products = symbols("P_j P_next P_w", real=True)
-"""Of the batches of a block: products of contractions."""
+"""Products of the contractions of the batches of a block."""
 
 
 def _tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Symbol, ...], *laws: Boolean) -> Span:
-    """``later`` after t steps from the domain, or all from 0: x_{j+1} is at least e_j(x_j) and 0."""
+    """``later`` after t steps from the domain, or after steps from 0: x_{j+1} is at least max(e_j(x_j), 0)."""
     x, following, x_m = symbols("x_j x_next x_m", real=True)
     begins, count = (later.start - t, t) if later.start.has(t) else (S.Zero, later.start)
     steps = StepInduction(
@@ -62,8 +64,8 @@ def _tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Sym
 def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
     """``later`` after N_0 blocks of w steps, from 0 or the domain: X_{l+1} is at least C_l X_l + w s.
 
-    Within a block a distance stays below P_j X + j s, P_j the product of the contractions of its batches of k_j
-    samples.
+    Within a block a distance is at most P_j X + j s, where P_j is the product of the contractions of its
+    batches of k_j samples.
     """
     s = Symbol("s", nonnegative=True)
     distance, following, last, contraction = symbols("X_l X_next X_m C_l", real=True)
@@ -103,29 +105,29 @@ def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
 
 
 def _one_batch(later: Span, start: Expr, carried: Expansion) -> Callable[[Kernel, Expr, Expr], Span]:
-    """Steps of both runs on a random batch, averaged over; if ``later`` reveals it, over the place of the sample."""
+    """Steps of both runs on one random batch, averaged over it, or over the coin if ``later`` reveals the rest."""
     coin = Variable("the batch" if not later.scope else "whether the batch has the sample that differs", start + j)
     others = tuple(later.scope)
     return each_step(start, carried, no_shift(), _v, order=later.order, revealed=others, drawn=coin)
 
 
 def poisson_sample(order: Order, variance: Expr, price: Expr) -> Coin:
-    """A sample that one run has more, in each Poisson batch at rate q: it moves the mean by eta_j K/b."""
+    """An additional sample of one run, in each Poisson batch at rate q, which moves the mean by eta_j K/b."""
     return poisson_coin(q, update.moved(_eta, K, b), variance, order, price)
 
 
 def replacement_coin(variance: Expr, price: Expr) -> Coin:
-    """A sample that is replaced, in each batch with probability q: it moves the mean by 2 eta_j K/b."""
+    """A replaced sample, in each batch with probability q, which moves the mean by 2 eta_j K/b."""
     return swap_coin(q, update.step_sensitivity(_eta, K, b), variance, price)
 
 
 def one_more(losses: Losses, k: Expr = S.One) -> Expansion:
-    """The maps of two data sets where a batch has low_j to high_j samples beside the one more: k_j is 0 or 1."""
+    """The maps of two data sets if a batch has low_j to high_j samples besides k_j additional ones, 0 or 1."""
     return supposing(losses.one_more(_eta * _low / b, _eta * _high / b, k * update.moved(_eta, K, b)), _SIZES)
 
 
 def swap_composition(kernel: Kernel) -> Guarantee:
-    """T steps with batches without replacement, one sample replaced: q = b/n, and 2 eta K/b moves a mean."""
+    """T steps with batches without replacement, one sample replaced: q = b/n, and it moves a mean by 2 eta K/b."""
     v = sigma**2
     coin = swap_coin(q, update.step_sensitivity(eta, K, b), v)
     return both_orders(kernel, coins(kernel.under(Gt(v, 0)), Order.FIRST, coin, v, T))
@@ -133,20 +135,20 @@ def swap_composition(kernel: Kernel) -> Guarantee:
 
 @each_order
 def poisson_composition(kernel: Kernel, order: Order) -> Span:
-    """T steps with Poisson batches at rate q, one sample added or removed: eta K/b moves a mean."""
+    """T steps with Poisson batches at rate q, one sample added or removed, which moves a mean by eta K/b."""
     v = sigma**2
     return coins(kernel, order, poisson_coin(q, update.moved(eta, K, b), v, order), v, T)
 
 
 def swap_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """Steps with batches without replacement, each at the cost of its coin and of its shift; q = b/n."""
+    """Steps with batches without replacement, q = b/n, each at the cost of its coin and its shift."""
     before = losses.in_any_batch(_eta, b) if start == Delta else None
     coin, same = replacement_coin(_u, p(j)), losses.same_data(_eta, _eta)
     return both_orders(kernel, split_window(kernel, Order.FIRST, coin, same, (tau, start, m), before=before))
 
 
 def last_swap_step(losses: Losses, share: Expr, kernel: Kernel) -> Guarantee:
-    """The last step, without replacement: the coin takes a share of the noise, and a shift of e(D) takes the rest."""
+    """The last step, without replacement: the coin takes a share of the noise, a shift of e(D) takes the rest."""
     carried, v = losses.same_data(eta, eta), sigma**2
     reach, batch = carried.at(D), Variable("the batch without the sample that differs", T - 1)
     coin, shift = swap_coin(q, update.step_sensitivity(eta, K, b), share * v), gaussian_shift(reach, (1 - share) * v)
@@ -155,7 +157,7 @@ def last_swap_step(losses: Losses, share: Expr, kernel: Kernel) -> Guarantee:
 
 
 def _sized(losses: Losses) -> Expansion:
-    """The map of one data set with a batch of low_j to high_j samples beside the one that differs."""
+    """The map of one data set with a batch of low_j to high_j samples besides the differing one."""
     return supposing(losses.same_data(_eta * _low / b, _eta * _high / b), _SIZES)
 
 
@@ -164,9 +166,10 @@ RANGE = (Ge(_low, 0), Le(_low, _high))
 
 @each_order
 def poisson_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, order: Order) -> Span:
-    """Steps with Poisson batches at rate q, each at the cost of its coin, its shift and an unlikely size of its batch.
+    """Steps with Poisson batches at rate q, at the costs of the coin, the shift and an unlikely batch size.
 
-    Batch j has low_j to high_j samples beside the one that differs, but with probability r_j; its step is scaled by b.
+    Batch j has low_j to high_j samples besides the differing one, except with probability r_j. Its step is
+    scaled by b.
     """
     coin = poisson_sample(order, _u, p(j))
     return split_window(kernel, order, coin, _sized(losses), (tau, start, m), (_SIZES,), RANGE)
@@ -175,7 +178,7 @@ def poisson_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Ex
 def sized_window(
     kernel: Kernel, losses: Losses, order: Order, run: Run, batches: Variable, price: Expr | None = None
 ) -> Span:
-    """A window as in `poisson_window` where all sizes are as supposed; ``price`` is p_j by default."""
+    """A window as in `poisson_window` if all sizes are as supposed; ``price`` is p_j by default."""
     before = one_more(losses) if run[1] == Delta else None
     coin = poisson_sample(order, _u, p(j) if price is None else price)
     return split_window(kernel, order, coin, _sized(losses), run, laws=RANGE, batch=batches, before=before)
@@ -184,9 +187,10 @@ def sized_window(
 def _unless(
     kernel: Kernel, batches: Variable, good: Span, beyond: Span, over: tuple[Symbol, Expr, Expr] | None = None
 ) -> Span:
-    """``good`` where the batches are as it supposes, ``beyond`` otherwise, with probability rho.
+    """``good`` if the batches are as it supposes, ``beyond`` otherwise, with probability rho.
 
-    The event is what ``good`` supposes of sizes, or of k_j samples and of products of contractions.
+    The event consists of the suppositions of ``good`` on sizes, or on k_j samples and products of
+    contractions.
     """
     drawn = {*_products, _k}
     event = frozenset(
@@ -202,17 +206,18 @@ def _unless(
 def poisson_or_composition(
     inside: Inside, kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, order: Order
 ) -> Span:
-    """Poisson batches at rate q: ``inside`` where all are as supposed, a composition of all steps otherwise, at rho."""
+    """Poisson batches at rate q: ``inside`` if all are as supposed, else, with probability rho, a composition."""
     good, whole = inside(kernel, losses, order, (tau, start, m), _ALL), kernel.under(Le(rho, 1))
     composed = coins(whole, order, poisson_sample(order, _v, P(j)), _v, good.end, _ALL)
     return _unless(whole, _ALL, good, composed)
 
 
 def contracting_blocks(kernel: Kernel, losses: Losses, order: Order, run: Run, batches: Variable) -> Span:
-    """Blocks of w steps of which each contracts; a run counts its blocks.
+    """Blocks of w steps, each of which contracts; a run counts its blocks.
 
-    Batches of k_j samples contract by factors whose products P_j in a block never rise and end at C_l at most; P_j y_j
-    stays above the distance, for y_{j+1} >= y_j - a_j from Y_l on, and Y_{l+1} is at least C_l y_w.
+    Batches of k_j samples contract by factors whose products P_j in a block never increase and end at most at
+    C_l. The distance is at most P_j y_j with y_{j+1} >= y_j - a_j from Y_l on, and Y_{l+1} is at least C_l
+    y_w.
     """
     tau, start, blocks = run
     rest, following, left, contraction, spent = symbols("y_j y_next y_w C_l A_next", real=True)
@@ -263,7 +268,7 @@ def contracting_blocks(kernel: Kernel, losses: Losses, order: Order, run: Run, b
 def coins(
     kernel: Kernel, order: Order, coin: Coin, v: Expr, m: Expr, batches: Variable | None = None, start: Expr = S.Zero
 ) -> Span:
-    """m steps, each at the cost of its coin: of one size and noise, or of any if all ``batches`` are one variable."""
+    """m steps at the cost of their coins, of equal size and noise unless the noise is the letter of step j."""
     letters, laws = ((_eta, _v), (*coin.conditions, Ge(_eta, 0))) if _v == v else ((), ())
     steps = StepInduction(kernel, j, m, (), letters=letters, laws=laws)
     revealed = (batches,) if batches else ()
@@ -283,10 +288,10 @@ def split_window(
     batch: Variable | None = None,
     before: Expansion | None = None,
 ) -> Span:
-    """Steps tau, ..., tau + m - 1 from the distance ``start``, 0 or the diameter of the domain, to none.
+    """Steps tau, ..., tau + m - 1 from the distance ``start``, 0 or the diameter of the domain, to 0.
 
-    With ``before``, the expansion of two data sets, the distance is tracked until then at no cost. A ``batch`` for all
-    steps is left revealed; else every step has its own, which is averaged over.
+    With ``before``, the expansion of two data sets, ``start`` is a distance tracked at no cost. A ``batch``
+    for all steps stays revealed. Otherwise every step averages over its own batch.
     """
     shift, unlikely = gaussian_shift(_a, _v - _u, C(j)), r(j) if sizes else S.Zero
     supposed = (*coin.conditions, *shift.conditions, Ge(_eta, 0), Ge(unlikely, 0), Le(unlikely, 1), *laws)
@@ -317,7 +322,7 @@ def _each(cost: Profile) -> Steps:
 
 @each_order
 def poisson_ranges(kernel: Kernel, losses: Losses, order: Order) -> Span:
-    """Poisson batches at rate q: N ranges of sizes, number k with a window of w_k steps; beyond them a composition."""
+    """Poisson batches at rate q: N ranges of sizes, number k with a window of w_k steps; else a composition."""
     begins = T - lengths(k)
     outer = kernel.under(Ge(begins, 0))
     found = sized_window(outer, losses, order, (begins, D, lengths(k)), _ALL, p(k, j))
@@ -327,16 +332,17 @@ def poisson_ranges(kernel: Kernel, losses: Losses, order: Order) -> Span:
 
 
 def stretches(inside: Profile, step: Profile, length: Expr, count: Expr) -> Recurring:
-    """The profile of ``count`` stretches: ``inside`` where the batches are as supposed, else a composition."""
+    """The profile of ``count`` stretches: ``inside`` if the batches are as supposed, else a composition."""
     return Recurring(rho, inside, Power(step, length), Power(step, T_0), count)
 
 
 @each_order
 def poisson_stretches(kernel: Kernel, losses: Losses, inside: Inside, count: Expr, length: Expr, order: Order) -> Span:
-    """Poisson batches in long runs: the last stretch whose batches are as supposed hides all that was before it.
+    """Poisson batches in long runs: the last stretch whose batches are as supposed hides everything before it.
 
-    N stretches of ``length`` steps, ``count`` steps or blocks each, follow T_0 others. One that does not hide the
-    diameter of the domain, with probability rho, costs a composition, after the same bound of the run before it.
+    N stretches of ``length`` steps, which are ``count`` steps or blocks each, follow T_0 steps. A stretch
+    that does not hide the diameter of the domain, with probability rho, costs a composition after the bound
+    of the run before it.
     """
     v, outer = sigma**2, kernel.under(Gt(rho, 0), Le(rho, 1))
     coin = poisson_coin(q, update.moved(eta, K, b), v, order)
@@ -354,10 +360,12 @@ def poisson_stretches(kernel: Kernel, losses: Losses, inside: Inside, count: Exp
 
 
 def projected(rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel, *, hidden: bool = False) -> Guarantee:
-    """T steps whose gradients are projected at random before noise is added, at the cost of what they observe.
+    """T steps whose gradients are projected at random before noise is added, at the cost of their observed
+    outcomes.
 
-    A sample is in a batch with probability ``rate``: replaced, the coin revealed, or one more, the coin ``hidden``. It
-    moves a batch by ``moved``, which may name k_j under ``laws``.
+    A sample is in a batch with probability ``rate``. It is replaced and its coin is revealed, or it is
+    additional and its coin is ``hidden``. It moves a batch by ``moved``, which may name k_j under
+    ``laws``.
     """
 
     def side(order: Order) -> Span:

@@ -1,7 +1,9 @@
-"""Full batches with a share beta_j of the noise for the sample that differs and the rest for a shift, as in the papers.
+"""Full batches with a share beta_j of the noise for the differing sample and the rest for a shift, as in the
+papers.
 
-A step pays for its share Z_j and then makes its shift, given that share. The printed proofs pay for the shares of all
-steps first, and make every shift given all of them: with the variable ``shares`` the derivations are those, and stop.
+A step pays for its share Z_j and then makes its shift given that share. The printed proofs pay for the shares
+of all steps first and make every shift given all of them. With the variable ``shares`` the derivations follow
+the printed proofs, and stop.
 """
 
 from lastiterate.symbolic.derivations.known_batches import hide_distance
@@ -13,18 +15,18 @@ _v = sigma**2
 _beta, _a, _z, _z_m, _z_tau, _following = symbols("beta_j a_j z_j z_m z_tau z_next", real=True)
 _k, _p = symbols("k_j p_j", real=True)
 _r, _r_m, _B, B, _W, _W_m, _slope = symbols("r r_m B_j B W_j W_m lambda", real=True)
-"""Over the steps of a window B is the sum of s^2 / beta_j, and W that of (1 - beta_j) c^(-2 (j + 1))."""
+"""Over the steps of a window B is the sum of s^2 / beta_j, W the sum of (1 - beta_j) c^(-2 (j + 1))."""
 
 _one_map = Hypothesis("given its share of the noise, a step has one map in both runs")
 
 
 def all_shares(last: Expr) -> Variable:
-    """The shares of all steps of run 2: that of a step has the mean psi'(W') - psi(W'), W' the state before it."""
+    """The shares of all steps of run 2. That of a step has mean psi'(W') - psi(W'), W' the state before it."""
     return Variable("the shares Z' of the noise of all steps", last, follows=True)
 
 
 def over_noise(square: Expr) -> Gauss:
-    """A squared distance over the variance of all of the noise."""
+    """The Gaussian profile of a squared distance over the variance of all noise."""
     return Gauss(square / _v)
 
 
@@ -37,7 +39,7 @@ def share_step(
     *given: Variable,
     coin: Coin | None = None,
 ) -> Span:
-    """A step with the share beta_j of its noise; ``shift`` is a length, and its square over sigma^2 at least."""
+    """A step with the share beta_j of its noise. ``shift`` is a length, and a bound of its square over sigma^2."""
     length, square = shift
     left = gaussian_shift(length, (1 - _beta) * _v, square / _v)
     if given:
@@ -47,16 +49,17 @@ def share_step(
 
 @rule
 def _given_its_share(own: Expansion) -> Expansion:
-    """One map for both runs, as is supposed."""
+    """One map for both runs, by a hypothesis."""
     same = replace(supposing(own, _one_map), guide=Guide.OTHER)
     return shown(same, own)
 
 
 @rule
 def _share(price: Expr, b: Expr, k: Expr, *positive: Boolean) -> Coin:
-    """The share beta_j of the noise hides k s, s >= 2 eta K/b, at ``price`` p >= (k s)^2 / beta_j over the variance.
+    """The share beta_j of the noise hides k s, s >= 2 eta K/b, at ``price`` p >= (k s)^2 / beta_j over the
+    variance.
 
-    Where beta_j is positive it may be s^2 / beta_j, and then ``price`` is s^2.
+    If beta_j is ``positive``, the cost is ``price`` / beta_j.
     """
     square = price / _beta if positive else price
     signs = (Ge(s, sensitivity(b)), *(positive or (Ge(_beta, 0),)), Ge(square, 0), Ge(square * _beta, (k * s) ** 2))
@@ -71,7 +74,7 @@ def _tracked(kernel: Kernel, expansion: Expansion, factor: Expr, offset: Expr) -
 
 
 def share_window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares: Variable) -> Guarantee:
-    """(B + Z^2 / W) / sigma^2 bounds mu^2, where W > 0; Z, before the last w steps, is D, tracked, or 2 eta K tau."""
+    """mu^2 <= (B + Z^2 / W) / sigma^2 if W > 0; Z, before the last w steps, is D, tracked, or 2 eta K tau."""
     outer = kernel.under(Eq(s, sensitivity()))
     one_class = LOSSES[losses]
     carried = one_class.same_data(eta, eta)
@@ -108,12 +111,13 @@ def share_window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares:
 
 
 def share_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = False) -> Guarantee:
-    """C / sigma^2 bounds mu^2 for batches of b in a known order, k_j = 1 where the sample that differs is in, else 0.
+    """mu^2 <= C / sigma^2 for batches of b in a known order, k_j = 1 if the differing sample is in the batch,
+    else 0.
 
-    tau steps make of a distance at least min(z + eta (b - k_j)/b omega(z) + k_j s, z + 2 eta K) each, s = 2 eta K/b;
-    then, in w steps, z goes to at least z + eta omega(z) - a_j and 0, and to 0 at last. A share beta_j of the noise
-    hides k_j s at p_j >= k_j^2 s^2 / beta_j; C sums p_j + a_j^2 / (1 - beta_j). ``full`` batches have b = n, p_j = s^2
-    / beta_j.
+    In tau steps the distance goes to at least min(z + eta (b - k_j)/b omega(z) + k_j s, z + 2 eta K), s = 2
+    eta K/b. Then, in w steps, z goes to at least max(z + eta omega(z) - a_j, 0), and at last to 0. A share
+    beta_j of the noise hides k_j s at p_j >= k_j^2 s^2 / beta_j, and C is the sum of p_j + a_j^2 / (1 -
+    beta_j). ``full`` batches have b = n and p_j = s^2 / beta_j.
     """
     batch, counts = (n, ()) if full else (b, (Ge(_k, 0), Le(_k, 1)))
     outer, modulus, grown = kernel.under(Eq(s, sensitivity(batch))), LOSSES["modulus"], _z + eta * omega(_z)

@@ -1,4 +1,4 @@
-"""Statements that several papers make, separate from the deductions that reach them."""
+"""Statements that several papers make; `deductions` has their proofs."""
 
 from typing import Final
 
@@ -26,57 +26,57 @@ MIXED: Final = MIX * FIRST + (1 - MIX) * THIRD, MIX * SECOND + (1 - MIX) * FOURT
 EACH: Final = At(KERNEL, INDEX), At(KERNEL_2, INDEX)
 LIMITS: Final = INDEX, S.One, COUNT
 MIXTURES: Final = tuple(Sum(WEIGHT * law, LIMITS) for law in EACH)
-"""Mixtures of two pairs; pair number i of m, the limits of i, and the two mixtures of all."""
+"""Mixtures of two pairs; pair number i of m; the limits of i; the two mixtures of all pairs."""
 
 _both: Final = RenyiDivergence(alpha, Joint(FIRST, KERNEL), Joint(SECOND, KERNEL_2))
 _given: Final = Supremum(RenyiDivergence(alpha, At(KERNEL, POINT), At(KERNEL_2, POINT)), POINT)
 STEP: Final = Supremum(
     RenyiDivergence(alpha, At(Next(FORMER, INDEX - 1), POINT), At(Next(LATTER, INDEX - 1), POINT)), POINT
 )
-"""The divergence of the i-th variables given all before, whatever these are."""
+"""The largest divergence of the i-th variables given all earlier ones."""
 
 
 def post_processing(order: Expr, *conditions: Boolean) -> ForAll:
-    """No map, random or not, raises the divergence of two laws."""
+    """No map, random or not, increases the divergence of two laws."""
     after = RenyiDivergence(order, Image(MAP, FIRST), Image(MAP, SECOND))
     return closed(after <= RenyiDivergence(order, FIRST, SECOND), *conditions)
 
 
 def composition(*conditions: Boolean) -> ForAll:
-    """Of two variables: the divergence of the first, and the worst of the second given the first."""
+    """Two variables: the divergence of the first plus the largest divergence of the second given the first."""
     return closed(_both <= RenyiDivergence(alpha, FIRST, SECOND) + _given, *conditions)
 
 
 def two_mechanisms() -> ForAll:
-    """Two mechanisms, the second of which sees what the first has put out."""
+    """Two mechanisms, the second of which receives the output of the first."""
     budgets = RenyiDivergence(alpha, FIRST, SECOND) <= EPSILON_1, _given <= EPSILON_2
     return closed(_both <= EPSILON_1 + EPSILON_2, alpha >= 1, *budgets)
 
 
 def sequences(condition: Boolean) -> ForAll:
-    """Of k variables: the worst divergence of each given all before."""
+    """k variables: the sum of the largest divergences of each given all earlier ones."""
     return closed(_sequence() <= Sum(STEP, (INDEX, 1, COUNT)), condition)
 
 
 def many_mechanisms() -> ForAll:
-    """k mechanisms, each of which sees the outputs of those before it."""
+    """k mechanisms, each of which receives the outputs of those before it."""
     return closed(_sequence() <= Sum(COST, (INDEX, 1, COUNT)), alpha >= 1, Every(STEP <= COST, INDEX))
 
 
 def quasi_convexity() -> ForAll:
-    """The larger divergence of two pairs bounds that of their mixtures with the same weights."""
+    """The larger divergence of two pairs bounds the divergence of their mixtures with the same weights."""
     most = Max(RenyiDivergence(alpha, FIRST, SECOND), RenyiDivergence(alpha, THIRD, FOURTH))
     return closed(RenyiDivergence(alpha, *MIXED) <= most, alpha >= 1, MIX <= 1)
 
 
 def joint_convexity() -> ForAll:
-    """The mean of exp((alpha - 1) D) over m pairs bounds that of their mixtures with the same weights."""
+    """The mean of exp((alpha - 1) D) over m pairs bounds its value for their mixtures with the same weights."""
     left, right = (exp((alpha - 1) * RenyiDivergence(alpha, *laws)) for laws in (MIXTURES, EACH))
     return closed(left <= Sum(WEIGHT * right, LIMITS), alpha >= 1, Eq(Sum(WEIGHT, LIMITS), 1))
 
 
 def mean_of_orders() -> ForAll:
-    """The log-mean-exp of bounds of m divergences, for mixtures of both with the same weights."""
+    """The log-mean-exp of bounds of m divergences bounds the divergence of mixtures with the same weights."""
     bound = log(Sum(WEIGHT * exp((alpha - 1) * COST), LIMITS)) / (alpha - 1)
     each = Every(RenyiDivergence(alpha, *EACH) <= COST, INDEX)
     return closed(RenyiDivergence(alpha, *MIXTURES) <= bound, alpha > 1, each, Eq(Sum(WEIGHT, LIMITS), 1))
@@ -89,7 +89,7 @@ def second_law() -> ForAll:
 
 
 def conversion() -> ForAll:
-    """From a divergence to (epsilon + log(1/delta)/(alpha - 1), delta), delta = exp(-chi)."""
+    """A divergence epsilon gives (epsilon + log(1/delta)/(alpha - 1), delta)-DP, delta = exp(-chi)."""
     condition = RenyiDivergence(alpha, FIRST, SECOND) <= epsilon
     return closed(HockeyStick(exp(epsilon + chi / (alpha - 1)), FIRST, SECOND) <= exp(-chi), alpha > 1, condition)
 
@@ -100,20 +100,20 @@ def markov_inequality() -> ForAll:
 
 
 def shift_reduction(condition: Boolean) -> ForAll:
-    """Gaussian noise pays for a shift a."""
+    """Gaussian noise hides a shift a, at the cost alpha a^2 / (2 sigma^2)."""
     noisy = Noisy(FIRST, sigma**2), Noisy(SECOND, sigma**2)
     bound = ShiftedDivergence(alpha, z + a, FIRST, SECOND) + alpha * a**2 / (2 * sigma**2)
     return closed(ShiftedDivergence(alpha, z, *noisy) <= bound, condition)
 
 
 def reduction(distance: Expr, other: Basic, *conditions: Boolean) -> ForAll:
-    """Maps of both laws bring a shift z to a distance."""
+    """Maps of both laws take a shift z to a shift of ``distance``."""
     after = ShiftedDivergence(alpha, distance, Image(MAP, FIRST), Image(other, SECOND))
     return closed(after <= ShiftedDivergence(alpha, z, FIRST, SECOND), *conditions)
 
 
 def extremum(condition: Boolean) -> ForAll:
-    """Of all laws on a ball, mixed in with probability q and made noisy, points on its surface are the worst."""
+    """Of all laws on a ball, plus noise and mixed in with probability q, points on the sphere are the worst."""
     still = Gaussian(S.Zero, sigma**2)
     apart = RenyiDivergence(alpha, still, (1 - RATE) * still + RATE * Noisy(FIRST, sigma**2))
     largest = Supremum(apart, FIRST, OnBall(FIRST, RADIUS))

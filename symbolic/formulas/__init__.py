@@ -1,4 +1,5 @@
-"""Formulas of the theory as Sympy expressions; `lastiterate.numeric` evaluates them, and the claims are about them.
+"""Formulas of the theory as Sympy expressions, which the claims are about and `lastiterate.numeric` evaluates.
 
-Where a tape is too slow, numeric has its own code; tests/numeric/test_one_formula.py holds the two together.
+If a tape is too slow, numeric has its own code, compared with the formula in
+tests/numeric/test_one_formula.py.
 """

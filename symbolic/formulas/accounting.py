@@ -1,7 +1,6 @@
-"""From (alpha, epsilon)-RDP to (epsilon, delta)-DP.
+"""Conversion from (alpha, epsilon)-RDP to (epsilon, delta)-DP; `divergences.delta_of_gdp` converts mu-GDP.
 
-Source   Canonne, Kamath & Steinke 2020, Proposition 12, and Asoodeh, Liao, Calmon, Kosut & Sankar 2021, Theorem 3; see
-         `divergences.delta_of_gdp` for the conversion of mu-GDP.
+Source   Canonne, Kamath & Steinke 2020, Proposition 12; Asoodeh, Liao, Calmon, Kosut & Sankar 2021, Theorem 3.
 """
 
 from sympy import Expr, exp, log
@@ -15,13 +14,13 @@ def quick_dp(order: Expr, epsilon: Expr, delta: Expr) -> Expr:
 def two_point_moment(p: Expr, order: Expr, epsilon: Expr, delta: Expr) -> Expr:
     """p^a q^(1-a) + (1-p)^a (1-q)^(1-a), q = (p - delta) e^-epsilon: the moment of the worst pair on two points.
 
-    (epsilon, delta)-DP follows from (a, rho)-RDP where this is at least e^((a-1) rho) for every p in (delta, 1].
+    (a, rho)-RDP implies (epsilon, delta)-DP if this is at least e^((a-1) rho) for every p in (delta, 1].
     """
     q = (p - delta) * exp(-epsilon)
     return p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order)
 
 
 def recurring(inside: Expr, probability: Expr, again: Expr, base: Expr, count: Expr) -> Expr:
-    """M_n of M_0 = ``base``, M_(j+1) = (1 - p) ``inside`` + p ``again`` M_j; each is some exp((a - 1) D_a)."""
+    """M_n with M_0 = ``base``, M_(j+1) = (1 - p) ``inside`` + p ``again`` M_j; each is some exp((a - 1) D_a)."""
     x = probability * again
     return (1 - probability) * inside * (1 - x**count) / (1 - x) + x**count * base

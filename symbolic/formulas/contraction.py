@@ -1,8 +1,8 @@
-"""A block of steps on a bounded domain, after a split of the two laws into what agrees and what is left; and moments.
+"""A block of steps on a bounded domain, with the two laws split into a common part and a rest; and moments.
 
-Letters   g the factor of the second law; u and v parts of the two laws before the block, p and q; A and B the mass that
-          is left of each; N(r) bounds E_r from two equal points, F(r) from any two points of the domain.
-          M(f) = a (a - 1) int_0^oo g^(a - 2) f(g) dg of a table f: exp((a - 1) D_a); G is the last node.
+Letters   g is the factor of the second law; u and v are parts of the laws p and q before the block, A and B the
+          masses of their rests; N(r) bounds E_r from two equal points, F(r) from any two points of the domain.
+          M(f) = a (a - 1) int_0^oo g^(a - 2) f(g) dg of a table f is exp((a - 1) D_a); G is the last node.
 Source    ours (claims ours/contraction/*).
 """
 
@@ -16,7 +16,7 @@ Curve = Callable[[Expr], Expr]
 
 
 def block(g: Expr, parts: Iterable[tuple[Expr, Expr]], singular: Expr, near: Curve, far: Curve) -> Expr:
-    """int u N(g v/u) + A F(g B/A), of pairs (u, v) of masses, and ``singular`` the part of u where v = 0, N(0) = 1."""
+    """int u N(g v/u) + A F(g B/A) for pairs (u, v) of masses; ``singular`` is the part with v = 0, N(0) = 1."""
     pairs = tuple(parts)
     left = 1 - singular - Add(*(u for u, _ in pairs))
     right = 1 - Add(*(v for _, v in pairs))
@@ -30,27 +30,27 @@ def shares(ratio: Expr, low: Expr, high: Expr) -> tuple[Expr, Expr]:
 
 
 def damped(g: Expr, value: Expr, far: Curve) -> Expr:
-    """A F(1 + (g - 1)/A), A = E_g before: the block of u = min(p, g q), v = u/g, in which equal points stay equal."""
+    """A F(1 + (g - 1)/A), A = E_g before: the block with u = min(p, g q), v = u/g, if equal points stay equal."""
     return value * far(1 + (g - 1) / value) if value != 0 else S.Zero
 
 
 def moment_up_to(alpha: Expr, ratio: Expr, last: Expr) -> Expr:
-    """a (a - 1) int g^(a - 2) (y - g) dg over g from G to y = ``ratio`` >= G; y^a where G = 0."""
+    """a (a - 1) int g^(a - 2) (y - g) dg over g from G to y = ``ratio`` >= G; it is y^a if G = 0."""
     return ratio**alpha - alpha * ratio * last ** (alpha - 1) + (alpha - 1) * last**alpha
 
 
 def constant_moment(alpha: Expr, last: Expr, value: Expr) -> Expr:
-    """a (a - 1) int_0^G g^(a - 2) f(G) dg: what the last value of a table adds to its atoms, sum of q y^a."""
+    """a (a - 1) int_0^G g^(a - 2) f(G) dg: the last value of a table adds this to its atoms' sum of q y^a."""
     return alpha * last ** (alpha - 1) * value
 
 
 def gaussian_rest(alpha: Expr, last: Expr, mu: Expr) -> Expr:
-    """E_Q[y^a; y > G] of the ratio y of N(mu, 1) to Q = N(0, 1): no less than what is right of G of its moment."""
+    """E_Q[y^a; y > G] for the ratio y of N(mu, 1) to Q = N(0, 1), at least its moment's part above G."""
     return exp(alpha * (alpha - 1) * mu**2 / 2) * cumulative((alpha - S.Half) * mu - log(last) / mu)
 
 
 def markov(g: Expr, beta: Expr, moment: Expr) -> Expr:
-    """E_g <= M_b g^(1 - b) (b - 1)^(b - 1) / b^b, for b > 1 and a moment M_b: y - g is at most that for M_b = y^b."""
+    """E_g <= M_b g^(1 - b) (b - 1)^(b - 1) / b^b for b > 1, since y - g is at most that with M_b = y^b."""
     return moment * g ** (1 - beta) * (beta - 1) ** (beta - 1) / beta**beta
 
 

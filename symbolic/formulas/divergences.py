@@ -1,7 +1,7 @@
 """Divergences of Gaussians, and of one step with random batches or a random projection.
 
-Every name says which law is the numerator, or the numerator comes first. Laws of one step lie at 0 and at a
-gap in units of the noise.
+Every name states the numerator law, or the numerator comes first. Laws of one step have means 0 and a gap in units
+of the noise.
 
 Source   Balle, Barthe & Gaboardi 2018, Theorem 2 (advanced joint convexity); Dong, Roth & Su 2022 (trade-off of two
          Gaussians); the projected steps are ours (claims ours/projection/*).
@@ -27,9 +27,9 @@ def moment_exponent(point: Expr, first: tuple[Expr, Expr], second: tuple[Expr, E
 
 
 def renyi(first: tuple[Expr, Expr], second: tuple[Expr, Expr], order: Expr) -> Expr:
-    """D_order(first || second), the numerator law first, for Gaussians given as (mean, variance). Exact.
+    """D_order(first || second) for Gaussians given as (mean, variance). Exact.
 
-    Finite where order * variance_2 + (1 - order) * variance_1 > 0, which is assumed.
+    It is assumed finite: order * variance_2 + (1 - order) * variance_1 > 0.
     """
     (m1, v1), (m2, v2) = first, second
     mixed = order * v2 + (1 - order) * v1
@@ -48,7 +48,7 @@ def cumulative(x: Expr) -> Expr:
 
 
 def delta_of_gdp(epsilon: Expr, mu: Expr) -> Expr:
-    """The least delta for which mu-GDP gives (epsilon, delta)-DP, either law as the numerator. Exact.
+    """The least delta for which mu-GDP implies (epsilon, delta)-DP, for either law as the numerator. Exact.
 
     Source: Dong, Roth & Su 2022, Corollary 2.13 (Balle & Wang 2018, Theorem 8).
     """
@@ -56,22 +56,23 @@ def delta_of_gdp(epsilon: Expr, mu: Expr) -> Expr:
 
 
 def hockey_stick(factor: Expr, mu: Expr) -> Expr:
-    """E_g(N(mu, 1) || N(0, 1)) at g = ``factor`` > 0, either law as the numerator; mu > 0. Exact."""
+    """E_g(N(mu, 1) || N(0, 1)) at g = ``factor`` > 0, for either law as the numerator; mu > 0. Exact."""
     return delta_of_gdp(log(factor), mu)
 
 
 def sampled_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr]) -> Expr:
-    """E_g((1 - q) R + q P || R) at g = ``factor``, ``curve`` that of E_g(P || R). Exact.
+    """E_g((1 - q) R + q P || R) at g = ``factor``, if ``curve`` is g -> E_g(P || R). Exact.
 
-    Source: Balle, Barthe & Gaboardi 2018, Theorem 2; below 1 - q it is 1 - g.
+    Source: Balle, Barthe & Gaboardi 2018, Theorem 2. Below 1 - q it is 1 - g.
     """
     return Piecewise((rate * curve((factor - 1 + rate) / rate), factor > 1 - rate), (1 - factor, true))
 
 
 def replaced_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr]) -> Expr:
-    """Upper bound of E_g((1 - q) R + q P || (1 - q) R + q P'), ``curve`` bounds that of any two of P, P' and R.
+    """Upper bound of E_g((1 - q) R + q P || (1 - q) R + q P'), if ``curve`` bounds E_g of any two of P, P' and R.
 
-    q E_tau, tau = 1 + (g - 1)/q, at g >= 1, and reflected below. Source: Balle, Barthe & Gaboardi 2018, Theorem 2.
+    q E_tau with tau = 1 + (g - 1)/q at g >= 1, reflected below. Source: Balle, Barthe & Gaboardi 2018,
+    Theorem 2.
     """
 
     def above_one(g: Expr) -> Expr:
@@ -81,32 +82,32 @@ def replaced_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr
 
 
 def exchanged(factor: Expr, curve: Callable[[Expr], Expr]) -> Expr:
-    """E_g(Q || P) = 1 - g + g E_{1/g}(P || Q), ``curve`` that of E_g(P || Q). Exact."""
+    """E_g(Q || P) = 1 - g + g E_{1/g}(P || Q), if ``curve`` is g -> E_g(P || Q). Exact."""
     return 1 - factor + factor * curve(1 / factor)
 
 
 def chi_square(x: Expr, degrees: Expr) -> Expr:
-    """The density at x > 0 of the sum of so many squares of independent standard Gaussians."""
+    """The chi-square density at x > 0 with ``degrees`` degrees of freedom."""
     return x ** (degrees / 2 - 1) * exp(-x / 2) / (2 ** (degrees / 2) * gamma(degrees / 2))
 
 
 def projected_moment(load: Expr, ratio: Expr, dimension: Expr) -> Expr:
-    """E exp(w R X / 2) = (1 - w R)^(-p/2), X chi-square of p degrees of freedom; finite for w R < 1."""
+    """E exp(w R X / 2) = (1 - w R)^(-p/2), X chi-square with p degrees of freedom; finite if w R < 1."""
     return (1 - load * ratio) ** (-dimension / 2)
 
 
 def projected_step(order: Expr, ratio: Expr, dimension: Expr, rate: Expr) -> Expr:
-    """D_order of one projected step, A known: the differing sample is there with probability ``rate``."""
+    """D_order of one projected step with known A; ``rate`` is the probability of the differing sample."""
     return log(1 + rate * (projected_moment(order * (order - 1), ratio, dimension) - 1)) / (order - 1)
 
 
 def projected_order_limit(ratio: Expr) -> Expr:
-    """The order from which on a projected step is infinite: alpha (alpha - 1) R = 1."""
+    """The order from which a projected step has infinite divergence: alpha (alpha - 1) R = 1."""
     return (1 + sqrt(1 + 4 / ratio)) / 2
 
 
 class _OfSampling(Function):  # type: ignore[misc]
-    """A divergence of (rate, noise, order), written S(rate, noise; order)."""
+    """A divergence of (rate, noise, order), printed as S(rate, noise; order)."""
 
     nargs = (3,)
     direction: str
@@ -129,14 +130,14 @@ class SampledUp(_OfSampling):
     """D_order(M || N(0, noise^2)) of (rate, noise, order), M = (1 - rate) N(0, noise^2) + rate N(1, noise^2).
 
     For rates in (0, 1), positive noise and orders above 1. It has no closed form for general orders;
-    `lastiterate.numeric.enclosure.tape` knows it.
+    `lastiterate.numeric.enclosure.tape` evaluates it.
     """
 
     direction = "up"
 
 
 class SampledDown(_OfSampling):
-    """D_order(N(0, noise^2) || M) of the same: the base is the numerator.
+    """D_order(N(0, noise^2) || M) with M as in `SampledUp`: the base is the numerator.
 
     Source: Altschuler & Talwar 2022, Definition 2.10; Chien & Li 2025, Definition 3.11.
     """
@@ -145,9 +146,9 @@ class SampledDown(_OfSampling):
 
 
 def event(order: Expr, first: Expr, second: Expr) -> Expr:
-    """A lower bound of D_order from an event of these two probabilities, the law of ``first`` first.
+    """A lower bound of D_order from the probabilities of one event under the ``first`` and the ``second`` law.
 
-    Source: data processing; the term of the complement is dropped.
+    Source: data processing, without the term of the complement.
 
     >>> from sympy import Rational
     >>> event(Rational(2), Rational(1, 2), Rational(1, 32)).simplify()
@@ -157,7 +158,7 @@ def event(order: Expr, first: Expr, second: Expr) -> Expr:
 
 
 def two_coins(first: Expr, second: Expr) -> Expr:
-    """D_2 of a coin with the first probability of heads from a coin with the second.
+    """D_2 of a coin with probability ``first`` of heads from a coin with probability ``second``.
 
     >>> from sympy import Rational
     >>> two_coins(Rational(1, 2), Rational(1, 4))

@@ -1,10 +1,10 @@
-"""A feed-forward network on a ball: how distances pass a layer, and the derivatives of a normalisation.
+"""A feed-forward network on a ball: expansion of distances by a layer, and derivatives of a normalisation.
 
-Letters   a, b norms of the centres of two balls of matrices, rho and tau their radii; X a distance below a layer, N the
-          norm of its weights at the centre, s of its own derivative, R the radius of the parameters, P the largest
-          slope of what follows. Of a normalisation y = z / s, z the input, less its mean in layer norm, d entries,
-          v = |z|^2 / d their variance and s = sqrt(v + eps); n = y / sqrt(d), rho = |n|^2 = v / (v + eps), and c the
-          inner product of n with a direction u of unit length, without a mean in layer norm.
+Letters   a, b are norms of the centres of two balls of matrices, rho and tau their radii. X is a distance below a
+          layer, N the norm of its weights at the centre, s that of its own derivative, R the radius of the parameters,
+          P the largest slope of the next function. A normalisation is y = z / s with input z (less its mean in
+          layer norm), d entries, v = |z|^2 / d and s = sqrt(v + eps); n = y / sqrt(d), rho = |n|^2 = v / (v + eps),
+          c the inner product of n with a direction u of length 1 (without a mean in layer norm).
 Source    ours, docs/proofs/network_constants.md.
 """
 
@@ -25,12 +25,12 @@ def product_radius(a: Expr, rho: Expr, b: Expr, tau: Expr) -> Expr:
 
 
 def tanh_slope(u: Expr) -> Expr:
-    """tanh' where tanh = u."""
+    """tanh' at a point with tanh = u."""
     return 1 - u**2
 
 
 def tanh_curvature(u: Expr) -> Expr:
-    """tanh'' where tanh = u."""
+    """tanh'' at a point with tanh = u."""
     return -2 * u * tanh_slope(u)
 
 
@@ -67,30 +67,30 @@ def third(c: Expr, s: Expr, d: Expr) -> Pair:
 
 
 def squared(pair: Pair, c: Expr, rho: Expr) -> Expr:
-    """The square of the length of a vector with these coefficients."""
+    """The squared length of a vector with these coefficients."""
     return pair[0] ** 2 + 2 * pair[0] * pair[1] * c + pair[1] ** 2 * rho
 
 
 def greatest_slope(v: Expr, eps: Expr) -> Expr:
-    """1 / s, at least |y'| wherever the variance is at least v."""
+    """1 / s, an upper bound of |y'| if the variance is at least v."""
     return 1 / sqrt(v + eps)
 
 
 def greatest_bend() -> Expr:
-    """|y''| s^2 sqrt(d) at most, attained wherever rho is at least 1/3."""
+    """The maximum of |y''| s^2 sqrt(d), attained if rho is at least 1/3."""
     return 2 / sqrt(3)
 
 
 def worst_bend() -> Expr:
-    """|y''| eps sqrt(d) at most, attained at rho = c^2 = 1/5."""
+    """The maximum of |y''| eps sqrt(d), attained at rho = c^2 = 1/5."""
     return Rational(48, 25) / sqrt(5)
 
 
 def curvature(v: Expr, eps: Expr, d: Expr) -> Expr:
-    """At least |y''| wherever the variance is at least v."""
+    """An upper bound of |y''| if the variance is at least v."""
     return Min(greatest_bend() / (v + eps), worst_bend() / eps) / sqrt(d)
 
 
 def twist(v: Expr, eps: Expr, d: Expr) -> Expr:
-    """At least |y'''| wherever the variance is at least v: 3 / (s^3 d), attained along every u across n."""
+    """3 / (s^3 d) >= |y'''| if the variance is at least v, attained along every u orthogonal to n."""
     return 3 * greatest_slope(v, eps) ** 3 / d

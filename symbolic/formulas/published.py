@@ -1,9 +1,9 @@
-"""Printed theorems as statements about a run, in the letters of `notation`: Renyi epsilons at order alpha.
+"""Printed theorems as Renyi epsilons at order alpha of a run, in the letters of `notation`.
 
-A statement is minimised over the letters that are not numbers of the run: the length w of the window, the share
-beta of the noise variance that hides the change of the data, shifts a_j. Noise is on the iterate, eta times
-that on the gradient; D is a diameter, q = b/n, c the contraction of the step that is taken. The papers' own
-constants are used where a theorem is stated up to one.
+A bound is minimised over letters that are not parameters of the run: the window length w, the share beta of
+the noise variance that hides the change of the data, and shifts a_j. Noise is on the iterate, eta times that
+on the gradient. D is a diameter, q = b/n, c the contraction of a step. Theorems stated up to a constant use
+the constants of their proofs.
 """
 
 from typing import Final
@@ -27,58 +27,58 @@ DOWN: Final[Expr] = SampledDown(b / n, sqrt(beta) * sigma / _batch, alpha)
 _hidden: Final = _renyi * D**2 / (1 - beta)
 
 COMPOSITION: Final[Expr] = _renyi * T * _full**2
-"""Every step pays for its own sensitivity."""
+"""Composition of T steps, each at the cost of its sensitivity."""
 
 OUTPUT_PERTURBATION: Final[Expr] = _renyi * D**2
 """Chien & Li 2025, A.15 and Figure 1: one Gaussian step that hides the diameter."""
 
 LAST_STEP: Final[Expr] = _renyi * update.modulus(D, r, eta, K, n) ** 2
-"""alpha e(D)^2 / (2 sigma^2), r the modulus of the gradients at D; for other expansions as there."""
+"""alpha e(D)^2 / (2 sigma^2), with the modulus r of the gradients at D; other expansions are analogous."""
 
 EQUATION_B_1: Final[Expr] = _renyi * w * ((D + _full) / w + _full) ** 2
-"""Altschuler & Talwar 2022, (B.1), beside composition; least over w <= T."""
+"""Altschuler & Talwar 2022, (B.1), an alternative to composition; minimised over w <= T."""
 
 EQUATION_3_7: Final[Expr] = (w + 1) * DOWN + _hidden / w
-"""(3.7) at beta = 1/2, (B.2) at any beta beside T times the first term at beta = 1; least over w < T."""
+"""(3.7) at beta = 1/2, (B.2) at any beta, or T times the first term at beta = 1; minimised over w < T."""
 
 EQUATION_B_3: Final[Expr] = (w + 1) * DOWN + _hidden * (1 - c**2) * c ** (2 * w) / (1 - c ** (2 * w))
-"""(B.3), c < 1, beside T times the first term at beta = 1; least over w < T and beta."""
+"""(B.3), c < 1, or T times the first term at beta = 1; minimised over w < T and beta."""
 
 _even: Final = _batch * b / n
 EQUATION_5_6_SHORT: Final[Expr] = _renyi * ((T - n / b) * _even**2 + _batch**2)
-"""(5.4) with the constants of its proof, from 0; T a multiple of n/b."""
+"""(5.4) with the constants of its proof, from 0; T is a multiple of n/b."""
 
 _wide: Final = (D + _batch) / w
 EQUATION_5_6_LONG: Final[Expr] = _renyi * (
     (n / b - 1) * _wide**2 + (w - n / b) * (_wide + _even) ** 2 + (_wide + _batch) ** 2
 )
-"""(5.6) at the worst position, w the horizon ceil(D n / (eta L)) in whole epochs."""
+"""(5.6) at the worst position; w is the horizon ceil(D n / (eta L)) in whole epochs."""
 
 EQUATION_3: Final[Expr] = _renyi * (
     Sum(one_step**2 / SHARES[j], (j, 1, w)) + Delta**2 / Sum((1 - SHARES[j]) * c ** (-2 * j), (j, 1, w))
 )
-"""Chien & Li 2025, Theorem 3.1, (3), s = 2 eta K / n and Delta the tracked distance; least over w and beta_j."""
+"""Chien & Li 2025, Theorem 3.1, (3), s = 2 eta K / n, tracked distance Delta; minimised over w and beta_j."""
 
 EQUATION_13: Final[Expr] = _renyi * Sum(one_step**2 / SHARES[j] + SHIFTS[j] ** 2 / (1 - SHARES[j]), (j, 1, w))
-"""Theorem 3.7, (13); least over w, beta_j and the shifts that hide the distance."""
+"""Theorem 3.7, (13); minimised over w, beta_j and the shifts that hide the distance."""
 
 EQUATION_19: Final[Expr] = Sum(
     SampledDown(b / n, sqrt(SHARES[j]) * sigma / _batch, alpha) + _renyi * SHIFTS[j] ** 2 / (1 - SHARES[j]), (j, 1, w)
 )
-"""Theorem 3.12, (19), with sqrt(beta) for the misprinted beta; least over w, beta_j and the shifts."""
+"""Theorem 3.12, (19), with sqrt(beta) for the misprinted beta; minimised over w, beta_j and the shifts."""
 
 LIANG_STEP: Final[Expr] = 2 * alpha * K**2 / (n * b * _gradient_noise**2)
-"""A of Liang et al. 2026, (46): times T it is Theorem 3.3."""
+"""A of Liang et al. 2026, (46); T A is Theorem 3.3."""
 
 LIANG_SMALL_ORDER: Final[Expr] = 8 * alpha * K**2 / (n**2 * _gradient_noise**2)
-"""A' of (42) and (48), for b <= n/5, small orders and wide noise."""
+"""A' of (42) and (48), for b <= n/5, small orders and large noise."""
 
 LIANG_DOMAIN: Final[Expr] = _renyi * (1 + eta * L) ** 2 * D**2
-"""B of (51): Theorem 3.4 is min(A T, B), its earlier version (sqrt A + sqrt B)^2."""
+"""B of (51): Theorem 3.4 is min(A T, B), and its earlier version (sqrt A + sqrt B)^2."""
 
 _load: Final = 14 * (T * b / (n * nu)) ** 2
 D2P2_1: Final[Expr] = (_load + sqrt(_load**2 + 8 * _load * chi)) / 2
-"""Epsilon at chi = log(1/delta) that the proof of Theorem 1 of D2P2-SGD gives, (13)."""
+"""Epsilon at chi = log(1/delta) by the proof of Theorem 1 of D2P2-SGD, (13)."""
 
 _first: Final = alpha * _batch**2 / (2 * sigma**2)
 NOISY_GD: Final[Expr] = _first * (1 + c) / (1 - c) * (1 - c**T) / (1 + c**T)
@@ -91,4 +91,4 @@ NOISY_CGD: Final[Expr] = _first * (
 """Bok, Su & Altschuler 2024, NoisyCGD: whole epochs, the worst position, c < 1."""
 
 NOISY_CGD_CONVEX: Final[Expr] = _first * (1 + _rest / _l**2)
-"""The same in the limit c = 1: (E - 1) / l more for E epochs of l batches."""
+"""The limit of `NOISY_CGD` at c = 1, which adds (E - 1) / l for E epochs of l batches."""

@@ -1,8 +1,8 @@
 """The shift program for an affine expansion e(z) = c z + s, in closed form.
 
-State z, started at Delta; w steps z -> c z + s - a_j with z >= 0 throughout and z = 0 at the end; cost the
-sum of a_j^2, in units of the noise variance. Position j runs from 1 to w. The sums V and W come in two
-forms: written out (for numbers and for small windows) and as geometric sums (c not 1).
+The state z starts at Delta and takes w steps z -> c z + s - a_j, with z >= 0 throughout and z = 0 at the end.
+The cost is the sum of a_j^2 over positions j = 1, ..., w, in units of the noise variance. The sums V and W
+are written out (for numbers and small windows) or geometric (c not 1).
 
 Source: Chien & Li 2025, (3), (11), (12); derived in `chien_li.theorem_3_1_direct` and its neighbours.
 """
@@ -26,48 +26,49 @@ def w_sum(c: Expr, w: Expr) -> Expr:
 
 
 def cost(s: Expr, start: Expr, v: Expr, w: Expr) -> Expr:
-    """(s V + Delta)^2 / W, the least cost where it is feasible (see `feasibility`); a length squared."""
+    """(s V + Delta)^2 / W, the least cost if it is feasible (see `feasibility`); a squared length."""
     return (s * v + start) ** 2 / w
 
 
 def direct_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
-    """The cost for a window of w steps, sums written out."""
+    """The cost of a window of w steps, with sums written out."""
     return cost(s, start, *sums(c, w))
 
 
 def window_cost(c: Expr, s: Expr, start: Expr, u: Expr) -> Expr:
-    """The cost as a function of u = c^-w, c not 1: a window of any real length."""
+    """The cost as a function of u = c^-w, c not 1, for a window of any real length."""
     return cost(s, start, (1 - u) / (c - 1), (1 - u**2) / (c**2 - 1))
 
 
 def best_window_cost(c: Expr, s: Expr, start: Expr) -> Expr:
-    """The least cost over real lengths, at c^w = 1 + start (c - 1)/s. At c = 1 it is 4 s Delta."""
+    """The least cost over real lengths, attained at c^w = 1 + start (c - 1)/s. At c = 1 it is 4 s Delta."""
     return (c + 1) * start * (2 * s + (c - 1) * start)
 
 
 def feasibility(c: Expr, s: Expr, start: Expr, w: Expr) -> Expr:
-    """Nonnegative exactly where the unconstrained optimum keeps z >= 0; always so for c <= 1.
+    """Nonnegative if and only if the unconstrained optimum keeps z >= 0, which always holds for c <= 1.
 
-    For c > 1 the last shift must cover one step's sensitivity; so must every share of (3), beta_t <= 1.
+    For c > 1 the last shift must cover one step's sensitivity. The same holds for the shares of (3), beta_t
+    <= 1.
     """
     return start * (c**2 - 1) - s * (c**w - 1) * (1 - c ** (1 - w))
 
 
 def level(s: Expr, start: Expr, v: Expr, w: Expr) -> Expr:
-    """(s V + Delta) / W, the factor of the best shifts, level c^-j."""
+    """(s V + Delta) / W, the factor in the best shifts level c^-j."""
     return (s * v + start) / w
 
 
 def best_share(c: Expr, s: Expr, level: Expr, j: Expr) -> Expr:
-    """beta_j of (3) where beta <= 1 is slack."""
+    """beta_j of (3) if the constraint beta <= 1 is slack."""
     return s * c**j / level
 
 
 def split_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
-    """The sum in (3) at its best beta, exact: water is filled up to s + a_j = max(s, level c^-j).
+    """The sum in (3) at its best beta, exact, by water-filling s + a_j = max(s, level c^-j).
 
-    Takes rational numbers. The first k positions (c < 1) or the last (c > 1) have beta = 1 and no shift; k is the
-    least for which the others are slack.
+    The arguments are rational. The first k positions (c < 1) or the last k (c > 1) have beta = 1 and no
+    shift, with the least k for which the others are slack.
     """
     positions = list(range(1, w + 1))
     while True:

@@ -1,9 +1,9 @@
 """The expansion of one update: a distance z of two iterates on adjacent data sets becomes at most e(z).
 
-Letters   eta step size, K clip norm, b samples in a batch, L smoothness, m strong convexity, omega the modulus of the
-          gradients at z, k = 1 - eta lambda what weight decay lambda leaves of an iterate, 1 without it. Lengths are
-          in the norm of the parameters.
-Source    Chien & Li 2025, Lemmas 3.4, 3.5 and 3.8 to 3.10; the cap at 2 K, the factor (b - 1)/b beside any modulus,
+Letters   eta is the step size, K the clip norm, b the number of samples in a batch, L the smoothness, m the strong
+          convexity, omega the modulus of the gradients at z, k = 1 - eta lambda the factor of weight decay lambda
+          (1 without it). Lengths are in the norm of the parameters.
+Source    Chien & Li 2025, Lemmas 3.4, 3.5 and 3.8 to 3.10. The cap at 2 K, the factor (b - 1)/b for any modulus,
           and the contraction up to eta = 2/L are ours.
 """
 
@@ -11,27 +11,27 @@ from sympy import Expr, Max, Min, S, sqrt
 
 
 def step_sensitivity(eta: Expr, K: Expr, b: Expr) -> Expr:
-    """e(0) = 2 eta K / b, where one sample of the batch is replaced."""
+    """e(0) = 2 eta K / b, if one sample of the batch is replaced."""
     return 2 * eta * K / b
 
 
 def moved(eta: Expr, K: Expr, b: Expr) -> Expr:
-    """eta K / b, where one sample is added to a sum that is divided by b whatever the size of the batch."""
+    """eta K / b, if one sample is added to a sum that is divided by b whatever the size of the batch."""
     return eta * K / b
 
 
 def modulus(z: Expr, omega: Expr, eta: Expr, K: Expr, b: Expr, k: Expr = S.One) -> Expr:
-    """k z + eta (b - 1)/b min(omega, 2 K) + 2 eta K / b, where the sample that differs is in the batch."""
+    """k z + eta (b - 1)/b min(omega, 2 K) + 2 eta K / b, if the differing sample is in the batch."""
     return k * z + eta * (b - 1) / b * Min(omega, 2 * K) + step_sensitivity(eta, K, b)
 
 
 def same_batch(z: Expr, omega: Expr, eta: Expr, K: Expr, k: Expr = S.One) -> Expr:
-    """k z + eta min(omega, 2 K), where it is not."""
+    """k z + eta min(omega, 2 K), if the differing sample is not in the batch."""
     return k * z + eta * Min(omega, 2 * K)
 
 
 def hoelder_growth(x: Expr, L: Expr, lam: Expr) -> Expr:
-    """x + L x^lambda, the most to which a distance x grows; L here is eta times the Hoelder constant."""
+    """x + L x^lambda, the largest distance to which x grows; L here is eta times the Hoelder constant."""
     return x + L * x**lam
 
 
