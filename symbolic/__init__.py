@@ -1,1 +1,1 @@
-"""The claims of the papers, in Sympy. Imports nothing else of ours."""
+"""The claims of the papers, in Sympy. It imports no other part of the package."""

@@ -37,11 +37,11 @@ class Relation(StrEnum):
 
 
 Sign = Literal["==", "<=", "<", "<= and attained", "<~"]
-"""How a claim writes a `Relation`."""
+"""The sign of a `Relation` in a claim."""
 
 
 class Signed:
-    """A sign between two sides, for checks to inherit."""
+    """A mixin with a sign between two sides."""
 
     sign: Sign
 
@@ -83,18 +83,18 @@ class _Named:
 
 @dataclass(frozen=True)
 class Check(_Named):
-    """A question to one engine, with its mutants: wrong variants, each of which the same engine must refute.
+    """A question to one engine, with mutants, which are wrong variants that the same engine must refute.
 
-    A kind of check defines `formula`, or has a field ``conclusion``; or it defines `says`. One that no engine of the
-    package decides brings its own, as static methods ``decide(check, assumptions)`` and ``near_misses(check,
-    assumptions, room)``.
+    A kind of check defines `formula` or `says`, or has a field ``conclusion``. A kind that no engine of the
+    package decides has static methods ``decide(check, assumptions)`` and ``near_misses(check, assumptions,
+    room)``.
     """
 
     engine: ClassVar[str]
     mutants: tuple["Check", ...] = field(default=(), kw_only=True, repr=False)
 
     def __init_subclass__(cls) -> None:
-        """Refuse a kind of check without an answer, and one outside the package for an engine of the package."""
+        """Refuse a kind of check without an answer, and a foreign kind with an engine of the package."""
         if "engine" in vars(cls):
             needs = () if cls.engine in set(Engine) else ("decide", "near_misses")
             kinds = takewhile(lambda one: one is cls or (one is not Check and "engine" not in vars(one)), cls.__mro__)
@@ -115,7 +115,7 @@ class Check(_Named):
 
     @property
     def conditions(self) -> tuple[Basic, ...]:
-        """Premises of this check alone, the ends of its box, and what it lists as supposed."""
+        """The premises of this check only, the ends of its box, and its listed suppositions."""
         fields: Any = vars(self)
         supposed, box = fields.get("supposed", ()), fields.get("box", {})
         return (*map(sentence, supposed), *inside(box), *fields.get("given", ()))
@@ -133,15 +133,15 @@ class Check(_Named):
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
-        """Sentences about what the engine reads beside the formula."""
+        """Sentences about input of the engine other than the formula."""
         return ()
 
     def mutant(self, name: str, wrong: Self | None = None, /, **changes: Any) -> Self:
-        """This check with one more mutant: ``wrong``, a check of the same type, or this one with other fields.
+        """This check with an additional mutant: ``wrong``, of the same type, or this check with changed fields.
 
         Raises:
-            TypeError: the mutant is of another type, or a field does not exist.
-            ValueError: the mutant says what this check says.
+            TypeError: the mutant has another type, or a field does not exist.
+            ValueError: the mutant is equal to this check.
 
         >>> from sympy import Integer
         >>> Identity(Integer(4), Integer(2) ** 2).mutant("cube", right=Integer(2) ** 3).mutants[0].right
@@ -163,7 +163,7 @@ def listed(lead: str, rows: Iterable[Basic]) -> Sentence:
 
 
 def inside(box: Mapping[Symbol, tuple[Expr | int, Expr | int]]) -> tuple[Basic, ...]:
-    """The conditions that a box makes."""
+    """The conditions that a box imposes."""
     return tuple(end for letter, (low, high) in box.items() for end in (Le(low, letter), Le(letter, high)))
 
 
@@ -212,8 +212,8 @@ class Identity(Check):
 class Recursion(Check):
     """``closed_form`` solves ``u(start) = initial, u(index) = step(u(index - 1))``. Engine: induction.
 
-    ``step`` is an expression in `notation.PREVIOUS` and, where needed, in ``index``. Neither ``given`` nor the
-    assumptions may mention the index.
+    ``step`` is an expression in `notation.PREVIOUS` and possibly ``index``. ``given`` and the assumptions may
+    not mention the index.
     """
 
     engine = Engine.INDUCTION
@@ -248,7 +248,8 @@ class Recursion(Check):
 class Inequality(TwoSided):
     """``left sign right``, polynomial or algebraic, under the assumptions. Engine: inequality (z3).
 
-    Where the sign is "<= and attained", the sides are equal wherever ``attained`` holds, or at a point without zeros.
+    For the sign "<= and attained", the sides are equal wherever ``attained`` holds, or at some point without
+    zeros.
     """
 
     engine = Engine.INEQUALITY
@@ -266,10 +267,10 @@ class Inequality(TwoSided):
 
 @dataclass(frozen=True)
 class IntervalInequality(TwoSided):
-    """``left sign right`` on a box, transcendental functions allowed. Engine: enclosure (balls).
+    """``left sign right`` on a box, with transcendental functions. Engine: enclosure (balls).
 
-    ``box`` gives each free symbol a closed interval (low, high), whose ends may be infinite or equal; an integer symbol
-    runs over the integers in it. The assumptions of the claim cut the box.
+    ``box`` gives each free symbol a closed interval (low, high), whose ends may be infinite or equal. An
+    integer symbol ranges over the integers in it. The assumptions of the claim restrict the box further.
     """
 
     engine = Engine.ENCLOSURE
@@ -279,7 +280,7 @@ class IntervalInequality(TwoSided):
 
 @dataclass(frozen=True)
 class Value(Check):
-    """``expression`` is the decimal number printed, up to half a unit of its last digit. Engine: enclosure."""
+    """``expression`` equals the printed decimal number up to half a unit of its last digit. Engine: enclosure."""
 
     engine = Engine.ENCLOSURE
     expression: Expr
@@ -288,7 +289,7 @@ class Value(Check):
 
     @property
     def digits(self) -> tuple[Rational, Rational] | None:
-        """The printed number and half a unit of its last digit; None unless it is a decimal number of usual length."""
+        """The printed number and half a unit of its last digit; None if it is no decimal number or too long."""
         number = Context(prec=2000, traps=[]).create_decimal(self.printed)
         exponent = number.as_tuple().exponent
         if not isinstance(exponent, int) or abs(exponent) > 1000:
@@ -305,10 +306,10 @@ class Value(Check):
 
 @dataclass(frozen=True)
 class Expected(TwoSided):
-    """``left sign right`` with means, as `lastiterate.symbolic.expectations` has them. Engine: expectations.
+    """``left sign right`` with the means of `lastiterate.symbolic.expectations`. Engine: expectations.
 
-    The rule of each mean gives its value; the rest is an `Identity` or an `Inequality`. The assumptions and ``given``
-    must imply what the rules suppose of sizes.
+    The rule of each mean gives its value, which leaves an `Identity` or an `Inequality`. The assumptions and
+    ``given`` must imply what the rules suppose of sizes.
     """
 
     engine = Engine.EXPECTATIONS
@@ -329,12 +330,12 @@ class _ByRules(Check):
 
 @dataclass(frozen=True)
 class Derived(_ByRules):
-    """The laws of the last iterate obey ``profile`` in both orders, by the kernel's rules. Engine: derivation.
+    """The laws of the last iterate satisfy ``profile`` in both orders, by the kernel's rules. Engine: derivation.
 
-    ``derivation`` names an entry of `lastiterate.symbolic.derivations.DERIVATIONS`. The assumptions must imply its
-    conditions on numbers, and its profile must be no larger than this one. ``supposed`` lists every judgement and lemma
-    that is not derived, as `Hypothesis` prints it; for a derivation outside this package it lists all hypotheses,
-    unless the claim has a statement that does.
+    ``derivation`` names an entry of `lastiterate.symbolic.derivations.DERIVATIONS`. The assumptions must
+    imply its conditions on numbers, and its profile must be at most this one. ``supposed`` lists every
+    judgement and lemma that is not derived, as `Hypothesis` prints it. For a derivation outside this package
+    it lists all hypotheses, unless the claim's statement does.
     """
 
     engine = Engine.DERIVATION
@@ -374,8 +375,8 @@ class Deduced(Check):
 class Tracked(_ByRules):
     """W_infinity of the two last iterates is at most ``distance``, by the kernel's rules. Engine: derivation.
 
-    ``derivation`` names an entry of `lastiterate.symbolic.derivations.TRACKED`: P(A) <= Q(A^z) for compact A, which is
-    W_infinity <= z (Strassen 1965). ``supposed`` is as in `Derived`.
+    ``derivation`` names an entry of `lastiterate.symbolic.derivations.TRACKED`. It shows P(A) <= Q(A^z) for
+    compact A, which is equivalent to W_infinity <= z (Strassen 1965). ``supposed`` is as in `Derived`.
     """
 
     engine = Engine.DERIVATION
@@ -390,9 +391,10 @@ class Tracked(_ByRules):
 
 @dataclass(frozen=True)
 class Printed(Check):
-    """The proof that a paper prints is a derivation: each line follows by a rule of the kernel. Engine: derivation.
+    """Each line of a paper's printed proof follows by a rule of the kernel. Engine: derivation.
 
-    ``derivation`` names an entry of `lastiterate.symbolic.derivations.printed.PRINTED`; a false line refutes the check.
+    ``derivation`` names an entry of `lastiterate.symbolic.derivations.printed.PRINTED`. A false line refutes
+    the check.
     """
 
     engine = Engine.DERIVATION
@@ -406,10 +408,11 @@ class Printed(Check):
 
 @dataclass(frozen=True)
 class Asymptotic(Check):
-    """One constant times ``right`` is at least ``left``, wherever the assumptions hold. Engine: asymptotics.
+    """A constant times ``right`` is at least ``left`` wherever the assumptions hold. Engine: asymptotics.
 
-    ``constant`` is one that serves, for z3 to prove. ``path`` refutes: it gives each symbol as an expression in
-    `notation.growth`, and no constant serves if the path meets the assumptions while left / right tends to infinity.
+    ``constant`` is a sufficient constant, for z3 to prove. ``path`` refutes: it gives each symbol as an
+    expression in `notation.growth`. No constant suffices if the path meets the assumptions while left / right
+    tends to infinity.
     """
 
     engine = Engine.ASYMPTOTICS
@@ -434,7 +437,7 @@ class Asymptotic(Check):
 class Unbounded(Check):
     """``left / right`` tends to infinity on the path, which stays within the assumptions. Engine: asymptotics.
 
-    The path is as in `Asymptotic`, which it refutes.
+    The path is as in `Asymptotic`, which this check refutes.
     """
 
     engine = Engine.ASYMPTOTICS
@@ -455,9 +458,9 @@ class Unbounded(Check):
 
 @dataclass(frozen=True)
 class Units(Check):
-    """Every sum in ``left`` and ``right`` adds like things, and the two have the same unit. Engine: units.
+    """All terms of every sum in ``left`` and ``right`` have one unit, and so do the two sides. Engine: units.
 
-    ``units`` gives the unit of a symbol where it is not that of `notation.MEANING` or `notation.UNITS`.
+    ``units`` gives the units of symbols that differ from `notation.MEANING` or `notation.UNITS`.
     """
 
     engine = Engine.UNITS
@@ -478,10 +481,11 @@ class Units(Check):
 
 @dataclass(frozen=True)
 class UpperBound(Check):
-    """A claimed bound of the Renyi divergence of the last iterate, of either law from the other. Engine: attack.
+    """A claimed upper bound of the Renyi divergence of the last iterates, in both directions. Engine: attack.
 
-    ``bound`` names a target in `lastiterate.proofs_checks.attacks.targets.TARGETS`, ``attacks`` the exactly solvable
-    runs that meet the assumptions. ``altered`` replaces parameters for the evaluator, in mutants: {K: K / 2}.
+    ``bound`` names a target in `lastiterate.proofs_checks.attacks.targets.TARGETS`, ``attacks`` the exactly
+    solvable runs that meet the assumptions. In mutants, ``altered`` replaces parameters for the evaluator:
+    {K: K / 2}.
     """
 
     engine = Engine.ATTACK
@@ -502,10 +506,10 @@ class UpperBound(Check):
 
 @dataclass(frozen=True)
 class Certified(Check):
-    """The independent checker accepts the certificates of what `bound` says. Engine: certificate.
+    """The independent checker accepts the certificates of results of `bound`. Engine: certificate.
 
-    With ``delta`` they are of an epsilon at a delta, otherwise of a Renyi divergence. ``altered`` replaces parameters
-    for `bound`, but not in the certificate, in mutants.
+    With ``delta`` they certify an epsilon at a delta, otherwise a Renyi divergence. In mutants, ``altered``
+    replaces parameters for `bound`, but not in the certificate.
     """
 
     engine = Engine.CERTIFICATE
@@ -527,10 +531,10 @@ class Certified(Check):
 
 @dataclass(frozen=True)
 class Recomputed(Check):
-    """Each number of the code that ``quantity`` names lies where another computation puts it. Engine: recomputation.
+    """Each number of ``quantity`` is within the result of another computation. Engine: recomputation.
 
-    ``quantity`` names an entry of `lastiterate.proofs_checks.recomputations.recomputations`. ``off`` is the relative
-    change of every number of the code, in mutants.
+    ``quantity`` names an entry of `lastiterate.proofs_checks.recomputations.recomputations`. In mutants,
+    ``off`` is the relative change of every number of the code.
     """
 
     engine = Engine.RECOMPUTATION
@@ -546,10 +550,11 @@ class Recomputed(Check):
 
 @dataclass(frozen=True)
 class Simulated(Signed, Check):
-    """The mean of a simulated quantity stands in the relation to ``value``. Engine: simulation.
+    """The mean of a simulated quantity is in the relation ``sign`` to ``value``. Engine: simulation.
 
-    ``quantity`` names an entry of `lastiterate.proofs_checks.experiments.EXPERIMENTS` with its ``parameters``. With
-    "==" the confidence interval must lie within ``tolerance`` of the value; with "<=" it may reach that far above.
+    ``quantity`` names an entry of `lastiterate.proofs_checks.experiments.EXPERIMENTS` with its
+    ``parameters``. With "==" the confidence interval must lie within ``tolerance`` of the value. With "<=" it
+    may exceed the value by ``tolerance``.
     """
 
     engine = Engine.SIMULATION
@@ -574,9 +579,10 @@ class Simulated(Signed, Check):
 
 @dataclass(frozen=True)
 class Cited(Check):
-    """A result of another work: ``conclusion``, for all values of its letters that meet the premises. Engine: citation.
+    """A result of another work: ``conclusion``, for all letters that satisfy ``given``. Engine: citation.
 
-    Nothing is decided. Instances may be further checks: a refuted one refutes the claim, others leave it CITED.
+    Nothing is decided. Instances may be further checks: a refuted instance refutes the claim, others leave it
+    CITED.
     """
 
     engine = Engine.CITATION
@@ -590,7 +596,7 @@ class Cited(Check):
         return (sentence(f"It is taken from {self.source}"),)
 
     def at(self, values: Mapping[Symbol, Expr]) -> "Cited":
-        """The result at values of its letters.
+        """The result with values for its letters.
 
         >>> from sympy.abc import x, y
         >>> Cited(x < y, Source("A book", "Theorem 1"), (x < 1,)).at({x: y / 2}).given
@@ -604,10 +610,10 @@ class Cited(Check):
 class Consequence(Check):
     """``conclusion`` follows, under ``given``, from cited results at values of their letters. Engine: derivation.
 
-    Every premise of a result must be among those of the check, or follow from its relations. A bound by a universal
-    constant times A gives one by the same constant times B, where A is at most B. ``covers`` are events of which one
-    happens wherever that of the conclusion does not: its probability is at least 1 less the sum of theirs (Boole).
-    Relations between random letters among the premises hold at every outcome.
+    Every premise of a result must be among those of the check, or follow from its relations. A bound by a
+    universal constant times A implies a bound by the same constant times B if A <= B. ``covers`` are events,
+    one of which occurs whenever that of the conclusion does not, so its probability is at least 1 minus the
+    sum of theirs (Boole). Relations between random letters among the premises hold at every outcome.
     """
 
     engine = Engine.DERIVATION
@@ -628,11 +634,11 @@ class Consequence(Check):
 
 @dataclass(frozen=True)
 class RenyiBound(_ByRules):
-    """The last iterates obey (alpha, bound)-RDP, in both orders, by the kernel's rules. Engine: derivation.
+    """The last iterates satisfy (alpha, bound)-RDP, in both orders, by the kernel's rules. Engine: derivation.
 
-    `lastiterate.symbolic.kernel.renyi` bounds the divergence of the profile that the ``derivation`` reaches, with
-    random batches ``amplified`` or as if revealed. In the statement of the claim the letters that one may choose, the
-    window among them, have the values ``at``. ``supposed`` is as in `Derived`.
+    `lastiterate.symbolic.kernel.renyi` bounds the divergence of the profile of ``derivation``, with random
+    batches ``amplified`` or as if revealed. ``at`` has the values of the letters that the claim's statement
+    lets one choose, such as the window. ``supposed`` is as in `Derived`.
     """
 
     engine = Engine.DERIVATION
@@ -654,10 +660,11 @@ class RenyiBound(_ByRules):
 
 @dataclass(frozen=True)
 class Induction(Check):
-    """``conclusion`` holds for every whole ``index`` from ``start`` on. Engine: induction.
+    """``conclusion`` holds for every integer ``index`` from ``start`` on. Engine: induction.
 
-    A sequence is a function of the index, ``u(t)``: ``first`` are conditions on ``u(0)``, and ``laws`` on ``u(t)`` and
-    ``u(t + 1)`` at every index. ``keeps`` are shown in the same induction, each from those before it.
+    A sequence is a function of the index, ``u(t)``. ``first`` are conditions on ``u(0)``, and ``laws`` on
+    ``u(t)`` and ``u(t + 1)`` at every index. ``keeps`` are shown in the same induction, each from those
+    before it.
     """
 
     engine = Engine.INDUCTION
@@ -682,22 +689,22 @@ class Induction(Check):
 
 
 def begin(*sums: Any) -> tuple[Relational, ...]:
-    """Sums of nothing: each is 0 at the start."""
+    """The conditions that sums are 0 at the start."""
     return tuple(Eq(one(0), 0) for one in sums)
 
 
 def gains(total: Any, term: Expr) -> Relational:
-    """A sum over t gains a term: total(t + 1) = total(t) + term."""
+    """The condition that a sum over t grows by a term: total(t + 1) = total(t) + term."""
     return Eq(total(t + 1), total(t) + term, evaluate=False)
 
 
 def sum_induction(name: str, conclusion: Relational, terms: Mapping[Any, Expr], *laws: Boolean) -> Induction:
-    """An induction on sums over t: each begins at 0 and gains its term; ``laws`` hold at every t."""
+    """An induction on sums over t that start at 0 and grow by their terms; ``laws`` hold at every t."""
     return Induction(t, conclusion, begin(*terms), (*map(gains, terms, terms.values()), *laws), name=name)
 
 
 def mean_square(value: Any, chance: Any, mean: Any, squares: Any, chances: Any, *, name: str) -> Induction:
-    """(sum p x)^2 <= (sum p) (sum p x^2), by Cauchy and Schwarz: sums over values number t of x, p x, p x^2 and p."""
+    """(sum p x)^2 <= (sum p) (sum p x^2) (Cauchy and Schwarz), with sums over t of x, p x, p x^2 and p."""
     terms = {mean: chance(t) * value(t), squares: chance(t) * value(t) ** 2, chances: chance(t)}
     return sum_induction(name, Le(mean(t) ** 2, chances(t) * squares(t)), terms)
 
@@ -707,7 +714,7 @@ class Vectors(Condition):
 
     @property
     def words(self) -> str:  # type: ignore[override]
-        """A place for every vector."""
+        """The places of all vectors."""
         places = ", ".join(f"{{{i}}}" for i in range(len(self.args)))
         return f"{places} in R^d, for any d"
 
@@ -716,8 +723,8 @@ class Vectors(Condition):
 class NormBound(Check):
     """The length of ``vector`` is at most ``bound``, for vectors of every dimension. Engine: vectors.
 
-    ``vector`` is a sum of letters of `lastiterate.symbolic.vectors` with numbers before them; in ``given``, vectors
-    stand in lengths and inner products.
+    ``vector`` is a linear combination of letters of `lastiterate.symbolic.vectors`. In ``given``, vectors
+    occur only in lengths and inner products.
     """
 
     engine = Engine.VECTORS
@@ -735,10 +742,11 @@ class NormBound(Check):
 class VectorInequality(TwoSided):
     """``left sign right`` for all members of families, at all points of R^d, for every d. Engine: gram.
 
-    The sides and the premises ``given`` are linear in inner products, squared lengths and values of functions; or each
-    side is a length, or a number, times a nonnegative number. ``samples`` name gradients, values, projections or images
-    of the members at points. ``multipliers`` of the hypotheses are tried before any search, and verified like others;
-    a hypothesis is named like "f(x, y)", f(x) above the tangent at y, and a premise "given 1" and so on.
+    The sides and the premises ``given`` are linear in inner products, squared lengths and values of
+    functions, or each side is a length, or a number, times a nonnegative number. ``samples`` name gradients,
+    values, projections or images of the members at points. ``multipliers`` of the hypotheses are tried before
+    any search, and verified like others. A hypothesis is named like "f(x, y)", f(x) above the tangent at y,
+    and a premise "given 1" and so on.
     """
 
     engine = Engine.GRAM
@@ -749,7 +757,7 @@ class VectorInequality(TwoSided):
 
     @property
     def conditions(self) -> tuple[Basic, ...]:
-        """Conditions on members of families, on points and on numbers, under which the check concludes."""
+        """The conditions of the check on members of families, points and numbers."""
         families = (one for sample in self.samples for one in sample.family.conditions)
         known = (one.known for one in self.samples if one.known is not None)
         found = tuple(dict.fromkeys((*families, *map(self._shown, (*known, *self.given)))))
@@ -758,7 +766,7 @@ class VectorInequality(TwoSided):
 
     @property
     def formula(self) -> Basic:
-        """The sides, with gradients, projections, images and values as those of members at points."""
+        """The sides, with letters of samples written as gradients, projections, images and values at points."""
         kind = Eq if self.relation is Relation.EQUAL else Le
         return self._shown(kind(self.left, self.right, evaluate=False))
 
@@ -770,7 +778,7 @@ class VectorInequality(TwoSided):
 
 
 def constant(statement: Statement) -> str:
-    """Reason why a statement says nothing: it is true or false as it stands, or a condition is false; "" otherwise.
+    """The reason why a statement is trivial (it evaluates to a constant, or a condition to False), or "".
 
     >>> from sympy.abc import mu
     >>> constant(ForAll((), (), mu**0 < 1)), constant(ForAll((mu,), (), mu < 1))

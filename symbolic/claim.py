@@ -1,9 +1,9 @@
-"""The record of a claim: what a paper says, under which assumptions, and how it is to be decided.
+"""The record of a claim: the statement of a paper, its assumptions, and the checks that decide it.
 
-A claim is data. It holds Sympy expressions and names, never logic; the engines in
-`lastiterate.proofs_checks` read it. One theorem or lemma is one module with a tuple ``CLAIMS`` (the
-statement first, then the proof steps that carry weight), written in the names of `lastiterate.symbolic.prelude`;
-``papers.toml`` lists the modules in the order of the paper.
+A claim is data. It holds Sympy expressions and names, and no logic; the engines in
+`lastiterate.proofs_checks` read it. A theorem or lemma is one module with a tuple ``CLAIMS`` (the statement,
+then the important proof steps), written in the names of `lastiterate.symbolic.prelude`; ``papers.toml`` lists
+the modules in the order of the paper.
 """
 
 import sys
@@ -22,11 +22,11 @@ from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import ForAll, Statement, closed, given
 
 Words: TypeAlias = tuple[str, *tuple[Basic, ...]]
-"""A sentence with a ``{}`` for each expression that follows it."""
+"""A sentence with a ``{}`` for each of the expressions that follow it."""
 
 
 def words(sentence: str, *parts: Basic) -> Words:
-    """A sentence with expressions in it."""
+    """A sentence that contains expressions."""
     return sentence, *parts
 
 
@@ -36,17 +36,17 @@ LAST_ITERATES: Final[Words] = words("Rényi divergence of order {} of the last i
 
 @dataclass(frozen=True)
 class RefutingRun:
-    """One run, or one case, at which a statement fails: ``fails``, in one sentence.
+    """One run, or one case, at which a statement fails; ``fails`` says how in one sentence.
 
-    The claim is REFUTED only where enclosures of both formulas at these values contradict the ``sign``.
+    The claim is REFUTED only if enclosures of both formulas at these values contradict the ``sign``.
 
     Attributes:
-        at: the parameters with their exact values.
+        at: the exact values of the parameters.
         run: the losses and the batches, or the case, in words.
         quantity: the meaning of both numbers.
-        claimed: the formula of the statement for it.
-        true: the quantity itself, or the end of it that contradicts the statement.
-        sign: the relation of the truth to ``claimed`` in the statement.
+        claimed: the formula of the statement for the quantity.
+        true: the quantity itself, or the bound of it that contradicts the statement.
+        sign: the relation of the true quantity to ``claimed`` in the statement.
         says: the statement as printed, for a claim whose own `Statement` is None.
     """
 
@@ -61,7 +61,7 @@ class RefutingRun:
 
     @property
     def check(self) -> IntervalInequality:
-        """The relation that the statement says stands between the two numbers; it must be refuted."""
+        """The relation of the two numbers according to the statement, which must be refuted."""
         values = {letter: Integer(value) if isinstance(value, int) else value for letter, value in self.at.items()}
         true, claimed = self.true.xreplace(values), self.claimed.xreplace(values)
         if self.sign == ">=":
@@ -70,10 +70,10 @@ class RefutingRun:
 
 
 class Role(StrEnum):
-    """A statement of the paper, a step of its proof, a result of ours beside it, or a test of the code.
+    """A statement of the paper, a step of its proof, a result of ours, or a test of the code.
 
-    A refuted statement is REFUTED; a refuted step is a GAP: what it serves may still hold. A test of the code states
-    nothing, and is TESTED at best.
+    A refuted statement is REFUTED. A refuted step is a GAP, since the statement may still hold. A test of the
+    code states nothing, and is at best TESTED.
     """
 
     STATEMENT = "statement"
@@ -84,7 +84,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, init=False)
 class Claim:
-    """A statement of a paper; `Step` is a step of its proof, and `Ours` a result of ours beside it.
+    """A statement of a paper; `Step` is a step of its proof, and `Ours` a result of ours.
 
     >>> from sympy import Symbol
     >>> from lastiterate.symbolic.checks import Identity
@@ -95,17 +95,17 @@ class Claim:
     'cross term once'
 
     Attributes:
-        key: ``paper/number`` for a statement, ``paper/number/step`` below it, lower case.
+        key: ``paper/number`` for a statement, ``paper/number/step`` for a step of it, lower case.
         title: one line.
-        checks: all must hold, and the mutants of all must be refuted.
-        assumptions: a Sympy condition or several, premises of the engines. One that the declarations of its symbols
-            make true is left out.
-        statement: with its quantifiers; None where it says no more than the checks.
-        letters: meanings of letters in this claim, where they differ from `notation.MEANING`.
-        misprint: the check as printed, where ``checks`` hold its evident reading; if refuted, the verdict is TYPO.
-        repairs: key of the claim that this one mends.
-        refutation: the run that the page of a refuted statement shows; it is decided with the checks.
-        remark: on a verdict other than PROVED: what is claimed, what fails, what is true instead.
+        checks: all must hold, and all their mutants must be refuted.
+        assumptions: one or more Sympy conditions, premises of the engines. Conditions that follow from the
+            declarations of their symbols are omitted.
+        statement: with its quantifiers; None if the checks say the same.
+        letters: meanings of letters in this claim that differ from `notation.MEANING`.
+        misprint: the check as printed, if ``checks`` hold its evident reading; if refuted, the verdict is TYPO.
+        repairs: key of the claim that this one corrects.
+        refutation: the run on the page of a refuted statement, decided with the checks.
+        remark: for a verdict other than PROVED: what is claimed, what fails, and what is true instead.
     """
 
     key: str
@@ -149,18 +149,18 @@ class Claim:
 
     @property
     def place(self) -> tuple[str, int]:
-        """File and line where the claim is written."""
+        """File and line of the claim."""
         found: tuple[str, int] = vars(self)["_place"]
         return found
 
     @property
     def stated(self) -> Statement:
-        """The statement, or else what its checks say."""
+        """The statement, or the statement that the checks imply if there is none."""
         return self.statement or derived(self.checks, self.assumptions)
 
     @property
     def mutants(self) -> tuple[Check, ...]:
-        """The wrong variants of all checks; the engine of each must refute it."""
+        """The wrong variants of all checks, each of which its engine must refute."""
         return tuple(mutant for check in self.checks for mutant in check.mutants)
 
     @property
@@ -171,7 +171,7 @@ class Claim:
 
 
 def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForAll:
-    """The statement that checks make; beside what is cited, other checks are instances of it."""
+    """The statement made by checks. If some are cited results, the others are instances and are not part of it."""
     if len(checks) == 1 and isinstance(checks[0], Deduced) and not assumptions:
         return checks[0].statement
     common: tuple[Basic, ...] = ()
@@ -183,24 +183,24 @@ def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForA
 
 
 def _formula(check: Check) -> Basic:
-    """The formula of a check; the letters of a deduction are free, and bound with all others."""
+    """The formula of a check; the letters of a deduction are left free."""
     says = check.says
     return given(says.conditions, says.body) if isinstance(says, ForAll) else says
 
 
 class Step(Claim):
-    """A step of a proof: it is a GAP where it fails, and the statement that it serves may still hold."""
+    """A step of a proof. It is a GAP if it fails, since the statement may still hold."""
 
     role = Role.STEP
 
 
 class Ours(Claim):
-    """A result of ours beside what the paper says."""
+    """A result of ours that the paper does not state."""
 
     role = Role.OURS
 
 
 class CodeTest(Claim):
-    """A test of the code behind our numbers: it states nothing, and its result is measured."""
+    """A test of the code that computes our numbers. It states nothing, and its result is measured."""
 
     role = Role.CODE

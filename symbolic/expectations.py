@@ -1,6 +1,6 @@
 """Means of random quantities with symbolic sizes, each evaluated exactly by one rule.
 
-A mean is a quantity in an expression; the engine of `Expected` puts its value in its place.
+A mean is a quantity in an expression, which the engine of `Expected` replaces by its value.
 """
 
 import re
@@ -16,7 +16,7 @@ from sympy.utilities.iterables import connected_components
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _MOST = 12
-"""Gaussian factors of one mean: their pairings are 10,395."""
+"""The maximal number of Gaussian factors of a mean, which have 10,395 pairings."""
 
 
 class Transposed(Function):  # type: ignore[misc]
@@ -42,23 +42,23 @@ class ExactMean(Function):  # type: ignore[misc]
 
     @abstractmethod
     def value(self) -> Expr:
-        """The mean as an expression without one, where `conditions` hold."""
+        """The mean as an expression without means, if `conditions` hold."""
 
     @abstractmethod
     def conditions(self) -> tuple[Boolean, ...]:
-        """Conditions on the numbers that the rule supposes."""
+        """Conditions of the rule on numbers."""
 
     @abstractmethod
     def random(self) -> set[Basic]:
-        """The letters that are random, which mean nothing elsewhere."""
+        """The random letters, which have no meaning outside the mean."""
 
     @abstractmethod
     def sizes(self) -> tuple[Expr, ...]:
-        """Whole numbers."""
+        """The expressions that must be integers."""
 
     @abstractmethod
     def parts(self) -> tuple[Expr, ...]:
-        """Expressions that need to be defined."""
+        """The expressions that must be defined."""
 
 
 class GaussianMean(ExactMean):
@@ -68,9 +68,9 @@ class GaussianMean(ExactMean):
     its independent entries with mean 0. A letter that is a `Vector` is a fixed column.
 
     Lemma (Isserlis, Wick). For jointly Gaussian centred X_1, ..., X_2k the mean of their product is the sum over
-    all pairings of the product of the covariances of the pairs. Two entries of one matrix have a covariance only in
-    the same place, so that a pair joins row to row and column to column; an index that meets no vector runs over
-    its whole range, and one that ends at two vectors makes their inner product.
+    all pairings of the product of the covariances of the pairs. Distinct entries of a matrix are uncorrelated, so
+    a pair joins row to row and column to column. An index without a vector runs over its whole range, and an
+    index between two vectors gives their inner product.
 
     >>> from sympy import symbols
     >>> d, p, s = symbols("d p s", positive=True)
@@ -98,7 +98,7 @@ class GaussianMean(ExactMean):
         return tuple(Ge(part, 0) for part in self.parts())
 
     def _read(self) -> tuple[dict[Expr, tuple[Expr, ...]], list[Expr], list[tuple["_End", "_End"]]]:
-        """The sizes and variances of matrices, the letters of all factors, and the indices that products link."""
+        """The sizes and variances of matrices, the letters of all factors, and the indices linked by products."""
         words, *laws = self.args
         letters, joined = list[Expr](), list[tuple[_End, _End]]()
         for word in words:
@@ -111,7 +111,7 @@ class GaussianMean(ExactMean):
         return {law.args[0]: law.args[1:] for law in laws}, letters, joined
 
     def rooms(self) -> tuple[Expr, ...]:
-        """The sizes of the fixed vectors, where they are known; a ValueError where sizes do not fit."""
+        """The known sizes of the fixed vectors; a ValueError if sizes do not match."""
         entries, letters, joined = self._read()
         classes = _classes([((letters[k], end), (letters[j], other)) for (k, end), (j, other) in joined])
         sizes = [(ends, _sizes(ends, entries)) for ends in classes]
@@ -148,18 +148,18 @@ class GaussianMean(ExactMean):
 
 
 def gaussian_mean(*words: Sequence[Expr], entries: dict[Symbol, tuple[Expr, Expr, Expr]]) -> GaussianMean:
-    """The mean of the product of the traces of words; ``entries`` are rows, columns and variance of each matrix."""
+    """The mean of a product of traces of words; ``entries`` has rows, columns and variance of each matrix."""
     laws = (Tuple(a, *law) for a, law in entries.items())
     made: GaussianMean = GaussianMean(Tuple(*(Tuple(*word) for word in words)), *laws)
     return made
 
 
 _End = tuple[int, int]
-"""A factor, and its row index 0 or its column index 1."""
+"""A factor, with its row index 0 or its column index 1."""
 
 
 def _pairings(places: Sequence[int], letters: Sequence[Expr]) -> Iterator[tuple[tuple[int, int], ...]]:
-    """All ways to pair places, each with one of the same letter."""
+    """All pairings of the places that pair equal letters."""
     if not places:
         yield ()
         return
@@ -171,13 +171,13 @@ def _pairings(places: Sequence[int], letters: Sequence[Expr]) -> Iterator[tuple[
 
 
 def _classes(links: Sequence[tuple[Any, Any]]) -> list[set[Any]]:
-    """The ends that are linked, directly or not."""
+    """The sets of ends that are linked, directly or indirectly."""
     ends = list(dict.fromkeys(end for link in links for end in link))
     return list(map(set, connected_components((ends, links))))
 
 
 def _sizes(ends: set[tuple[Expr, int]], entries: dict[Expr, tuple[Expr, ...]]) -> set[Expr]:
-    """The size of indices that are linked, if one is known; a letter has its sizes wherever it stands."""
+    """The size of linked indices, if it is known; a letter has the same sizes everywhere."""
     sizes = {entries[letter][end] if letter in entries else S.One for letter, end in ends if letter in entries or end}
     if len(sizes) > 1:
         raise ValueError(f"Factors of a product need sizes that fit, got {', '.join(map(str, sizes))} for one index.")
@@ -196,23 +196,23 @@ def _summed(ends: set[_End], letters: Sequence[Expr], entries: dict[Expr, tuple[
 
 
 TOTAL: Final = Vector("S")
-"""The sum over the batch of the vectors of its samples; in a batch of draws one may be there several times."""
+"""The sum of the vectors of the samples of a batch, with repetitions in a batch of draws."""
 
 MEAN: Final = Vector("M")
-"""The mean of the vectors of all samples, or of the law that they are drawn from."""
+"""The mean of the vectors of all samples, or of the law from which they are drawn."""
 
 SQUARES: Final = Symbol("A_2", nonnegative=True)
-"""The mean of their squared lengths."""
+"""The mean of the squared lengths of the vectors."""
 
 _LAWS: Final = {"fixed": "{0} of {1}", "coins": "each of {1} with chance {0}/{1}", "draws": "{0} draws"}
-"""How a batch is drawn, in words."""
+"""The law of a batch, in words."""
 
 
 class BatchMean(ExactMean):
     """E over a random batch of a square in `TOTAL` and `MEAN`, such as ``inner(TOTAL / b - MEAN, TOTAL / b - MEAN)``.
 
-    Args: the square, the law of the batch, and b, with n where the law has it: ``fixed`` (b of n without replacement),
-    ``coins`` (each of n with chance b/n, on its own) or ``draws`` (b independent draws, from n or from any law).
+    Args: the square, the law of the batch, b, and n except for draws. Laws: ``fixed`` (b of n without replacement),
+    ``coins`` (each of n with probability b/n, independently), ``draws`` (b independent draws from n or any law).
 
     Lemma. Let sample i be m_i times in the batch, S = sum m_i a_i. Then E|S|^2 = E m_1^2 sum |a_i|^2 + E m_1 m_2
     sum over i != j of <a_i, a_j>, where the last sum is n^2 |M|^2 - n A_2, and E<S, M> = E m_1 n |M|^2 = b |M|^2.

@@ -1,8 +1,8 @@
-"""Families of functions, of convex sets and of operators on R^d, by their members at finitely many points.
+"""Families of functions, convex sets and operators on R^d, by their members at finitely many points.
 
-A family is known by inequalities, linear in inner products and in function values, between any two of its samples.
-`exact` says whether they suffice: whether points, gradients and values that meet them all belong to some
-member, on the whole of R^d. Functions: Taylor, Hendrickx & Glineur 2017, Theorem 4; operators: Kirszbraun, and
+A family is described by inequalities between any two samples, linear in inner products and function values.
+`exact` says whether they suffice: whether points, gradients and values that satisfy them all belong to some
+member on the whole of R^d. Functions: Taylor, Hendrickx & Glineur 2017, Theorem 4; operators: Kirszbraun, and
 maximal monotone extensions (Ryu et al. 2020, Section 2).
 """
 
@@ -48,11 +48,11 @@ Cocoercive: Final = _words("Cocoercive", "{0} {1}-cocoercive")
 
 @dataclass(frozen=True)
 class Sample:
-    """A point, a sum of letters for vectors, and a member of a family there.
+    """A point, which is a sum of letters for vectors, and a member of a family at it.
 
     Attributes:
-        image: the gradient there, the projection or the image of the point: a letter, or what is known of it.
-        value: the value of the function there.
+        image: the gradient, the projection or the image of the point: a letter, or a known expression.
+        value: the value of the function at the point.
         name: the point, for the names of hypotheses.
     """
 
@@ -64,7 +64,7 @@ class Sample:
 
     @property
     def shown(self) -> dict[Expr, Expr]:
-        """The letters of the sample as the member's gradient, projection or image, and value, at the point."""
+        """The meaning of the letters of the sample: gradient, projection, image or value at the point."""
         image = Function(self.family.image_name)(self.point)
         value = Function(self.family.name)(self.point)
         pairs = ((self.image, image), (self.value, value))
@@ -72,7 +72,7 @@ class Sample:
 
     @property
     def known(self) -> Boolean | None:
-        """The condition on the point, where the image is known."""
+        """The condition that the image of the point is the known expression; None if it is a letter."""
         if self.image.is_Symbol and self.image != self.point:
             return None
         if isinstance(self.family, ConvexSet):
@@ -82,7 +82,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Family:
-    """A family, of which a member has a name."""
+    """A family, with a name for its member."""
 
     name: str
     _image: ClassVar[str] = "{}"
@@ -95,7 +95,7 @@ class Family:
     @property
     @abstractmethod
     def conditions(self) -> tuple[Condition, ...]:
-        """The conditions that make the family."""
+        """The conditions that define the family."""
 
     def at(self, point: Expr) -> Sample:
         """The sample at a point."""
@@ -112,13 +112,13 @@ class Family:
 
     @property
     def exact(self) -> bool:
-        """True where samples that meet the inequalities belong to some member of the family."""
+        """Whether samples that satisfy the inequalities always belong to some member of the family."""
         return True
 
 
 @dataclass(frozen=True)
 class Functions(Family):
-    """Functions of which f - low |x|^2 / 2 and high |x|^2 / 2 - f are convex, with gradients no longer than ``steep``.
+    """Functions f with f - low |x|^2 / 2 and high |x|^2 / 2 - f convex, and gradients of length at most ``steep``.
 
     >>> from sympy.abc import L
     >>> x, y = Vector("x"), Vector("y")
@@ -203,9 +203,9 @@ class Clipping(ConvexSet):
 
 @dataclass(frozen=True)
 class Operators(Family):
-    """Operators of which any two images are at most ``lipschitz`` times as far apart as the points, or monotone ones.
+    """Operators T that are ``lipschitz``-Lipschitz, or monotone (the default).
 
-    A monotone one has <T(x) - T(y), x - y> >= strong |x - y|^2 + cocoercive |T(x) - T(y)|^2.
+    Monotone ones satisfy <T(x) - T(y), x - y> >= strong |x - y|^2 + cocoercive |T(x) - T(y)|^2.
     """
 
     lipschitz: Expr = oo
@@ -236,23 +236,23 @@ class Operators(Family):
 
 
 def convex(name: str, smooth: Expr = oo, steep: Expr = oo) -> Functions:
-    """Convex functions, smooth with this constant, with (sub)gradients of at most this length."""
+    """Convex functions, ``smooth``-smooth, with (sub)gradients of length at most ``steep``."""
     return Functions(name, S.Zero, smooth, steep)
 
 
 def strongly_convex(name: str, least: Expr, smooth: Expr = oo) -> Functions:
-    """Strongly convex functions, and smooth ones."""
+    """``least``-strongly convex functions, ``smooth``-smooth."""
     return Functions(name, least, smooth)
 
 
 def smooth(name: str, constant: Expr) -> Functions:
-    """Functions with Lipschitz gradients, convex or not."""
+    """Functions with ``constant``-Lipschitz gradients, convex or not."""
     return Functions(name, -constant, constant)
 
 
 @lru_cache(maxsize=1024)  # near misses are about the samples of their check
 def inequalities(samples: tuple[Sample, ...]) -> Mapping[str, Expr]:
-    """All expressions that are at most 0 for the samples, by name: that of the member and of the points."""
+    """All expressions that are at most 0 for the samples, by name of the member and the points."""
     found = {}
     for one in samples:
         for i, expression in enumerate(one.family.alone(one)):

@@ -1,7 +1,7 @@
-"""Every claim, in the order of the papers; what the solvers rest on comes last.
+"""Every claim, in the order of the papers; the results that the solvers use come last.
 
-The order is that of ``papers.toml``, which a test compares with the files: a module that is not listed is not checked,
-and nothing registers itself on import.
+The order is that of ``papers.toml``, which a test compares with the files. A module that is not listed is not
+checked, and nothing registers itself on import.
 
 >>> claims("chien_li")[0].key
 'chien_li/section_1/pareto'
@@ -18,11 +18,11 @@ from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.papers import MODULES
 
 ORDER: Final[Mapping[str, tuple[str, ...]]] = MODULES
-"""One module a theorem, lemma, remark or appendix, by paper."""
+"""The modules of each paper, one per theorem, lemma, remark or appendix."""
 
 
 def modules(*papers: str) -> tuple[ModuleType, ...]:
-    """The modules of the papers, or all; those of another paper are not imported, which takes seconds."""
+    """The modules of the papers, or of all papers. Others are not imported, as an import takes seconds."""
     return tuple(_module(paper, name) for paper in papers or ORDER for name in ORDER[paper])
 
 
@@ -31,12 +31,12 @@ def _module(paper: str, name: str) -> ModuleType:
 
 
 def naming(*keys: str) -> tuple[Claim, ...]:
-    """The claims of the modules of whose text one of the keys is a part; no other is imported."""
+    """The claims of the modules whose text contains one of the keys; no other module is imported."""
     return tuple(claim for paper, name in places(*keys) for claim in _module(paper, name).CLAIMS)
 
 
 def places(*keys: str) -> tuple[tuple[str, str], ...]:
-    """Paper and name of each module of whose text one of the keys is a part."""
+    """Paper and name of each module whose text contains one of the keys."""
     return tuple(place for place, text in _texts().items() if any(f'"{key}"' in text for key in keys))
 
 
@@ -48,18 +48,18 @@ def _texts() -> Mapping[tuple[str, str], str]:
 
 
 OWN: Final[dict[str, Claim]] = {}
-"""Claims of a folder of one's own that was loaded, by key: its derivations may rest on them."""
+"""Claims by key from folders that the user loaded, on which their derivations may rely."""
 
 
 def known(key: str) -> Claim | None:
-    """The claim of this key, of the ledger or of a folder that was loaded."""
+    """The claim with this key, from the ledger or a folder that was loaded."""
     paper = key.partition("/")[0]
     found = {claim.key: claim for claim in naming(key)} if paper in ORDER else {}
-    if paper in ORDER and key not in found:  # a key that its module puts together
+    if paper in ORDER and key not in found:  # the module composes the key
         found = {claim.key: claim for claim in claims(paper)}
     return OWN.get(key) or found.get(key)
 
 
 def claims(*papers: str) -> tuple[Claim, ...]:
-    """The claims of the papers, or all; within a module the statement first, then the steps, then what is ours."""
+    """The claims of the papers, or of all; each module has the statement first, then steps, then our results."""
     return tuple(claim for module in modules(*papers) for claim in module.CLAIMS)

@@ -1,8 +1,8 @@
-"""The letters of one meaning in the ledger; `letters` has those that stand for any number until a claim says for what.
+"""The letters with one meaning in the ledger, and letters whose meaning each claim states.
 
-The table `MEANING` follows Chien & Li 2025, the first paper of the ledger. Where two letters of the papers
-collide, the rarer one is renamed here and the claim says so: the paper's window length T - tau is ``w``
-(``m`` is strong convexity), the closed convex set is never a symbol (``K`` is the clip norm).
+The table `MEANING` follows Chien & Li 2025, the first paper of the ledger. If letters of two papers collide,
+the rarer one is renamed here and the claim says so: the paper's window length T - tau is ``w`` (``m`` is
+strong convexity), and the closed convex set has no symbol (``K`` is the clip norm).
 
 Units: a *length* is measured in the norm of the parameters, a *gradient* in length / (unit of eta).
 """
@@ -17,7 +17,7 @@ LENGTH, GRADIENT = symbols("length gradient", positive=True)
 NUMBER: Final = S.One
 
 MEANING: Final[dict[Symbol, tuple[str, Expr]]] = {}
-"""The meaning and the unit of each letter that has only one."""
+"""The meaning and the unit of each letter with only one meaning."""
 
 
 def _letter(name: str, meaning: str, unit: Expr = NUMBER, **facts: bool) -> Symbol:
@@ -77,14 +77,14 @@ sigma_sgd: Final = _letter(
 )
 
 growth: Final = _letter("N", "grows without limit", integer=True, positive=True)
-"""Runs to infinity along the path of an `Asymptotic` or `Unbounded` check."""
+"""The variable that tends to infinity along the path of an `Asymptotic` or `Unbounded` check."""
 
 PREVIOUS: Final = Symbol("previous", real=True)
-"""Stands for the value at index - 1 in the step of a `Recursion`."""
+"""The value at index - 1 in the step of a `Recursion`."""
 
 
 def sensitivity(batch: Expr = n) -> Expr:
-    """The most by which replacing one sample moves one update: 2 eta K / batch, a length.
+    """The largest change of one update when one sample is replaced: 2 eta K / batch, a length.
 
     Source: Chien & Li 2025, (33)-(36).
     """
@@ -92,7 +92,7 @@ def sensitivity(batch: Expr = n) -> Expr:
 
 
 def unit_text(unit: Expr) -> str:
-    """A unit as a text, "1" for a number.
+    """A unit as text, "1" for a number.
 
     >>> unit_text(GRADIENT / LENGTH**2)
     'gradient / length^2'
@@ -108,7 +108,7 @@ a, d, g, x, y, z, G, P, R = symbols("a d g x y z G P R", nonnegative=True)
 u, v, r, p, q, theta, rho = symbols("u v r p q theta rho", positive=True)
 j: Final = Symbol("j", integer=True, positive=True)
 h, Q, xi, zeta, gamma, kappa = symbols("h Q xi zeta gamma kappa", real=True)
-"""Letters of any meaning, by sign; P, Q and R are often products of the differences of two points and gradients."""
+"""Letters of any meaning, by sign. P, Q and R often are products of differences of points and gradients."""
 
 UNITS: Final[dict[Symbol, Expr]] = {
     **dict.fromkeys((a, x, y, z, d, xi, zeta), LENGTH),
@@ -120,4 +120,4 @@ UNITS: Final[dict[Symbol, Expr]] = {
     Q: LENGTH * GRADIENT,
     R: GRADIENT**2,
 }
-"""Units, unless the check says otherwise; of a letter that is not here the claim says it."""
+"""Default units, which a check may change; a claim states the unit of any other letter."""

@@ -10,7 +10,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper; ``short`` is its name in citations, and an identifier or a venue that it lacks is ""."""
+    """A paper; ``short`` is its name in citations, and a missing identifier or venue is ""."""
 
     short: str
     authors: str
@@ -22,7 +22,7 @@ class Paper:
 
     @property
     def url(self) -> str:
-        """Address of the abstract, "" where there is no identifier."""
+        """Address of the abstract, "" if there is no identifier."""
         if self.arxiv:
             return f"https://arxiv.org/abs/{self.arxiv}"
         return f"https://doi.org/{self.doi}" if self.doi else ""
@@ -39,11 +39,11 @@ class Paper:
 
 @dataclass(frozen=True)
 class Source:
-    """The place of a claim in a paper, in a page of our own proofs, by its path, or in a draft, by its name.
+    """The place of a claim in a paper, in a page of our proofs (by path), or in a draft (by name).
 
     Attributes:
-        number: of the statement as printed, or the section.
-        detail: number of an equation, or words of the line meant.
+        number: the number of the statement as printed, or the section.
+        detail: the number of an equation, or words of the line.
     """
 
     work: Paper | str
@@ -52,7 +52,7 @@ class Source:
 
     @property
     def url(self) -> str:
-        """Address of the paper, "" where it has none."""
+        """Address of the paper, "" if it has none."""
         return self.work.url if isinstance(self.work, Paper) else ""
 
     def __str__(self) -> str:
@@ -81,17 +81,17 @@ def proof(page: str, section: str) -> Source:
 _DATA: Final = tomllib.loads((resources.files("lastiterate.symbolic") / "papers.toml").read_text(encoding="utf-8"))
 
 PAPERS: Final[Mapping[str, Paper]] = MappingProxyType({key: Paper(**entry) for key, entry in _DATA["ledger"].items()})
-"""The papers of the ledger, by the folder of their claims; two versions of one are two entries."""
+"""The papers of the ledger, by the folder of their claims; two versions of a paper are two entries."""
 
 MODULES: Final = MappingProxyType({paper: tuple(names) for paper, names in _DATA["modules"].items()})
-"""The modules of claims, in their order, by paper."""
+"""The modules of claims of each paper, in order."""
 
 CITED: Final = tuple(Paper(**entry) for entry in _DATA["cited"])
-"""The literature that docstrings and proofs cite, in alphabetical order."""
+"""The literature cited in docstrings and proofs, in alphabetical order."""
 
 
 def cited(short: str) -> Paper:
-    """The work that text cites so.
+    """The work with this name in citations.
 
     >>> print(Source(cited("Mironov, Talwar & Zhang 2019"), "Theorem 11"))
     Mironov, Talwar & Zhang 2019 (arXiv:1908.10530), Theorem 11
@@ -102,7 +102,7 @@ def cited(short: str) -> Paper:
 
 @dataclass(frozen=True)
 class Item:
-    """A numbered item of a paper, "Lemma 3.4" or "(12)", with the keys of its claims, or the reason for ``none``."""
+    """A numbered item of a paper, "Lemma 3.4" or "(12)", with the keys of its claims, or why it has ``none``."""
 
     number: str
     claims: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ class Item:
 
 
 def items(paper: str) -> tuple[Item, ...] | None:
-    """The items of a paper in their order; None where there is no list."""
+    """The items of a paper in order; None if there is no list."""
     file = resources.files("lastiterate.symbolic") / paper / "items.toml"
     return parse(file.read_text(encoding="utf-8")) if file.is_file() else None
 

@@ -1,4 +1,4 @@
-"""Everything that a module of claims is written in: `from lastiterate.symbolic.prelude import *`."""
+"""All names used in modules of claims: `from lastiterate.symbolic.prelude import *`."""
 
 from collections.abc import Mapping
 from dataclasses import replace

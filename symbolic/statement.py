@@ -1,6 +1,6 @@
-"""Statements with their quantifiers: what a claim says, apart from how it is decided.
+"""Statements of claims with their quantifiers, separate from the checks that decide them.
 
-A body is a Sympy condition, or again a statement. Functions and conditions that Sympy does not have are named here.
+A body is a Sympy condition or another statement. Functions and conditions that Sympy lacks are defined here.
 In every divergence the numerator comes first.
 """
 
@@ -16,7 +16,7 @@ from lastiterate.symbolic.notation import alpha
 
 
 class Condition(BooleanFunction):  # type: ignore[misc]
-    """A condition on data, losses, batches or the domain, in words about its arguments."""
+    """A condition on data, losses, batches or the domain, in words with places for its arguments."""
 
     words = ""
 
@@ -25,21 +25,21 @@ class Condition(BooleanFunction):  # type: ignore[misc]
 
 
 def condition(name: str, words: str, module: str = "lastiterate.symbolic.statement") -> type[Condition]:
-    """The type of a condition, of a name in a module."""
+    """Make a type of conditions with this name, in a module."""
     return type(name, (Condition,), {"words": words, "__module__": module, "__doc__": f"Condition: {words}."})
 
 
 class Sentence(Condition):
-    """A condition that is written out: its words, then what stands in the places {1}, {2} and so on."""
+    """A condition in words, followed by the expressions for its places {1}, {2} and so on."""
 
     @property
     def words(self) -> str:  # type: ignore[override]
-        """The words, with a place for every other argument."""
+        """The words, with a place for each of the other arguments."""
         return str(self.args[0].name)
 
 
 def sentence(*parts: str | Basic) -> Sentence:
-    """The condition that texts and expressions make, written one after the other.
+    """The condition that consists of texts and expressions in this order.
 
     >>> from sympy.abc import x
     >>> print(sentence("the mean of ", x, " is odd"))
@@ -73,7 +73,7 @@ Statement: TypeAlias = ForAll | Exists | Basic
 
 
 class QuantityBase(Function):  # type: ignore[misc]
-    """A quantity that Sympy does not have."""
+    """A quantity that Sympy lacks."""
 
     is_commutative = True
     is_signed = False
@@ -93,7 +93,7 @@ class LastIterate(QuantityBase):
 
 
 class ShiftedDivergence(QuantityBase):
-    """The least D_order(P' || Q) over laws P' within the distance of P in W_infinity, of (order, distance, P, Q)."""
+    """The infimum of D_order(P' || Q) over P' within a W_infinity distance of P, of (order, distance, P, Q)."""
 
 
 class Noisy(QuantityBase):
@@ -101,11 +101,11 @@ class Noisy(QuantityBase):
 
 
 class Image(QuantityBase):
-    """The law of the image of a point of some law, of (map, law); the map may be random, independent of the point."""
+    """The law of the image of a point of a law, of (map, law). A random map is independent of the point."""
 
 
 class Normal(QuantityBase):
-    """The Gaussian law on the line of (mean, variance)."""
+    """The Gaussian law on the line, of (mean, variance)."""
 
 
 class Wasserstein(QuantityBase):
@@ -113,11 +113,11 @@ class Wasserstein(QuantityBase):
 
 
 class LeastGradient(QuantityBase):
-    """The least mean length, over the steps up to a number, of the gradient of the population risk."""
+    """The least mean norm of the gradient of the population risk over the steps up to a number."""
 
 
 class Constant(QuantityBase):
-    """A universal constant times its argument: O(argument) with a constant that depends on nothing."""
+    """A universal constant times the argument: O(argument) with a constant that depends on nothing."""
 
 
 class Probability(QuantityBase):
@@ -133,13 +133,13 @@ class Expectation(QuantityBase):
 
 
 class LeastOver(QuantityBase):
-    """The least value of an expression over letters with their ranges (letter, low, high), under conditions."""
+    """The minimum of an expression over letters with ranges (letter, low, high), under conditions."""
 
     is_signed = True
 
     @property
     def free_symbols(self) -> set[Basic]:
-        """The letters that the minimum does not range over."""
+        """The letters over which the minimum does not range."""
         ranges = [part for part in self.args if isinstance(part, Tuple)]
         rest = [part for part in self.args if not isinstance(part, Tuple)]
         ends = [end for _, *both in ranges for end in both]
@@ -196,7 +196,7 @@ OTHER: Final = Symbol("S'")
 FIRST: Final = Symbol("mu_1")
 SECOND: Final = Symbol("mu_2")
 MAP: Final = Symbol("psi")
-"""Two laws on a space, and a map of it."""
+"""Two laws on a space, and a map on it."""
 
 
 def divergence() -> RenyiDivergence:
@@ -205,7 +205,7 @@ def divergence() -> RenyiDivergence:
 
 
 def private(bound: Expr, *conditions: Basic, adjacency: type[Condition] = Neighbours) -> ForAll:
-    """(order, bound)-RDP of the last iterate under the conditions, in both directions: adjacency is symmetric."""
+    """(order, bound)-RDP of the last iterate under the conditions, in both directions (symmetric adjacency)."""
     return closed(divergence() <= bound, adjacency(SAMPLES, OTHER), alpha > 1, *conditions)
 
 
@@ -229,19 +229,19 @@ def closed(body: Statement, *conditions: Basic) -> ForAll:
 
 
 def for_some(letters: tuple[Symbol, ...], statement: ForAll) -> Exists:
-    """Values of the letters with which the statement holds for all values of its other letters."""
+    """There are values of the letters for which the statement holds for all values of its other letters."""
     others = tuple(letter for letter in statement.variables if letter not in letters)
     return Exists(letters, (), replace(statement, variables=others))
 
 
 def given(premises: Iterable[Basic], said: Basic) -> Basic:
-    """The condition that something holds where the premises do."""
+    """The condition that the premises imply ``said``."""
     supposed = tuple(premises)
     return Implies(And(*supposed), said, evaluate=False) if supposed else said
 
 
 def parts(value: Any) -> Iterator[Basic]:
-    """The expressions and conditions of a check or a statement, at any depth; its mutants are no part of it.
+    """The expressions and conditions in a check or a statement, at any depth, without mutants.
 
     >>> from sympy.abc import x, y
     >>> from lastiterate.symbolic.statement import closed
@@ -262,5 +262,5 @@ def parts(value: Any) -> Iterator[Basic]:
 
 
 def letters(value: Any) -> set[Symbol]:
-    """The symbols of all of its parts."""
+    """The symbols of all parts of a check or a statement."""
     return set[Symbol]().union(*(part.free_symbols for part in parts(value)))

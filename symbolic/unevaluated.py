@@ -1,4 +1,4 @@
-"""Steps of a computation that a statement shows: a value put into a formula, and, of Sympy, a derivative."""
+"""Unevaluated steps of a computation in a statement: substituted values, and Sympy's derivatives."""
 
 from collections.abc import Mapping
 
@@ -6,10 +6,10 @@ from sympy import Derivative, Expr, Subs, Symbol, Tuple
 
 
 def put(expression: Expr, values: Mapping[Symbol, Expr | int]) -> Expr:
-    """The expression with the values put in, all at once: the statement shows the formula and what is put into it.
+    """Substitute values simultaneously without evaluation, so that a statement shows the formula and the values.
 
     Raises:
-        ValueError: it has none of the letters, or is itself a `put`, or binds a letter of a value.
+        ValueError: the expression has none of the letters, is itself a `put`, or binds a letter of a value.
 
     >>> from sympy.abc import x, y, z
     >>> put(x**2 + y, {x: y, z: 0})
@@ -28,7 +28,7 @@ def put(expression: Expr, values: Mapping[Symbol, Expr | int]) -> Expr:
 
 
 def carried_out(expression: Expr) -> Expr:
-    """The expression with the values put in and the derivatives taken, and nothing else done.
+    """Carry out only the substitutions and derivatives in an expression.
 
     >>> from sympy.abc import x, y
     >>> carried_out(put(Derivative(x**2 + y, x), {x: y, y: 3}))

@@ -1,4 +1,4 @@
-"""Inequalities about one update that several papers state, for every function of a class on R^d."""
+"""Inequalities on one update that several papers state, for every function of a class on R^d."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ DOMAIN: Final = ConvexSet("X")
 def step(
     family: Functions, factor: Expr, size: Expr = eta, *, clipped: bool = False, name: str = "step"
 ) -> VectorInequality:
-    """Two points after a step are at most ``factor`` times as far apart; ``clipped``: with gradients clipped at K."""
+    """A step multiplies the distance of two points by ``factor`` at most; gradients may be ``clipped`` at K."""
     pair = tuple(family.at(point) for point in (X, Y))
     clips: tuple[Sample, ...] = tuple(CLIPPING.at(one.image) for one in pair) if clipped else ()
     one, other = clips or pair
@@ -31,13 +31,13 @@ def step(
 
 
 def projection(family: ConvexSet, factor: Expr = S.One) -> VectorInequality:
-    """Two projections are at most ``factor`` times as far apart as the points."""
+    """The distance of two projections is at most ``factor`` times that of the points."""
     one, other = family.at(X), family.at(Y)
     return VectorInequality(Norm(one.image - other.image), "<=", factor * Norm(X - Y), (one, other), name="projection")
 
 
 def tangent(family: Functions, above: Expr = S.Zero) -> VectorInequality:
-    """The value of a function at x is above its tangent at y, by ``above`` times |x - y|^2."""
+    """The value of a function at x exceeds its tangent at y by at least ``above`` times |x - y|^2."""
     one, other = family.at(X), family.at(Y)
     line = other.value + inner(other.image, X - Y)
     return VectorInequality(line + above * Norm(X - Y) ** 2, "<=", one.value, (one, other), name="tangent")
@@ -63,7 +63,7 @@ REPLACED_LETTERS: Final = {
 
 
 def noisy_map(family: Functions, factor: Expr, size: Expr) -> VectorInequality:
-    """The map v -> P_X(v - size f'(v + a) + z) + a constant moves two points no farther apart than ``factor`` times."""
+    """The map v -> P_X(v - size f'(v + a) + z) + a constant is ``factor``-Lipschitz."""
     samples = tuple(family.at(point + _SHIFT) for point in (_V, _W))
     one, other = (DOMAIN.at(at.point - _SHIFT - size * at.image + _NOISE) for at in samples)
     moved = Norm(one.image - other.image)
@@ -71,7 +71,7 @@ def noisy_map(family: Functions, factor: Expr, size: Expr) -> VectorInequality:
 
 
 def projected_map(family: Functions, factor: Expr, size: Expr) -> VectorInequality:
-    """The map u -> p - size f'(p), p = P_X(u + s), moves two points no farther apart than ``factor`` times."""
+    """The map u -> p - size f'(p), p = P_X(u + s), is ``factor``-Lipschitz."""
     ends = tuple(DOMAIN.at(point + _S) for point in (_U, _V))
     samples = tuple(family.at(end.image) for end in ends)
     moved = [end.image - size * one.image for end, one in zip(ends, samples, strict=True)]
@@ -79,9 +79,10 @@ def projected_map(family: Functions, factor: Expr, size: Expr) -> VectorInequali
 
 
 def replaced_sample(times: Expr) -> VectorInequality:
-    """Two iterates at most D apart, one of b samples replaced: after a projected step, D + times eta K/b apart.
+    """Two iterates at most D apart are D + times eta K/b apart after a projected step, one of b samples replaced.
 
-    With c = 2 eta K/b, the square of a sum is at most (1 + c/D) and (1 + D/c) times the squares of its parts.
+    With c = 2 eta K/b, the square of a sum is at most (1 + c/D) and (1 + D/c) times the squares of its
+    parts.
     """
     family, more = convex("f", (b - 1) * L / b), 2 * eta * K / b
     samples = tuple(map(family.at, (_V, _W)))

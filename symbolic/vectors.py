@@ -7,7 +7,7 @@ from sympy.printing.pretty.stringpict import prettyForm
 
 
 class Vector(Symbol):  # type: ignore[misc]
-    """A letter for a vector; declared real for the sake of its coefficients."""
+    """A letter for a vector, declared real for its coefficients."""
 
     def __new__(cls, name: str, **facts: Any) -> "Vector":
         made: Vector = super().__new__(cls, name, **{"real": True} | facts)
@@ -33,7 +33,7 @@ class Norm(Function):  # type: ignore[misc]
 
 
 class Inner(Function):  # type: ignore[misc]
-    """The inner product of the vectors that two letters stand for, which come in the order of their names."""
+    """The inner product of the vectors of two letters, in the order of their names."""
 
     nargs = 2
     is_real = True
@@ -50,7 +50,7 @@ class Inner(Function):  # type: ignore[misc]
 
 
 def coefficients(vector: Expr) -> dict[Vector, Expr]:
-    """The coefficients of the letters of a vector; a ValueError where it is not a linear combination of them."""
+    """The coefficients of the letters of a vector; a ValueError if it is not a linear combination of letters."""
     found = {letter: vector.diff(letter) for letter in sorted(vector.atoms(Vector), key=str)}
     rest = expand(vector - sum(number * letter for letter, number in found.items()))
     if rest != 0 or any(number.atoms(Vector) for number in found.values()):
@@ -59,7 +59,7 @@ def coefficients(vector: Expr) -> dict[Vector, Expr]:
 
 
 def inner(one: Expr, other: Expr) -> Expr:
-    """The inner product, by its linearity in either vector; that of a vector with itself is its squared length.
+    """The inner product, expanded bilinearly; that of a vector with itself is its squared length.
 
     >>> d, g = Vector("d"), Vector("g")
     >>> inner(d - 2 * g, d) == Norm(d) ** 2 - 2 * Inner(d, g)

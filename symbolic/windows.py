@@ -1,10 +1,10 @@
-"""Windows of any length as sequences: inductions on the state, the shifts and the sums after t of their steps.
+"""Windows of any length as sequences: inductions on the state, the shifts and the sums after t steps.
 
-V and W are the sums of c^-j and c^-2j over the steps j = 1..t. Shifts a_j cover R, the sum of c^-j a_j, and cost C,
-the sum of their squares. The state goes from z to c z + s - a_j.
+V and W are the sums of c^-j and c^-2j over the steps j = 1..t. For shifts a_j, R is the sum of c^-j a_j, and
+the cost C is the sum of their squares. A step takes the state from z to c z + s - a_j.
 
-Steps that differ have contractions c_t and noise sigma_t: A is what their shifts hide and X their noise squared,
-both carried to the end, and C the sum of a^2 / sigma^2.
+Unequal steps have contractions c_t and noise sigma_t. Then A is the distance that the shifts hide and X the
+variance of the noise, both carried to the end, and C is the sum of a^2 / sigma^2.
 """
 
 from typing import Any, Final
@@ -19,18 +19,18 @@ V, W, R, C, shift = (Function(name, nonnegative=True) for name in ("V", "W", "R"
 _state: Any = Function("z", real=True)
 
 POWER: Final = c ** -(t + 1)
-"""c^-j at the step that is the (t + 1)st."""
+"""c^-j at step number t + 1."""
 V_GROWS = gains(V, POWER)
 
 
 def _sums(name: str, says: Relational, one: Expr) -> Induction:
-    """A statement on the sums R, C and W of these shifts."""
+    """A statement on the sums R, C and W for the shifts ``one``."""
     terms = {R: POWER * one, C: one**2, W: POWER**2}
     return sum_induction(name, says, {total: term for total, term in terms.items() if says.has(total)})
 
 
 def leads(gain: Expr = s) -> Induction:
-    """State that any shifts lead to from Delta, where each step adds ``gain``: c^t (Delta + gain V - R)."""
+    """The state after any shifts from Delta if each step adds ``gain``: c^t (Delta + gain V - R)."""
     return Induction(
         t,
         Eq(_state(t), c**t * (Delta + gain * V(t) - R(t))),
@@ -45,14 +45,14 @@ BEST_SHIFTS: Final = (
     _sums("what shifts r c^-j cover", Eq(R(t), r * W(t)), r * POWER),
     _sums("what shifts r c^-j cost", Eq(C(t), r**2 * W(t)), r * POWER),
 )
-"""Of the level r = (s V + Delta) / W they end at 0 and cost (s V + Delta)^2 / W."""
+"""With the level r = (s V + Delta) / W these shifts end at 0 and cost (s V + Delta)^2 / W."""
 
 _A, _X, _k, _c = (Function(name, nonnegative=True) for name in ("A", "X", "k", "c"))
 _sigma: Any = Function("sigma", positive=True)
 
 
 def _carried(factor: Any, one: Expr) -> tuple[Relational, Relational]:
-    """A and X after a step of this contraction and shift."""
+    """A and X after a step with this contraction and shift."""
     hides = Eq(_A(t + 1), factor(t) * _A(t) + one)
     return hides, Eq(_X(t + 1), factor(t) ** 2 * _X(t) + _sigma(t) ** 2)
 
@@ -74,7 +74,7 @@ FREE_STEPS: Final = (
         name="any shifts (Cauchy and Schwarz)",
     ),
 )
-"""They hide A at a cost of A^2 / X at least."""
+"""Shifts that hide A cost at least A^2 / X."""
 
 _growth, _factor = (Function(name, positive=True) for name in "kc")
 _in_proportion = r * _sigma(t) ** 2 / (_factor(t) * _growth(t))
@@ -96,4 +96,4 @@ IN_PROPORTION: Final = (
         name="what they cost: C X = A^2",
     ),
 )
-"""Shifts a_t = r sigma_t^2 / (c_t k_t), k the growth so far, attain it: A k = r X and C k^2 = r^2 X."""
+"""Shifts a_t = r sigma_t^2 / (c_t k_t), k the growth so far, attain the bound: A k = r X and C k^2 = r^2 X."""

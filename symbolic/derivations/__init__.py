@@ -1,5 +1,4 @@
-"""Privacy theorems as derivations, which are short functions that apply the kernel's rules in the order of
-the proof.
+"""Privacy theorems as derivations: functions that apply the kernel's rules in the order of the proof.
 
 Each takes a kernel, with the given conditions on numbers and the prover of side conditions, and returns both
 orders. The letters are those of `lastiterate.symbolic.notation`.

@@ -130,8 +130,7 @@ def _any_blocks(begin: str, kernel: Kernel, order: Order) -> Span:
 
 
 def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Expr = S.Zero) -> Guarantee:
-    """Batches in a known order (such as full ones), shuffled with a block per epoch, or without replacement,
-    q = b/n.
+    """Batches in a known order, shuffled with a block per epoch, or without replacement, q = b/n.
 
     Without replacement, the coin is hidden in every step of a near block and revealed in a far one. In cyclic
     order blocks end with the sample, the first block may be short, and t steps without the sample come

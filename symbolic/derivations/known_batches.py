@@ -33,8 +33,7 @@ def hide_distance(
     spent: Expr = S.Zero,
     names: str = "z_j z_next z_m A_j A",
 ) -> Span:
-    """Steps tau, ..., tau + m - 1 that hide the distance z_0 = ``start`` by any shifts, at ``profile`` of A_m
-    - A_0.
+    """Steps tau, ..., tau + m - 1 that hide z_0 = ``start`` by any shifts, at ``profile`` of A_m - A_0.
 
     ``step`` expands a distance by e_j = ``carried`` and makes the ``shift`` a_j >= 0 at cost C_j. z_{j+1} is
     at least max(e_j(z_j) - a_j, 0), z_m = 0 and A_{j+1} = A_j + C_j. ``names`` are those of z_j, z_{j+1},

@@ -166,7 +166,7 @@ def each_order(side: Callable[..., Span]) -> Callable[..., Guarantee]:
 def from_equal_points(
     guide: Guide, after: Expr = S.Zero, lemmas: tuple[str, ...] = (), hypotheses: tuple[Hypothesis, ...] = ()
 ) -> Expansion:
-    """An update at one point: 0 -> ``after``, for all losses. It says nothing about two different points.
+    """An update at one point: 0 -> ``after``, for all losses, with nothing about two points.
 
     With the run's own map the points stay equal. For the other map a hypothesis may state it.
     """
@@ -192,8 +192,8 @@ def unmoved(step: Expr) -> Expansion:
 def by_claim(claim: Claim, z: Symbol) -> Expansion:
     """The expansion that a user's claim shows by its only `NormBound`; z is its letter for the distance.
 
-    What the bound supposes of vectors is supposed of the difference of the two states after the maps of a step, for
-    points at most z apart. What it supposes of numbers, and the claim assumes, is a condition.
+    Suppositions of the bound on vectors concern the difference of the two states after the maps of a step, for
+    points at most z apart. Its suppositions on numbers, and the claim's assumptions, are conditions.
 
     Raises:
         UnprovedError: the claim has no such check or more than one, or no list of claims has the claim.

@@ -360,8 +360,7 @@ def poisson_stretches(kernel: Kernel, losses: Losses, inside: Inside, count: Exp
 
 
 def projected(rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel, *, hidden: bool = False) -> Guarantee:
-    """T steps whose gradients are projected at random before noise is added, at the cost of their observed
-    outcomes.
+    """T steps whose gradients are projected at random before noise is added, at the cost of their outcomes.
 
     A sample is in a batch with probability ``rate``. It is replaced and its coin is revealed, or it is
     additional and its coin is ``hidden``. It moves a batch by ``moved``, which may name k_j under

@@ -1,5 +1,4 @@
-"""Full batches with a share beta_j of the noise for the differing sample and the rest for a shift, as in the
-papers.
+"""Full batches: a share beta_j of the noise for the differing sample, the rest for a shift, as in the papers.
 
 A step pays for its share Z_j and then makes its shift given that share. The printed proofs pay for the shares
 of all steps first and make every shift given all of them. With the variable ``shares`` the derivations follow
@@ -56,8 +55,7 @@ def _given_its_share(own: Expansion) -> Expansion:
 
 @rule
 def _share(price: Expr, b: Expr, k: Expr, *positive: Boolean) -> Coin:
-    """The share beta_j of the noise hides k s, s >= 2 eta K/b, at ``price`` p >= (k s)^2 / beta_j over the
-    variance.
+    """The share beta_j of the noise hides k s, s >= 2 eta K/b, at ``price`` >= (k s)^2 / beta_j over the variance.
 
     If beta_j is ``positive``, the cost is ``price`` / beta_j.
     """
@@ -111,8 +109,7 @@ def share_window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares:
 
 
 def share_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = False) -> Guarantee:
-    """mu^2 <= C / sigma^2 for batches of b in a known order, k_j = 1 if the differing sample is in the batch,
-    else 0.
+    """mu^2 <= C / sigma^2 for batches of b in a known order, with the differing sample (k_j = 1) or not (0).
 
     In tau steps the distance goes to at least min(z + eta (b - k_j)/b omega(z) + k_j s, z + 2 eta K), s = 2
     eta K/b. Then, in w steps, z goes to at least max(z + eta omega(z) - a_j, 0), and at last to 0. A share

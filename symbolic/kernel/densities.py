@@ -1,9 +1,9 @@
 """Laws and their densities, conditional means, kernels, sequences and suprema: the terms of the calculus.
 
-All random quantities of a judgement live on one space with a probability law, of which nothing is supposed, and the
-laws that are compared have densities with respect to it: half of their sum does for two. A density p(x) is a
-nonnegative function of a point x, and E[f | y] is the mean of f given the point y. The law of y = h(x), h random or
-not, has the density E[p(x) | y] with respect to the law of y, because E[p(x) g(y)] = E[E[p(x) | y] g(y)] for g >= 0.
+All random quantities of a judgement live on one arbitrary probability space, and the compared laws have
+densities with respect to its law (half of their sum for two laws). A density p(x) is a nonnegative function
+of a point x, and E[f | y] is the mean of f given the point y. The law of y = h(x), h random or not, has the
+density E[p(x) | y] with respect to the law of y, because E[p(x) g(y)] = E[E[p(x) | y] g(y)] for g >= 0.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,11 +27,11 @@ class Dirac(QuantityBase):
 
 
 class At(QuantityBase):
-    """The law that a kernel has at a point, of (kernel, point)."""
+    """The law of a kernel at a point, of (kernel, point)."""
 
     @classmethod
     def eval(cls, kernel: Basic, point: Expr) -> Basic | None:
-        """Evaluate where the kernel is known."""
+        """Evaluate a known kernel."""
         return kernel(point) if isinstance(kernel, Lambda) else None
 
     def _sympystr(self, printer: Any) -> str:
@@ -39,20 +39,20 @@ class At(QuantityBase):
 
 
 class Joint(QuantityBase):
-    """The law of (x, y), y drawn from a kernel at x, of (law of x, kernel)."""
+    """The law of (x, y) with y drawn from a kernel at x, of (law of x, kernel)."""
 
 
 class Prefix(QuantityBase):
-    """The law of the first variables of a sequence, of (sequence, number of them); of none of them there is one law."""
+    """The law of the first variables of a sequence, of (sequence, number of them); unique for number 0."""
 
     @classmethod
     def eval(cls, _: Basic, count: Expr) -> Basic | None:
-        """Evaluate where there are no variables."""
+        """Evaluate for no variables."""
         return Symbol("nothing") if count == 0 else None
 
 
 class Next(QuantityBase):
-    """The law of the variable after the first ones given these, a kernel, of (sequence, number of them)."""
+    """The kernel of the variable that follows the first ones given these, of (sequence, number of them)."""
 
 
 class Supremum(QuantityBase):
@@ -65,7 +65,7 @@ class Supremum(QuantityBase):
 
 
 class Indicator(QuantityBase):
-    """1 where x >= a and 0 elsewhere, of (x, a)."""
+    """1 if x >= a and 0 otherwise, of (x, a)."""
 
     is_nonnegative = True
 
@@ -77,7 +77,7 @@ class Every(Condition):
 
     @property
     def free_symbols(self) -> set[Basic]:
-        """The letters except the one over which it ranges."""
+        """The letters other than that over which it ranges."""
         condition, letter = self.args
         return set(condition.free_symbols) - {letter}
 
@@ -102,7 +102,7 @@ class Point(Symbol):  # type: ignore[misc]
 
 
 def points(of: Basic) -> frozenset[Point]:
-    """The points that a term depends on."""
+    """The points on which a term depends."""
     return frozenset(one for one in of.free_symbols if isinstance(one, Point))
 
 
@@ -111,7 +111,7 @@ class ConditionalMean(QuantityBase):
 
     @property
     def free_symbols(self) -> set[Basic]:
-        """The points that are given, and the letters for numbers."""
+        """The given points, and the letters for numbers."""
         of, given = self.args
         found: set[Basic] = {one for one in of.free_symbols if not isinstance(one, Point)} | given.free_symbols
         return found
@@ -126,10 +126,10 @@ class ConditionalMean(QuantityBase):
 
 
 def mean(of: Expr, *given: Point) -> Expr:
-    """E[of | given] with known factors in front, sums split, and an inner mean given more points replaced by its term.
+    """E[of | given] with known factors in front, sums split, and inner means given more points removed.
 
-    These are the linearity of the mean, E[a f | y] = a E[f | y] where a is a function of y, and the tower
-    E[a E[f | x, y] | y] = E[a f | y] where a is a function of x and y.
+    This uses the linearity of the mean, E[a f | y] = a E[f | y] if a is a function of y, and the tower property
+    E[a E[f | x, y] | y] = E[a f | y] if a is a function of x and y.
 
     >>> x, y = Point("x"), Point("y")
     >>> p = Function("p", nonnegative=True)(x)
@@ -186,7 +186,7 @@ def dimension(law: Basic) -> int:
 
 
 def weighted(term: Basic) -> tuple[Expr, Basic]:
-    """A weight and its law."""
+    """The weight and the law of a term of a mixture."""
     (law,) = (one for one in Mul.make_args(term) if not one.is_real)
     return Mul(*(one for one in Mul.make_args(term) if one.is_real)), law
 
@@ -199,7 +199,7 @@ def _parts(mixture: Basic) -> list[tuple[Expr, Basic]]:
 
 
 def _maps(law: Basic, level: str = "") -> set[tuple[str, Basic]]:
-    """The maps under which a law and its parts are images, each with its place in the law."""
+    """The maps of the images in a law and its parts, each with its place in the law."""
     if isinstance(law, Add | Mul):
         return set[tuple[str, Basic]]().union(*(_maps(one, level) for _, one in _parts(law)))
     if isinstance(law, Sum):
@@ -214,7 +214,7 @@ def _maps(law: Basic, level: str = "") -> set[tuple[str, Basic]]:
 
 
 def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
-    """Points for a draw from laws on one space, other than those given and those that the laws depend on."""
+    """Points for a draw from laws on one space, distinct from those given and those on which the laws depend."""
     maps = set[tuple[str, Basic]]().union(*map(_maps, laws))
     if len({dimension(law) for law in laws}) > 1 or len({level for level, _ in maps}) < len(maps):
         raise UnprovedError(f"Laws on one space, and images under one map, are needed, got {laws}.")
@@ -229,15 +229,16 @@ def sources(law: Basic, *where: Point) -> tuple[Point, ...]:
 
 
 _NAMED: dict[str, Basic] = {}
-"""Laws of which no more than the name is known."""
+"""Laws known only by name."""
 
 
 @cache
 def density(law: Basic, *where: Point) -> Expr:
-    """The density of a law at a point, given the points that the law depends on.
+    """The density of a law at a point, given the points on which the law depends.
 
-    A combination of laws has the combination of their densities; the law of (x, y) has p(x) k(x, y), where K(x) has
-    the density k(x, .) given x; an image has the conditional mean. Of another law no more is known than its name.
+    A combination of laws has the combination of their densities. The law of (x, y) has p(x) k(x, y), where
+    K(x) has the density k(x, .) given x. An image has the conditional mean. Any other law has a function with
+    its name.
     """
     if isinstance(law, Add | Mul):
         return Add(*(weight * density(one, *where) for weight, one in _parts(law)))
@@ -260,18 +261,18 @@ def density(law: Basic, *where: Point) -> Expr:
 
 
 def power(one: Basic, other: Basic, order: Expr, *where: Point) -> Expr:
-    """p^a q^(1-a), p and q the densities of the laws and a the order."""
+    """p^a q^(1-a) for the densities p and q of the laws and the order a."""
     return gathered(density(one, *where) ** order * density(other, *where) ** (1 - order))
 
 
 def moment(one: Basic, other: Basic, order: Expr, *given: Point) -> Expr:
-    """E[p^a q^(1-a)] given some points and those that the laws depend on."""
+    """E[p^a q^(1-a)] given some points and those on which the laws depend."""
     known = points(one) | points(other) | set(given)
     return mean(power(one, other, order, *place(one, other, given=known)), *known)
 
 
 def anonymous(term: Expr) -> Expr:
-    """The term with its points over which a mean is taken renamed: moments of laws are the same at whatever point."""
+    """Rename the points over which means are taken; moments of laws do not depend on these names."""
     if isinstance(term, ConditionalMean):
         of, given = term.args
         bound = sorted(points(of) - set(given), key=str)
@@ -281,7 +282,7 @@ def anonymous(term: Expr) -> Expr:
 
 
 def constant_kernel(law: Basic) -> Lambda:
-    """The kernel that has this law at every point, a letter that the law does not have."""
+    """The kernel with this law at every point, denoted by a letter that the law does not contain."""
     if Point("o") in law.free_symbols:
         raise UnprovedError(f"A kernel that is the same at every point is needed, got {law}.")
     return Lambda(Point("o"), law)
@@ -295,12 +296,12 @@ LAST: Final = Symbol("last")
 
 
 def mixture(law: Basic, kernel: Basic) -> Image:
-    """The law of y, where y is drawn from the kernel at x, and x from the law."""
+    """The law of y drawn from the kernel at x, where x is drawn from the law."""
     return Image(LAST, Joint(law, kernel))
 
 
 def one_law(one: Basic, other: Basic) -> bool:
-    """Tell whether two names are of one law, as `_names` has them; the facts are plain from the definitions."""
+    """Tell whether two names denote one law according to `_names`, whose facts follow from the definitions."""
     return other in _names(one)
 
 
@@ -336,7 +337,7 @@ def _images(how: Basic, law: Basic) -> Iterator[Basic]:
 
 
 def _linear(how: Basic, term: Basic, first: Basic | None = None, at: Basic | None = None) -> Basic:
-    """The image of a law times a number, or of the mixture over a law of such a kernel."""
+    """The image of a weighted law, or of the mixture over a law of a weighted kernel."""
     weight, law = weighted(term)
     if first is not None:
         law = Joint(first, Lambda(at, law) if law.has(at) else constant_kernel(law))

@@ -106,8 +106,7 @@ class Calculus(Ground):
         *given: Point,
         limits: tuple[Symbol, Expr, Expr] | None = None,
     ) -> Proposition:
-        """phi(sum w p, sum w q) <= sum w phi(p, q) for weights w >= 0, of means conditional on the points
-        ``given``.
+        """phi(sum w p, sum w q) <= sum w phi(p, q) for weights w >= 0 and means given points.
 
         The sum is over ``pairs`` (w, p, q), or over the index of ``limits`` with a single pair. The order,
         which all pairs share, the weights and the limits depend on no points other than those given. f(x) = s
@@ -314,8 +313,7 @@ class Calculus(Ground):
 
     @rule
     def restrict(self, made: Proposition, condition: Basic, law: Basic) -> Proposition:
-        """Extend an inequality at the points x of a ball, with the density of a law on the ball as a factor,
-        to all x.
+        """Extend an inequality from a ball to all points, if a factor is the density of a law on the ball.
 
         Outside the ball the density is 0, and so are both sides.
         """

@@ -79,8 +79,7 @@ class Shift:
 
 @dataclass(frozen=True)
 class Coin:
-    """``profile`` bounds one step of run 1 against run 2 from one point, with a hidden coin that decides the
-    batch.
+    """``profile`` bounds one step of both runs from one point, with a hidden coin that decides the batch.
 
     ``variance`` is that of the part of the noise that it uses. An ``observed`` coin is the outcome of a step,
     with its own noise, which its hypotheses name. No noise follows it.
@@ -142,7 +141,7 @@ def no_shift() -> Shift:
 
 @rule
 def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> Shift:
-    """E_g(N(h, v I) || N(0, v I)) = theta(|h|/sqrt(v)), by a rotation of h to the first axis. It increases in |h|.
+    """E_g(N(h, v I) || N(0, v I)) = theta(|h|/sqrt(v)), increasing in |h|, by a rotation of h.
 
     ``square`` is an upper bound of the squared length over the variance, which may be 0 if the length is.
     """
@@ -166,8 +165,7 @@ def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: 
 
 @rule
 def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = None) -> Coin:
-    """One sample is replaced, in each batch with probability q; any two of three means differ by at most
-    ``moved``.
+    """A sample in each batch with probability q is replaced; any two of three means are at most ``moved`` apart.
 
     P - g P' = q (N(y) - tau ((1 - w) N(x) + w N(y'))), tau = 1 + (g - 1)/q and w = g/tau <= 1 for g >= 1. By
     convexity in the second law the bound is q E_tau of two means ``moved`` apart. E_g(P' || P) is reflected

@@ -327,8 +327,7 @@ class Letter(Profile):
 
 @dataclass(frozen=True)
 class Contracted(_OfParts):
-    """The greatest convex function below g -> inf int u N(g v/u) + A F(g B/A), A = int (p - u) and B = int (q
-    - v).
+    """The greatest convex function below g -> inf int u N(g v/u) + A F(g B/A), A = int (p - u), B = int (q - v).
 
     The infimum is over 0 <= u <= p, 0 <= v <= q and over all finite measures p and q whose profile is at
     least ``before`` with int p >= 1 >= int q. So it is monotone in ``before``, ``near`` (N) and ``far``
@@ -368,12 +367,11 @@ class BlockChain(_OfParts):
 
 @dataclass(frozen=True)
 class Damped(_OfParts):
-    """f_n with f_0 = ``base`` and f_{j+1}(g) = f_j(g) F(1 + (g - 1)/f_j(g)), n = ``count``; ``far``, F, may
-    name j.
+    """f_n with f_0 = ``base`` and f_{j+1}(g) = f_j(g) F(1 + (g - 1)/f_j(g)), n = ``count``; F = ``far``.
 
-    With F(r) = sup_b T(b) - r b, f_{j+1}(g) is sup_b f_j(g) (T(b) - b) - (g - 1) b, a profile if f_j is one.
-    It is the block with u = min(p, g q), v = u/g and N = E_0: int u N(g v/u) = 0, A = f_j(g) and B = (g - 1 +
-    A)/g.
+    ``far`` may name j. With F(r) = sup_b T(b) - r b, f_{j+1}(g) is sup_b f_j(g) (T(b) - b) - (g - 1) b, a profile
+    if f_j is one. It is the block with u = min(p, g q), v = u/g and N = E_0: int u N(g v/u) = 0, A = f_j(g) and
+    B = (g - 1 + A)/g.
     """
 
     text = "f_{count} of f_0: {base}, and of f_({index}+1): f_{index} F(1 + (g - 1)/f_{index}), F: {far}"

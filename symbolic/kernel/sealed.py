@@ -91,10 +91,10 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
                 known[id(thing)] = thing
 
     def rule(function: _Function) -> _Function:
-        """Mark a function whose docstring proves what it returns; only modules of rules may, while they are imported.
+        """Mark a function whose docstring proves what it returns, in a module of rules that is being imported.
 
         Raises:
-            UnprovedError: another function is marked; or the rule is applied to a judgement that no rule made.
+            UnprovedError: another function is marked, or the rule is applied to a judgement that no rule made.
         """
         module = sys.modules.get(function.__module__)
         starts = getattr(getattr(module, "__spec__", None), "_initializing", False)
