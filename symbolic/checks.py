@@ -353,8 +353,8 @@ class Derived(_ByRules):
 class Deduced(Check):
     """The statement follows by the rules of the integral calculus. Engine: derivation.
 
-    ``derivation`` names an entry of `lastiterate.symbolic.derivations.deductions.DEDUCTIONS`, whose hypotheses must be
-    among the conditions of the statement.
+    ``derivation`` names an entry of `lastiterate.symbolic.derivations.deductions.DEDUCTIONS`, whose
+    hypotheses must be among the conditions of the statement.
     """
 
     engine = Engine.DERIVATION
@@ -662,9 +662,8 @@ class RenyiBound(_ByRules):
 class Induction(Check):
     """``conclusion`` holds for every integer ``index`` from ``start`` on. Engine: induction.
 
-    A sequence is a function of the index, ``u(t)``. ``first`` are conditions on ``u(0)``, and ``laws`` on
-    ``u(t)`` and ``u(t + 1)`` at every index. ``keeps`` are shown in the same induction, each from those
-    before it.
+    A sequence is a function of the index, ``u(t)``. ``first`` are conditions on ``u(0)``, and ``laws`` on ``u(t)``
+    and ``u(t + 1)`` at every index. ``keeps`` are shown in the same induction, each from those before it.
     """
 
     engine = Engine.INDUCTION

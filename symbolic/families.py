@@ -112,7 +112,7 @@ class Family:
 
     @property
     def exact(self) -> bool:
-        """Whether samples that satisfy the inequalities always belong to some member of the family."""
+        """True if samples that satisfy the inequalities always belong to some member of the family."""
         return True
 
 

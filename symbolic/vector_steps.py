@@ -81,8 +81,7 @@ def projected_map(family: Functions, factor: Expr, size: Expr) -> VectorInequali
 def replaced_sample(times: Expr) -> VectorInequality:
     """Two iterates at most D apart are D + times eta K/b apart after a projected step, one of b samples replaced.
 
-    With c = 2 eta K/b, the square of a sum is at most (1 + c/D) and (1 + D/c) times the squares of its
-    parts.
+    With c = 2 eta K/b, the square of a sum is at most (1 + c/D) and (1 + D/c) times the squares of its parts.
     """
     family, more = convex("f", (b - 1) * L / b), 2 * eta * K / b
     samples = tuple(map(family.at, (_V, _W)))

@@ -2,8 +2,7 @@
 
 A run has T_0 steps and then N blocks of w steps, with any step sizes and noise. The near cost of block l is
 that of two equal points, the far cost that of any two points of the domain. The bound before the first block
-is that of T_0 steps from equal points, or 1 for any steps, which makes the result hold for every longer
-run.
+is that of T_0 steps from equal points, or 1 for any steps, which makes the result hold for every longer run.
 """
 
 from lastiterate.symbolic.derivations import known_batches as paths

@@ -193,8 +193,7 @@ def _shift_reduction(rules: Calculus) -> Proposition:
 def _parted_noise(rules: Calculus, order: Expr) -> Proposition:
     """D(X' + noise - part || Y + noise) <= D(X' || Y) + a^2 order / (2 variance), by the pairs and their sums.
 
-    Given X', a law on the ball of radius a plus noise is a mixture of Gaussians at most a away from the
-    noise.
+    Given X', a law on the ball of radius a plus noise is a mixture of Gaussians at most a away from the noise.
     """
     variance, law, h = sigma**2, At(_PART, POINT), Point("h")
     still, moved = Gaussian(S.Zero, variance), Lambda(h, Gaussian(h, variance))

@@ -68,8 +68,7 @@ def hide(
 ) -> Span:
     """(``cost`` - A_0)-GDP of steps tau, ..., tau + m - 1, by any shifts a_j >= 0 that hide z_0 = ``start``.
 
-    As in `hide_distance`, with C_j = a_j^2 / v_j for noise of variance v_j. The letters are marked with
-    ``path``.
+    As in `hide_distance`, with C_j = a_j^2 / v_j for noise of variance v_j. The letters are marked with ``path``.
     """
     a, v_j, A_m = symbols(f"a_j{path} v_j A{path}", real=True)
     names = " ".join(f"{name}{path}" for name in ("z_j", "z_next", "z_m", "A_j", "A"))

@@ -32,8 +32,7 @@ class Losses:
     """A class of losses with (clipped) gradients of length at most K: its supposition and its constants.
 
     ``modulus`` bounds the difference, before clipping, of gradients z apart. It is None for convex losses,
-    which are L-smooth with curvature at least ``least``. ``lemmas`` are keys of claims, and cited
-    mathematics.
+    which are L-smooth with curvature at least ``least``. ``lemmas`` are keys of claims, and cited mathematics.
     """
 
     says: str
@@ -192,8 +191,8 @@ def unmoved(step: Expr) -> Expansion:
 def by_claim(claim: Claim, z: Symbol) -> Expansion:
     """The expansion that a user's claim shows by its only `NormBound`; z is its letter for the distance.
 
-    Suppositions of the bound on vectors concern the difference of the two states after the maps of a step, for
-    points at most z apart. Its suppositions on numbers, and the claim's assumptions, are conditions.
+    Suppositions of the bound on vectors concern the difference of the two states after the maps of a step,
+    for points at most z apart. Its suppositions on numbers, and the claim's assumptions, are conditions.
 
     Raises:
         UnprovedError: the claim has no such check or more than one, or no list of claims has the claim.

@@ -5,8 +5,7 @@ variance. A shift a_j takes the rest at the cost C_j. Both runs follow one map w
 expands as for one data set: z_{j+1} is at least max(e_j(z_j) - a_j, 0).
 
 Before the first shift a distance may be tracked at no cost. Whether a batch has the differing sample is
-revealed and averaged over, so both runs make steps with one batch, and a distance expands as for two data
-sets.
+revealed and averaged over, so both runs make steps with one batch, and a distance expands as for two data sets.
 """
 
 from lastiterate.symbolic.derivations.known_batches import hide_distance
@@ -189,8 +188,7 @@ def _unless(
 ) -> Span:
     """``good`` if the batches are as it supposes, ``beyond`` otherwise, with probability rho.
 
-    The event consists of the suppositions of ``good`` on sizes, or on k_j samples and products of
-    contractions.
+    The event consists of the suppositions of ``good`` on sizes, or on k_j samples and products of contractions.
     """
     drawn = {*_products, _k}
     event = frozenset(
@@ -216,8 +214,7 @@ def contracting_blocks(kernel: Kernel, losses: Losses, order: Order, run: Run, b
     """Blocks of w steps, each of which contracts; a run counts its blocks.
 
     Batches of k_j samples contract by factors whose products P_j in a block never increase and end at most at
-    C_l. The distance is at most P_j y_j with y_{j+1} >= y_j - a_j from Y_l on, and Y_{l+1} is at least C_l
-    y_w.
+    C_l. The distance is at most P_j y_j with y_{j+1} >= y_j - a_j from Y_l on, and Y_{l+1} is at least C_l y_w.
     """
     tau, start, blocks = run
     rest, following, left, contraction, spent = symbols("y_j y_next y_w C_l A_next", real=True)
@@ -363,8 +360,7 @@ def projected(rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel
     """T steps whose gradients are projected at random before noise is added, at the cost of their outcomes.
 
     A sample is in a batch with probability ``rate``. It is replaced and its coin is revealed, or it is
-    additional and its coin is ``hidden``. It moves a batch by ``moved``, which may name k_j under
-    ``laws``.
+    additional and its coin is ``hidden``. It moves a batch by ``moved``, which may name k_j under ``laws``.
     """
 
     def side(order: Order) -> Span:

@@ -1,7 +1,7 @@
 """Divergences of Gaussians, and of one step with random batches or a random projection.
 
-Every name states the numerator law, or the numerator comes first. Laws of one step have means 0 and a gap in units
-of the noise.
+Every name states the numerator law, or the numerator comes first. Laws of one step have means 0 and a gap in
+units of the noise.
 
 Source   Balle, Barthe & Gaboardi 2018, Theorem 2 (advanced joint convexity); Dong, Roth & Su 2022 (trade-off of two
          Gaussians); the projected steps are ours (claims ours/projection/*).
@@ -71,8 +71,7 @@ def sampled_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr]
 def replaced_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr]) -> Expr:
     """Upper bound of E_g((1 - q) R + q P || (1 - q) R + q P'), if ``curve`` bounds E_g of any two of P, P' and R.
 
-    q E_tau with tau = 1 + (g - 1)/q at g >= 1, reflected below. Source: Balle, Barthe & Gaboardi 2018,
-    Theorem 2.
+    q E_tau with tau = 1 + (g - 1)/q at g >= 1, reflected below. Source: Balle, Barthe & Gaboardi 2018, Theorem 2.
     """
 
     def above_one(g: Expr) -> Expr:

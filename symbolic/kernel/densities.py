@@ -128,8 +128,8 @@ class ConditionalMean(QuantityBase):
 def mean(of: Expr, *given: Point) -> Expr:
     """E[of | given] with known factors in front, sums split, and inner means given more points removed.
 
-    This uses the linearity of the mean, E[a f | y] = a E[f | y] if a is a function of y, and the tower property
-    E[a E[f | x, y] | y] = E[a f | y] if a is a function of x and y.
+    This uses the linearity of the mean, E[a f | y] = a E[f | y] if a is a function of y, and the tower
+    property E[a E[f | x, y] | y] = E[a f | y] if a is a function of x and y.
 
     >>> x, y = Point("x"), Point("y")
     >>> p = Function("p", nonnegative=True)(x)
@@ -236,9 +236,8 @@ _NAMED: dict[str, Basic] = {}
 def density(law: Basic, *where: Point) -> Expr:
     """The density of a law at a point, given the points on which the law depends.
 
-    A combination of laws has the combination of their densities. The law of (x, y) has p(x) k(x, y), where
-    K(x) has the density k(x, .) given x. An image has the conditional mean. Any other law has a function with
-    its name.
+    A combination of laws has the combination of their densities. The law of (x, y) has p(x) k(x, y), where K(x)
+    has the density k(x, .) given x. An image has the conditional mean. Any other law has a function with its name.
     """
     if isinstance(law, Add | Mul):
         return Add(*(weight * density(one, *where) for weight, one in _parts(law)))

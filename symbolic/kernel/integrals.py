@@ -255,8 +255,7 @@ class Calculus(Ground):
     def excess(self, p: Expr, q: Expr, g: Expr, order: Expr) -> Proposition:
         """p <= g q + g^(1-a) p^a q^(1-a) for a > 1, g > 0.
 
-        This is clear if p <= g q. Otherwise p^a q^(1-a) = p (p/q)^(a-1) >= p g^(a-1), or it is oo because q =
-        0.
+        This is clear if p <= g q. Otherwise p^a q^(1-a) = p (p/q)^(a-1) >= p g^(a-1), or it is oo because q = 0.
         """
         conditions = (*nonnegative(p), *nonnegative(q), Gt(g, 0), Gt(order, 1))
         return self._draw("excess", (p, g * q + g ** (1 - order) * p**order * q ** (1 - order)), (), conditions)
@@ -488,11 +487,10 @@ class Calculus(Ground):
     ) -> Proposition:
         """D(N(0, v I) || (1-q) N(0, v I) + q N(h, v I)) is at most its value on the line at distance R, |h| <= R.
 
-        The random map y -> y h + N(0, v (I - h h^T/R^2)) takes N(0, v/R^2) to N(0, v I) and N(1, v/R^2) to
-        N(h, v I), since the covariances (v/R^2) h h^T and v (I - h h^T/R^2) add up to v I. It takes mixtures
-        to mixtures, and no map increases a divergence (`post_processing`). With ``back`` and |h| = R, the map
-        y -> <y, h>/R^2 takes N(0, v I) and N(h, v I) to the line, because <h, h>/R^2 = 1 and the variance is
-        v |h|^2/R^4 = v/R^2.
+        The random map y -> y h + N(0, v (I - h h^T/R^2)) takes N(0, v/R^2) to N(0, v I) and N(1, v/R^2) to N(h, v
+        I), since the covariances (v/R^2) h h^T and v (I - h h^T/R^2) add up to v I. It takes mixtures to mixtures,
+        and no map increases a divergence (`post_processing`). With ``back`` and |h| = R, the map y -> <y, h>/R^2
+        takes N(0, v I) and N(h, v I) to the line, because <h, h>/R^2 = 1 and the variance is v |h|^2/R^4 = v/R^2.
         """
         line = tuple(Normal(at, variance / radius**2) for at in (S.Zero, S.One))
         space = Gaussian(S.Zero, variance), Noisy(Dirac(vector), variance) if back else Gaussian(vector, variance)

@@ -4,15 +4,15 @@ For laws P, Q on a metric space let A^z be the set of points within z of A, and
 
     E^z_g(P || Q) = sup over compact A of P(A) - g Q(A^z).
 
-`Span(order, s, t, z, z', f)` says: for every pair of runs that meets the hypotheses and all x, y at most z apart,
-the laws K(x) and K'(y) of the states after steps s, ..., t - 1 of run 1 from x and of run 2 from y satisfy, for
-every g > 0,
+`Span(order, s, t, z, z', f)` says: for every pair of runs that meets the hypotheses and all x, y at most z
+apart, the laws K(x) and K'(y) of the states after steps s, ..., t - 1 of run 1 from x and of run 2 from y
+satisfy, for every g > 0,
 
     E^{z'}_g(K(x) || K'(y)) <= f(g)    (order FIRST),    E^{z'}_g(K'(y) || K(x)) <= f(g)    (order SECOND).
 
-It holds in every dimension, for all adjacent data sets, losses of the class and common convex constraint sets, and
-for every value of the revealed random variables ``scope``. Judgements are about kernels at points, so nothing is
-conditioned on a hidden state.
+It holds in every dimension, for all adjacent data sets, losses of the class and common convex constraint
+sets, and for every value of the revealed random variables ``scope``. Judgements are about kernels at points,
+so nothing is conditioned on a hidden state.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,9 +1,8 @@
 """The parts of a step: the expansion of its update, and the profile of a shift of its noise or of a coin.
 
-An `Expansion` is a lemma on every loss of a class, in every dimension; a `Shift` and a `Coin` are lemmas on
-the noise. All name their sources, which are keys of claims or cited mathematics. A step that uses a part
-without a proof supposes it (`owed`). Functions whose docstrings prove a part, or name a proof, return it
-`shown`.
+An `Expansion` is a lemma on every loss of a class, in every dimension; a `Shift` and a `Coin` are lemmas on the
+noise. All name their sources, which are keys of claims or cited mathematics. A step that uses a part without a
+proof supposes it (`owed`). Functions whose docstrings prove a part, or name a proof, return it `shown`.
 """
 
 from copy import copy

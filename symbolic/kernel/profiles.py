@@ -330,8 +330,7 @@ class Contracted(_OfParts):
     """The greatest convex function below g -> inf int u N(g v/u) + A F(g B/A), A = int (p - u), B = int (q - v).
 
     The infimum is over 0 <= u <= p, 0 <= v <= q and over all finite measures p and q whose profile is at
-    least ``before`` with int p >= 1 >= int q. So it is monotone in ``before``, ``near`` (N) and ``far``
-    (F).
+    least ``before`` with int p >= 1 >= int q. So it is monotone in ``before``, ``near`` (N) and ``far`` (F).
     """
 
     text = "({before}), then a block at ({near}) where both runs agree and ({far}) where not"
@@ -344,9 +343,8 @@ class Contracted(_OfParts):
 class BlockChain(_OfParts):
     """Y_n for any profiles Y_0 >= ``base`` and Y_{j+1} >= Contracted(Y_j, ``near``, ``far``), n = ``count``.
 
-    ``near`` and ``far`` may name ``index`` = j. A table Y that is at least its own contraction is such a
-    sequence, and so are tables through upper bounds at their nodes. Without an order there is one sequence
-    for each order.
+    ``near`` and ``far`` may name ``index`` = j. A table Y that is at least its own contraction is such a sequence,
+    and so are tables through upper bounds at their nodes. Without an order there is one sequence for each order.
     """
 
     text = (
@@ -369,9 +367,9 @@ class BlockChain(_OfParts):
 class Damped(_OfParts):
     """f_n with f_0 = ``base`` and f_{j+1}(g) = f_j(g) F(1 + (g - 1)/f_j(g)), n = ``count``; F = ``far``.
 
-    ``far`` may name j. With F(r) = sup_b T(b) - r b, f_{j+1}(g) is sup_b f_j(g) (T(b) - b) - (g - 1) b, a profile
-    if f_j is one. It is the block with u = min(p, g q), v = u/g and N = E_0: int u N(g v/u) = 0, A = f_j(g) and
-    B = (g - 1 + A)/g.
+    ``far`` may name j. With F(r) = sup_b T(b) - r b, f_{j+1}(g) is sup_b f_j(g) (T(b) - b) - (g - 1) b, a
+    profile if f_j is one. It is the block with u = min(p, g q), v = u/g and N = E_0: int u N(g v/u) = 0, A =
+    f_j(g) and B = (g - 1 + A)/g.
     """
 
     text = "f_{count} of f_0: {base}, and of f_({index}+1): f_{index} F(1 + (g - 1)/f_{index}), F: {far}"
@@ -514,9 +512,8 @@ def _flat(thing: Any) -> list[Any]:
 def sound(profile: Profile) -> list[Boolean]:
     """Conditions under which a term is a profile: convex, nonincreasing, 1 at 0 and at least max(1 - g, 0).
 
-    A table that is 1 at 0 is a profile if its masses and the rest of P are nonnegative and the masses, which
-    are those of Q, add up to at most 1: minus their sum is its slope at 0, and no profile decreases faster
-    than 1 - g.
+    A table that is 1 at 0 is a profile if its masses and the rest of P are nonnegative and the masses, which are
+    those of Q, add up to at most 1: minus their sum is its slope at 0, and no profile decreases faster than 1 - g.
     """
     formed(profile)
     return list(dict.fromkeys(_sound(profile)))

@@ -189,18 +189,16 @@ class Kernel(Ground):
     ) -> Span:
         """One noisy update given ``revealed`` variables: z -> z' at S x p_a for every z' >= max(e(z) - a, 0).
 
-        The noise is independent of earlier states, and of a revealed variable unless that depends on later
-        states.
+        The noise is independent of earlier states, and of a revealed variable unless that depends on later states.
 
-        K(x) is the law of Pi(phi_c(x) + xi), K'(y) that of Pi(phi'_c'(y) + xi). Pi is 1-Lipschitz, c and c'
-        are hidden coins, and the noise xi = xi1 + xi2 is independent of the state and the coins. A third map
-        chi is phi' (then S = E_0 and there is no coin), or phi with the same coin. h_c = phi_c(x) - chi_c(y)
-        has |h_c| <= e(z), and S bounds chi_c(y) + xi1 against phi'_c'(y) + xi1. Shorten h_c to h_c' of length
-        at most a: V = Pi(chi_c(y) + h_c' + xi1 + xi2) is within max(e(z) - a, 0) of the state of run 1, so F3
-        leaves E_g(law V || K'(y)). Given Y = chi_c(y) + xi1 the coin has a posterior and xi2 is independent
-        of it. Y costs S, and Y + h_c' + xi2 against Y + xi2 costs p_a, a supremum over shifts of length at
-        most a (F4). Chain them at 0. With a coin, the third point may also start with run 2 and follow phi',
-        with the same S and e.
+        K(x) is the law of Pi(phi_c(x) + xi), K'(y) that of Pi(phi'_c'(y) + xi). Pi is 1-Lipschitz, c and c' are
+        hidden coins, and the noise xi = xi1 + xi2 is independent of the state and the coins. A third map chi is
+        phi' (then S = E_0 and there is no coin), or phi with the same coin. h_c = phi_c(x) - chi_c(y) has |h_c|
+        <= e(z), and S bounds chi_c(y) + xi1 against phi'_c'(y) + xi1. Shorten h_c to h_c' of length at most a: V
+        = Pi(chi_c(y) + h_c' + xi1 + xi2) is within max(e(z) - a, 0) of the state of run 1, so F3 leaves E_g(law
+        V || K'(y)). Given Y = chi_c(y) + xi1 the coin has a posterior and xi2 is independent of it. Y costs S,
+        and Y + h_c' + xi2 against Y + xi2 costs p_a, a supremum over shifts of length at most a (F4). Chain them
+        at 0. With a coin, the third point may also start with run 2 and follow phi', with the same S and e.
         """
         if (expansion.guide is Guide.OTHER) != (coin is None) or (coin is not None and coin.observed):
             raise UnprovedError("A step needs a hidden coin if and only if the third map is the run's own.")
@@ -313,8 +311,7 @@ def _unnamed(index: Symbol, fixed: Iterable[Expr], others: Iterable[Span]) -> No
 def _shares(index: Symbol, count: Expr, weight: Expr, *, of_events: bool) -> None:
     """Raise an error unless shares add up to 1, or are unknown functions, which the hypotheses restrict.
 
-    Such shares of events must be nonnegative, since the hypotheses only bound the probabilities from
-    below.
+    Such shares of events must be nonnegative, since the hypotheses only bound the probabilities from below.
     """
     counts(index, count)
     if weight.atoms(AppliedUndef):
