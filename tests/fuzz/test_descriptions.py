@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from itertools import islice
 from math import isnan
 from pathlib import Path
 
@@ -145,11 +146,11 @@ def test_sweep_files(times: int, tmp_path: Path) -> None:
         except InputError as error:
             _sentence(str(error))
             return
-        for row in range(min(plan.rows, 3)):
-            try:
-                plan.point(row)
-            except InputError as error:
-                _sentence(str(error))
+        for point in islice(plan.points(), 3):
+            found = plan.solve(point)
+            assert (found.epsilon is None) == bool(found.error)
+            if found.error:
+                _sentence(found.error)
 
     campaign(150 * times, st.tuples(_texts(), grids).map("\n".join), check)
 

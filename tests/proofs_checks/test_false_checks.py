@@ -123,13 +123,13 @@ def test_a_simulation_is_not_held(value: sp.Expr, assumptions: tuple[sp.Basic, .
 @pytest.mark.parametrize(
     ("quantity", "parameters", "words"),
     [
-        ("clipping_excess", {CHANCE: 2, NORM: 1}, "p needs to be a probability"),
+        ("clipping_excess", {CHANCE: 2, NORM: 1}, "p needs a probability"),
         (
             "poisson_expansion",
             {sp.Symbol("n"): 3, sp.Symbol("b"): 4, sp.Symbol("eta"): 1, sp.Symbol("L"): 1},
             "b/n needs",
         ),
-        ("batch_energy", {sp.Symbol("b"): Rational(5, 2), NORM: 1}, "b needs to be a whole number"),
+        ("batch_energy", {sp.Symbol("b"): Rational(5, 2), NORM: 1}, "b needs a whole number"),
     ],
 )
 def test_a_simulation_at_numbers_that_are_none_of_its_run_is_refused(

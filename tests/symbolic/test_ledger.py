@@ -50,7 +50,9 @@ def test_the_modules_that_name_a_key_have_its_claim_and_all_that_mend_it():
     mended = mending(CLAIMS)
     near = {key: ledger.naming(key) for key in BY_KEY}
     made_of_parts = {"ours/derived", "ours/attacked", "ours/recomputed"}
-    assert {key.rpartition("/")[0] for key, found in near.items() if BY_KEY[key] not in found} == made_of_parts
+    assert {
+        key.rpartition("/")[0] for key, found in near.items() if key not in {claim.key for claim in found}
+    } == made_of_parts
     assert of_ledger(keys=("ours/attacked/full",)) == (BY_KEY["ours/attacked/full"],)
     assert {key: found for key in BY_KEY if (found := mending(near[key]).get(key))} == mended
     assert max(map(len, near.values())) < len(CLAIMS) / 4

@@ -86,7 +86,7 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_is_there(tmp_path: Path, mon
         write_whole(path, _data)
 
     monkeypatch.setattr("lastiterate.numeric.store.write_whole", full)
-    with pytest.raises(InputError, match=r"No space left on device.*the same command goes on"):
+    with pytest.raises(InputError, match=r"No space left on device.*repeat the command"):
         estimate_holder(workload, run, (1.0,), replace(SMALL, inits=2, points=2), folder=tmp_path)
     assert sorted(path.name for path in tmp_path.rglob("init-*")) == [
         f"init-{name}.npz" for name in ("0000-00", "0000-01", "0000-02", "0001-00")
