@@ -9,4 +9,4 @@ from lastiterate.proofs_checks.attacks.record import Assumed, BothDirections, Ex
 __all__ = ["ATTACKS", "Assumed", "BothDirections", "ExactRun", "Setting"]
 
 ATTACKS: Final[dict[str, ExactRun]] = {attack.name: attack for attack in (*EXACT_RUNS, *PROJECTED, *BEST_RUNS)}
-"""Each attack under the name that claims use; `proofs_checks.folder` adds those of one's own folder."""
+"""Attacks by the name that claims use; `proofs_checks.folder` adds those of a user's folder."""

@@ -1,18 +1,19 @@
-"""Exactly solvable runs on the line and on an interval: full, fixed and random batches, a sample replaced or added.
+"""Exactly solvable runs on the line and on an interval, with full, fixed and random batches.
 
-Full batches. Without projection both runs apply x -> c x + v or x -> c x + v' with |v - v'| = s, and add N(0, sigma^2).
-The last iterates are Gaussians of equal variance, so both directions of the Renyi divergence are
-alpha gap^2 / (2 variance). On [-D/2, D/2] runs are clamped walks (`lastiterate.numeric.lower.walk`).
+Full batches. Without projection, the two runs apply x -> c x + v or x -> c x + v' with |v - v'| = s, and add
+N(0, sigma^2). The last iterates are Gaussians of equal variance, so both directions of the Renyi divergence
+are alpha gap^2 / (2 variance). On [-D/2, D/2] the runs are clamped walks (`lastiterate.numeric.lower.walk`).
 
-Other batches. Linear losses. Without projection and without replacement all other samples have gradient -K, and so has
-the sample that differs on one of the two data sets: a run that meets it is moved by 2 eta K / b against the other. That
-attains S_up at this shift.
+Other batches, linear losses. For batches drawn without replacement and no projection, all other samples have
+gradient -K, and so has the differing sample on one of the two data sets. A run whose batch contains it is
+moved by 2 eta K / b relative to the other, which attains S_up at this shift.
 
-One sample more, the adjacency of Liang et al. and of D2P2-SGD's page. P is the law with the added sample, which pushes
-the iterate up. Batches are of b samples drawn without replacement, so that it comes with probability b/(n + 1) and
-takes another's place, or every sample comes with probability b/n and the sum is divided by b. A setting has a size b of
-the batches. Where all others have gradient -K, a batch of b samples with the added one is moved by 2 eta K/b; where
-they push outwards as steeply as L-smooth losses may, runs that have drifted apart are pushed further apart.
+One sample added, the adjacency of Liang et al. and of D2P2-SGD's page. P is the law with the added sample,
+which pushes the iterate up. Batches of b samples (a number in the setting) are drawn without replacement, so
+that the added one is drawn with probability b/(n + 1) and takes another's place; or every sample is drawn
+with probability b/n and the sum is divided by b. If all others have gradient -K, a batch of b samples with
+the added one is moved by 2 eta K/b. If they push outwards as steeply as L-smooth losses may, runs that have
+drifted apart are pushed further apart.
 """
 
 from collections.abc import Iterator
@@ -46,12 +47,12 @@ from lastiterate.proofs_checks.attacks.record import (
 
 _LOSSES = frozenset(LOSSES)
 _LONGEST_FULL, _LONGEST, _LONGEST_ADDED = 400, 200, 60
-"""Longer walks are left to other settings: each step costs a product with the kernel."""
+"""Largest numbers of steps of a walk, each of which costs a product with the kernel."""
 
 
 @lru_cache(maxsize=4096)
 def _on_the_line(order: float, steps: int, rate: Fraction, move: float, noise: float) -> BothDirections | None:
-    """A mixture over how often the sample was met, and N(0, steps noise^2)."""
+    """Lower bounds for a Gaussian mixture over how often the sample is drawn, with variance steps noise^2."""
     up, base = (binomial_mixture([(steps, rate, z)], noise * sqrt(steps)) for z in (move, 0.0))
     pairs = (up, base), (base, up)
     try:
@@ -75,7 +76,7 @@ def _on_an_interval(
 
 
 def _affine(setting: Setting, curvature: float) -> BothDirections:
-    """Both orders for the maps x -> (1 - eta curvature) x +- s/2."""
+    """Lower bounds in both directions for the maps x -> (1 - eta curvature) x +- s/2."""
     with precision():
         eta = exact(setting["eta"])
         s = 2 * eta * exact(setting["K"]) / exact(setting["n"])
@@ -86,7 +87,7 @@ def _affine(setting: Setting, curvature: float) -> BothDirections:
 
 
 def _quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | None:
-    """Attain s^2 (1 + c)(1 - c^T) / ((1 - c)(1 + c^T)) where c < 1."""
+    """Attain gap^2 / variance = s^2 (1 + c)(1 - c^T) / (sigma^2 (1 - c)(1 + c^T)) if c < 1."""
     with precision():
         stable = 1 - exact(setting["eta"]) * exact(setting["m"]) >= 0
     return _affine(setting, setting["m"]) if stable and setting["m"] <= setting["L"] else None
@@ -95,7 +96,7 @@ def _quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | None:
 def _clamped(
     setting: Setting, norm: float, slope: float, push: float = 0.0, reach: float = inf
 ) -> BothDirections | None:
-    """Both orders for gradients that the replaced sample moves by +-norm; the maps are odd, so the orders agree."""
+    """Lower bounds if the replaced sample moves gradients by +-norm; odd maps make both directions equal."""
     if setting["T"] > _LONGEST_FULL:
         return None
     drift = setting["eta"] * norm / setting["n"] * JUST_BELOW
@@ -104,7 +105,7 @@ def _clamped(
 
 
 def _clamped_quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | None:
-    """Shared gradients m x; the replaced one is m x -+ v, where v = K - m D/2 keeps every norm at most K."""
+    """Shared gradients are m x, the replaced one m x -+ v; v = K - m D/2 keeps every norm at most K."""
     tilt = setting["K"] - setting["m"] * setting["D"] / 2
     c = 1 - setting["eta"] * setting["m"]
     if tilt <= 1e-9 * setting["K"] or c < 0 or setting["m"] > setting["L"]:
@@ -113,7 +114,7 @@ def _clamped_quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | 
 
 
 def _sign_drift(setting: Setting, assumed: Assumed) -> BothDirections | None:
-    """Shared gradients -clip(kappa x, -K, K), as steep as the assumption allows; the replaced one is -K or +K."""
+    """Shared gradients are -clip(kappa x, -K, K), as steep as the assumption allows; the replaced one is +-K."""
     order = setting["lam"] if assumed is Assumed.HOLDER else 1.0
     assumption = Clipped() if assumed is Assumed.CLIPPED else Holder(setting["L"], order)
     kappa = steepest_push(assumption, run_of(setting))
@@ -153,16 +154,16 @@ def _cycle(run: NoisySGD, move: float) -> tuple[WalkStep, ...]:
 
 
 def _added_losses(batches: str, setting: Setting) -> Iterator[BothDirections | None]:
-    """Those of all runs that are solved, by the updates on a batch without and with the added sample."""
+    """Lower bounds for all solved runs, given by the updates on a batch without and with the added sample."""
     n, b, T, order = int(setting["n"]), int(setting["b"]), int(setting["T"]), setting["alpha"]
     pull, half, drawn = setting["eta"] * setting["K"], setting["D"] / 2, batches == "drawn"
     rate, r = Fraction(b, n if drawn else n + 1), pull / b * JUST_BELOW
     if not isfinite(half):
         yield _on_the_line(order, T, rate, r if drawn else 2 * r, setting["sigma"])
     elif T <= _LONGEST_ADDED:
-        if drawn:  # others 0
+        if drawn:  # all others are 0
             pairs = [(Update.affine(1.0, 0.0, half), Update.affine(1.0, r, half))]
-        else:  # others -K, or clip(L x, -K, K) uphill
+        else:  # all others are -K, or clip(L x, -K, K) uphill
             push, reach = pull * JUST_BELOW, setting["K"] / setting["L"] if setting["L"] else inf
             steep = Update.pushed(1.0, r, half, push * ((b - 1) / b), reach)
             pairs = [
@@ -241,4 +242,4 @@ EXACT_RUNS = (
     *(_added(batches, second=second) for batches in ("fixed", "drawn") for second in (False, True)),
 )
 BEST_RUNS = tuple(_best(scheme, dp=dp) for scheme in SCHEMES for dp in (False, True))
-"""One attack a scheme and kind of guarantee."""
+"""One attack for each scheme and kind of guarantee."""

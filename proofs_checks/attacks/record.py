@@ -1,4 +1,4 @@
-"""An attack: a run whose last-iterate law is known well enough to bound its divergence from below."""
+"""Attacks: runs whose last-iterate law is known well enough to bound their divergence from below."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, 
 from lastiterate.numeric.published.record import Setting as Setting
 
 JUST_BELOW: Final = 1 - 1e-13
-"""A factor that covers the rounding of a few operations on floats."""
+"""Factor that covers the rounding of a few floating-point operations."""
 
 
 class Assumed(StrEnum):
-    """Assumption of a privacy bound on the losses, beyond gradients of norm at most K."""
+    """Assumption of a privacy bound about the losses, beyond gradients of norm at most K."""
 
     SENSITIVITY = "sensitivity"
-    """Maps: |psi(x) - psi'(x)| <= s at every x, nothing else."""
+    """Only that the update maps satisfy |psi(x) - psi'(x)| <= s at every x."""
     CLIPPED = "clipped"
-    """Nothing: clipping alone."""
+    """Nothing except clipping."""
     HOLDER = "holder"
     """(L, lam)-Hoelder gradients of every sample."""
     SMOOTH = "smooth"
     """L-Lipschitz gradients of every sample."""
     CONVEX = "convex"
-    """Convex, L-smooth and K-Lipschitz losses, eta <= 2/L."""
+    """Convex, L-smooth and K-Lipschitz losses, and eta <= 2/L."""
     STRONGLY_CONVEX = "strongly_convex"
     """m-strongly convex, L-smooth and K-Lipschitz losses."""
 
@@ -37,26 +37,25 @@ LOSSES: Final[dict[Assumed, tuple[Callable[..., Assumption], str]]] = {
     Assumed.CONVEX: (Convex, "L"),
     Assumed.STRONGLY_CONVEX: (StronglyConvex, "L m"),
 }
-"""The class of each assumption on losses, and its constants in a setting."""
+"""Class of each assumption about losses, and its constants in a setting."""
 
 
 def assumption_at(setting: Setting, assumed: Assumed) -> Assumption:
-    """The assumption with the setting's constants; of the sensitivity alone, clipping."""
+    """Assumption with the constants of the setting; `Clipped` for the sensitivity alone."""
     losses, letters = LOSSES.get(assumed, LOSSES[Assumed.CLIPPED])
     return losses(*(setting[letter] for letter in letters.split()))
 
 
 def target_at(setting: Setting, *, dp: bool) -> dict[str, float]:
-    """The delta of the setting, or its order, as `bound` and `lower_bound` take them."""
+    """Delta or order of the setting, as keyword argument of `bound` and `lower_bound`."""
     return {"delta": setting["delta"]} if dp else {"order": setting["alpha"]}
 
 
 @dataclass(frozen=True)
 class BothDirections:
-    """Certified lower bounds of the two divergences, rounded down.
+    """Certified lower bounds on D_alpha(P || Q), ``forward``, and D_alpha(Q || P), ``backward``.
 
-    P is the law of the last iterate on the data whose replaced sample pushes the iterate up, Q the law on the
-    data whose replaced sample pushes it down; ``forward`` is D_alpha(P || Q), ``backward`` D_alpha(Q || P).
+    P and Q are the laws of the last iterate if the replaced sample pushes it up and down, respectively.
     """
 
     forward: float
@@ -65,16 +64,16 @@ class BothDirections:
 
 @dataclass(frozen=True)
 class ExactRun:
-    """An exactly solvable pair of runs.
+    """Exactly solvable pair of runs.
 
     Attributes:
-        meets: the assumptions under which it is admissible, for settings where `lower` gives an answer.
-        solve: lower bounds at a setting of its kind of domain, None where it is not admissible there.
-        bounded: whether it needs a bounded domain or D = inf; None where it takes either.
-        maps: whether it is a pair of update maps with the expansion that the theorem uses, not of K-Lipschitz losses
-            (a quadratic is not Lipschitz on an unbounded domain): it tests the theorem's argument at the level
-            of maps, |psi(x) - psi'(y)| <= e(|x - y|).
-        quantity: the quantity bounded from below, in words.
+        meets: assumptions under which it is admissible, at settings for which `lower` gives an answer.
+        solve: lower bounds at a setting with its kind of domain; None if it is not admissible there.
+        bounded: whether it needs a bounded domain or D = inf; None if it takes either.
+        maps: whether it is a pair of update maps with the expansion that the theorem uses, not of K-Lipschitz
+            losses (a quadratic is not Lipschitz on an unbounded domain). It then tests the argument of the
+            theorem for maps, |psi(x) - psi'(y)| <= e(|x - y|).
+        quantity: quantity bounded from below, in words.
     """
 
     name: str
@@ -86,7 +85,7 @@ class ExactRun:
     quantity: str = "D_alpha"
 
     def lower(self, setting: Setting, assumed: Assumed) -> BothDirections | None:
-        """Lower bounds at a setting under an assumption, None where it is not admissible there."""
+        """Lower bounds at a setting under an assumption; None if the run is not admissible there."""
         if self.bounded not in (None, isfinite(setting["D"])):
             return None
         return self.solve(setting, assumed)

@@ -1,4 +1,4 @@
-"""Random settings at which bounds and attacks meet: scales log-uniform, corners often."""
+"""Random settings for bounds and attacks, with log-uniform scales and frequent corner cases."""
 
 import random
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def _often(generator: random.Random, corners: tuple[float, ...], otherwise: floa
 
 
 def _round(*, bounded: bool) -> Iterator[Setting]:
-    """Settings in round numbers, tried first: a counterexample that a reader can check by hand."""
+    """Settings in round numbers, tried first, so that a reader can check a counterexample by hand."""
     lengths, diameters = ((1, 2, 10, 100), (0.01, 1.0, 10.0)) if bounded else ((1, 2, 10, 100), (inf,))
     for steps, diameter, clip, order in product(lengths, diameters, (1.0, 10.0), (1.0, 0.5)):
         run = {"T": float(steps), "n": 5.0, "eta": 0.1, "sigma": 1.0, "K": clip, "D": diameter}
@@ -28,7 +28,7 @@ def _round(*, bounded: bool) -> Iterator[Setting]:
 
 
 def _corners() -> Iterator[Setting]:
-    """Corners where smoothness or the diameter decides: eta L up to 400, clipping about to act; orders next to 1."""
+    """Corner cases of smoothness and diameter: eta L up to 400, clipping about to act, and orders near 1."""
     for steps, smoothness in product((20.0, 60.0), (40.0, 400.0, 4000.0)):
         run = {"T": steps, "n": 5.0, "eta": 0.1, "sigma": 1.0, "K": 25.0, "D": 0.01}
         yield {**run, "L": smoothness, "lam": 1.0, "m": 0.5, "alpha": 2.0}
@@ -41,10 +41,7 @@ _DELTA = {"delta": 1e-5}
 
 
 def tight(*, bounded: bool) -> Iterator[Setting]:
-    """Few settings, extreme or with solved runs close to the truth, for bounds that take long.
-
-    Some have a delta, for an epsilon at that delta.
-    """
+    """Few settings for slow bounds, extreme or with solved runs close to the truth; some have a delta."""
     base = {"eta": 0.1, "sigma": 1.0, "D": inf, "L": 2.0, "lam": 0.5, "m": 1.0, "alpha": 2.0}
     if bounded:
         yield {**base, "T": 12.0, "n": 6.0, "K": 5.0, "D": 1.0}
@@ -62,10 +59,7 @@ def tight(*, bounded: bool) -> Iterator[Setting]:
 
 
 def certified() -> Iterator[Setting]:
-    """Settings at which every route of `bound` is taken: windows, one last step, composition, schedules, extremes.
-
-    Some have a delta, for an epsilon at that delta.
-    """
+    """Settings for every route of `bound` (windows, last step, composition, schedules); some have a delta."""
     base = {"T": 60.0, "n": 6.0, "eta": 0.1, "sigma": 1.0, "K": 5.0, "D": 0.8, "L": 0.5, "lam": 0.5, "m": 0.1}
     base |= {"alpha": 2.0, "falls": 0.0}
     yield {**base, **_DELTA}
@@ -79,7 +73,7 @@ def certified() -> Iterator[Setting]:
 
 
 def scheduled_run(setting: Setting, sampling: str) -> NoisySGD:
-    """The run of a setting; its step size falls evenly by the share ``falls``."""
+    """Run of a setting whose step size falls evenly by the share ``falls``."""
     run = run_of(setting, sampling)
     if not setting["falls"]:
         return run
@@ -88,13 +82,14 @@ def scheduled_run(setting: Setting, sampling: str) -> NoisySGD:
 
 
 def settings(seed: int, *, bounded: bool) -> Iterator[Setting]:
-    """An endless, reproducible stream of settings, a few in round numbers first.
+    """Endless, reproducible stream of settings, a few in round numbers first.
 
-    The sensitivity of one step and the diameter are drawn in units of the noise, the curvatures in units of
-    1/eta, so that no regime is rare: T = 1, alpha near 1 and large, contraction near 1 and near 0, domains far
-    smaller and far larger than a step. Every smooth setting has eta <= 2/L in most draws, not in all.
+    The sensitivity of one step and the diameter are drawn in units of the noise and the curvatures in units
+    of 1/eta, so that no regime is rare: T = 1, alpha near 1 and large, contraction near 1 and near 0, domains
+    far smaller and far larger than a step. Most draws have eta <= 2/L, but not all.
 
-    Bounded ones have finite diameters and shorter runs, whose laws are enclosed numerically; the others D = inf.
+    Bounded settings have finite diameters and shorter runs, whose laws are enclosed numerically; others have
+    D = inf.
     """
     yield from _round(bounded=bounded)
     if bounded:

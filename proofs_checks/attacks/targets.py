@@ -1,10 +1,10 @@
-"""Targets of the attacks: every bound that a claim may name, with its assumption and the settings it is asked at.
+"""Targets of the attacks: every bound that a claim may name, with its assumption and its settings.
 
-A target maps a setting to the number that is claimed there, rounded up. A name here is not a verdict: the ledger
-decides which of them hold. Some replace refuted bounds of Liang et al. and of D2P2-SGD: A and A' are the costs of a
-step, B that of the domain, as in `lastiterate.numeric.published.closed_forms`; beta, a constant below 1, is taken up to
-1 or to its best. A setting has a size b of the batches, or a dimension p that is projected to. Others are wrong in one
-thing, for the ledger to refute.
+A target maps a setting to the number claimed there, rounded up. The ledger decides which targets hold. Some
+replace refuted bounds of Liang et al. and of D2P2-SGD: A and A' are the costs of a step and B that of the
+domain, as in `lastiterate.numeric.published.closed_forms`, and the constant beta < 1 is set to its limit 1 or
+its best value. Their settings have a batch size b or a projection dimension p. Other targets are wrong in one
+respect, for the ledger to refute.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,17 +37,17 @@ from lastiterate.symbolic.formulas import published as stated
 from lastiterate.symbolic.notation import T
 
 _SEED, _MANY = 2027, 10
-"""Of the settings with batches that are drawn at random."""
+"""Seed and number of the settings with batches that are drawn at random."""
 _WIDEST = 1e4
-"""S_down is not enclosed where the move is more widths of the noise than this; it is at most log(1 / (1 - q))."""
+"""Largest move, in widths of the noise, at which S_down is enclosed; log(1 / (1 - q)) replaces it beyond."""
 
 
 @dataclass(frozen=True)
 class AttackedBound:
-    """A bound under attack.
+    """Bound under attack.
 
     Attributes:
-        evaluate: the number that is claimed at a setting, rounded up.
+        evaluate: number claimed at a setting, rounded up.
         settings: its settings, bounded or not; None for the stream that all targets share.
         thin: a slow target is evaluated at one in this many of the shared settings.
     """
@@ -64,7 +64,7 @@ def _thin(scheme: str) -> int:
 
 
 def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> AttackedBound:
-    """A theorem at the weakest of its hypotheses, on the first scheme that it speaks of."""
+    """Target for a theorem under the weakest of its hypotheses, with the first scheme that it covers."""
 
     def evaluate(setting: Setting) -> float:
         run = run_of(setting, theorem.schemes[0])
@@ -74,7 +74,7 @@ def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> Att
 
 
 def _ours(scheme: str, assumed: Assumed) -> Iterator[AttackedBound]:
-    """Bounds by shifts alone, and `bound` itself, which takes longer: at few settings, of an order and of a delta."""
+    """Targets for `bound_by_shifts`, and for the slower `bound` at few settings, at an order and at a delta."""
 
     def evaluate(setting: Setting, which: Callable[..., Bound], *, dp: bool = False) -> float:
         return which(run_of(setting, scheme), assumption_at(setting, assumed), **target_at(setting, dp=dp)).epsilon
@@ -90,7 +90,7 @@ def _with_delta(*, bounded: bool) -> Iterator[Setting]:
 
 
 def repaired_liang(setting: Setting, *, small: bool = False) -> float:
-    """min{A T, (sqrt A + sqrt B)^2}; A' for A where its conditions hold, else infinite, if ``small``."""
+    """Evaluate min{A T, (sqrt A + sqrt B)^2}; if ``small``, with A' for A where its conditions hold."""
     run, order = replace(run_of(setting, "poisson"), batch_size=int(setting["b"])), setting["alpha"]
     cost = stated.LIANG_SMALL_ORDER if small else stated.LIANG_STEP
     statements = {T * cost: 1.0}
@@ -102,19 +102,19 @@ def repaired_liang(setting: Setting, *, small: bool = False) -> float:
 
 
 def _small(run: NoisySGD, order: float, share: float) -> bool:
-    """b <= n/5, sigma_DP > 8 K/(b sqrt(beta)) and alpha <= alpha*, at beta = ``share``."""
+    """Tell whether b <= n/5, sigma_DP > 8 K/(b sqrt(beta)) and alpha <= alpha* at beta = ``share``."""
     multiplier = run.batch * share**0.5 * run.noise_std_at(0) / (run.step_size_at(0) * 2 * run.clip_norm)
     rate = run.batch / run.dataset_size
     return 5 * run.batch <= run.dataset_size and multiplier > 4 and order_is_small(rate, multiplier, order)
 
 
 def with_batches(*, bounded: bool) -> Iterator[Setting]:
-    """Full batches of many samples first, where a step costs as much as is claimed; then small rates and wide noise."""
+    """Settings with full batches at which a step costs as much as claimed, then small rates and wide noise."""
     diameter = 60.0 if bounded else inf
     base = {"eta": 0.1, "sigma": 1.0, "L": 0.1, "lam": 1.0, "m": 0.0, "D": diameter}
     for steps, n, gap in ((1.0, 2000.0, 1.0), (1.0, 2000.0, 0.5), (2.0, 4000.0, 0.7), (3.0, 500.0, 0.2)):
         yield {**base, "T": steps, "n": n, "b": n, "K": gap * n / (2 * base["eta"]), "alpha": 2.0}
-    if bounded:  # small compared with a step, and so steep that the other samples increase the distance of the runs
+    if bounded:  # small compared with a step, and so steep that the other samples push the runs apart
         yield {**base, "T": 60.0, "n": 20.0, "b": 20.0, "K": 25.0, "D": 0.01, "L": 4e3, "alpha": 2.0}
     for steps, n, b in ((1.0, 5.0, 1.0), (40.0, 20.0, 2.0), (8.0, 100.0, 20.0)):
         for order in (1.5, 4.0):
@@ -126,7 +126,7 @@ def with_batches(*, bounded: bool) -> Iterator[Setting]:
 
 
 def repaired_projection(setting: Setting) -> float:
-    """`projection_bound`; infinite where the divergence is."""
+    """Value of `projection_bound`; infinite if the divergence is."""
     ranks, n = (int(setting["p"]),), int(setting["n"])
     run = RandomProjectionRun(int(setting["T"]), setting["eta"], setting["sigma"], ranks, n)
     try:
@@ -136,7 +136,7 @@ def repaired_projection(setting: Setting) -> float:
 
 
 def _with_projections(*, bounded: bool) -> Iterator[Setting]:
-    """Ranks from 1 to 50, noise from little more than the divergence needs to be finite."""
+    """Settings with ranks from 1 to 50 and noise from just above what a finite divergence needs."""
     base = {"eta": 0.1, "K": 1.0, "D": inf, "L": 1.0, "lam": 1.0, "m": 0.0}
     for p, noise, steps in ((1.0, 3.0, 1.0), (2.0, 2.5, 3.0), (7.0, 4.0, 10.0), (50.0, 1.0, 5.0)) * (not bounded):
         for n, order in ((1.0, 1.1), (1.0, 2.0), (4.0, 2.0), (4.0, 6.0)):
@@ -150,7 +150,7 @@ def _with_projections_and_delta(*, bounded: bool) -> Iterator[Setting]:
 
 
 def _affine_untested(setting: Setting) -> float:
-    """The closed form (s V + Delta)^2 / W over all windows, its feasibility test forgotten; c = 1 + eta L."""
+    """Closed form (s V + Delta)^2 / W over all windows, without its feasibility test; c = 1 + eta L."""
     T = int(setting["T"])
     with precision():
         eta, noise = exact(setting["eta"]), exact(setting["sigma"])
@@ -161,7 +161,7 @@ def _affine_untested(setting: Setting) -> float:
 
 
 def _smaller_direction(sampling: str) -> Callable[[Setting], float]:
-    """Composition at the cost of S_down, the base as the numerator, which the papers take for both orders."""
+    """Composition at the cost S_down, with the base as numerator, which the papers use for both directions."""
 
     def evaluate(setting: Setting) -> float:
         run = run_of(setting, sampling)
@@ -175,7 +175,7 @@ def _smaller_direction(sampling: str) -> Callable[[Setting], float]:
 
 
 def _best_position(setting: Setting) -> float:
-    """The batch of an epoch in which a sample that differs costs least, in place of the worst."""
+    """Bound for the batch of an epoch at which a differing sample costs least, instead of the worst."""
     run, assumption = run_of(setting, "cyclic"), Convex(setting["L"])
     with precision():
         costs = [upper(optimum(ShiftProgram(run, assumption, place)).cost) for place in {0, (run.steps % run.batches)}]
@@ -183,7 +183,7 @@ def _best_position(setting: Setting) -> float:
 
 
 def _amplified_twice(setting: Setting) -> float:
-    """The rate b / n of a fresh batch, at the cost of one of half the rate."""
+    """Bound for rate b / n of a fresh batch, at the cost of half that rate."""
     run = run_of(setting, "without_replacement")
     return bound(replace(run, dataset_size=2 * run.dataset_size), Convex(setting["L"]), order=setting["alpha"]).epsilon
 
@@ -207,15 +207,11 @@ _ALL = (
 )
 
 TARGETS: Final[Mapping[str, AttackedBound]] = MappingProxyType({target.name: target for target in _ALL})
-"""Name -> target."""
+"""Targets by name."""
 
 
 def find_target(name: str) -> AttackedBound:
-    """The target of this name.
-
-    Raises:
-        InputError: no target has this name.
-    """
+    """Target of this name; raises InputError if there is none."""
     if name not in TARGETS:
         raise InputError(f"bound needs the name of a target, got bound={name!r}; {suggestion(name, TARGETS)}")
     return TARGETS[name]

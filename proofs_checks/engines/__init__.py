@@ -1,8 +1,8 @@
-"""One module for each engine; all provide `decide(check, assumptions)` and `near_misses(check, assumptions, room)`.
+"""Engines, one module each, with `decide(check, assumptions)` and `near_misses(check, assumptions, room)`.
 
-Each type of check names its engine. An engine that raises has decided nothing: the outcome is an error, and an error
-never passes. `decide` raises NoPointError where nothing is known to meet the assumptions, InputError where the check
-cannot be read as a statement, and UnsupportedError where it is of a kind that the engine cannot decide.
+Each type of check names its engine. If an engine raises an exception, the outcome is an error, which never
+passes. `decide` raises NoPointError if no point is known to meet the assumptions, InputError if the check
+cannot be read as a statement, and UnsupportedError if the engine cannot decide checks of this kind.
 """
 
 from importlib import import_module
@@ -21,10 +21,7 @@ from lastiterate.symbolic.checks import Check, Engine
 
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """The outcome of one check by the engine of its type; an exception in the engine becomes an error.
-
-    A check that says nothing is undecided, so no claim rests on one.
-    """
+    """Decide a check with the engine of its type; exceptions become errors, and vacuous checks are undecided."""
     try:
         engine = engine_of(check)
         with limited():
@@ -42,16 +39,13 @@ def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def sentence_of(error: Exception) -> str:
-    """An error of an engine as a sentence."""
+    """Describe an error of an engine in a sentence."""
     known = isinstance(error, InputError | UnsupportedError | NoPointError | TimeoutError)
     return str(error) if known else f"the engine stopped with {type(error).__name__}: {error}"
 
 
 def engine_of(check: Check) -> Any:
-    """The engine of a check: its own class, or the module of the package's engine.
-
-    It is imported only here: the dependencies of a claim follow from its checks.
-    """
+    """Engine of a check: its own class, or the module of the package's engine, imported on demand."""
     if check.engine not in set(Engine):
         return type(check)
     module = import_module(f"lastiterate.proofs_checks.engines.{check.engine}")

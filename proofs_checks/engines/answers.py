@@ -1,9 +1,9 @@
-"""Answers of engines: outcomes as they state them, and near misses.
+"""Outcomes and near misses of engines.
 
-Near misses are wrong variants of a check, a few percent off, each of which its engine must refute. An engine makes
-those of its checks, the same each time. Where a check leaves no room (an equation, a recursion, a printed value, a
-length, a derived profile, an inequality that is attained) one term of a side is three percent off. Another inequality
-is made stronger by three percent more than the least room that it leaves at some points.
+Near misses are wrong variants of a check, a few percent off, each of which its engine must refute. An engine
+generates the same ones each time. If a check leaves no room (an equation, a recursion, a printed value, a
+length, a derived profile, an attained inequality), one term of a side is 3 % off. Any other inequality is
+strengthened by 3 % more than the least room that it leaves at some points.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,29 +24,29 @@ from lastiterate.symbolic.unevaluated import carried_out
 
 
 def held(check: Check, grade: Grade, detail: str, scope: str = "") -> Outcome:
-    """The check holds; ``scope`` says where the evidence covers less than the assumptions allow."""
+    """Outcome of a check that holds; ``scope`` says where the evidence covers less than the assumptions allow."""
     return Outcome(check.name, check.engine, Status.HELD, grade, detail, scope=scope)
 
 
 def undecided(check: Check, detail: str) -> Outcome:
-    """Neither shown nor refuted, and why."""
+    """Outcome of a check that is neither shown nor refuted, with the reason."""
     return Outcome(check.name, check.engine, Status.UNDECIDED, detail=detail)
 
 
 def refuted(check: Check, found: Counterexample | None, detail: str = "") -> Outcome:
-    """Refuted by a counterexample, or by a proof that has none."""
+    """Outcome of a check that is refuted by a counterexample, or by a proof without one."""
     return Outcome(check.name, check.engine, Status.REFUTED, detail=detail, counterexample=found)
 
 
 def refuted_at(check: Inequality | IntervalInequality, point: Point) -> Outcome:
-    """Refuted at an exact point, with an enclosure of either side."""
+    """Outcome of a check that is refuted at an exact point, with an enclosure of either side."""
     left, right = side(check.left, point), side(check.right, point)
     relation = Relation.AT_MOST if check.relation is Relation.TIGHT else check.relation
     return refuted(check, Counterexample(point_text(point), left, relation, right, "left, right"))
 
 
 MOST: Final = 3
-"""Near misses of one check."""
+"""Largest number of near misses of one check."""
 
 MORE, LESS = sp.Rational(103, 100), sp.Rational(97, 100)
 _TINY, _BITS = 1e-25, (256,)
@@ -54,7 +54,7 @@ _Kind = TypeVar("_Kind")
 
 
 class Term(NamedTuple):
-    """A term of a side of a check, and the side as a function of its replacement."""
+    """Term of a side of a check, and the side as a function of its replacement."""
 
     field: str
     term: sp.Expr
@@ -62,12 +62,12 @@ class Term(NamedTuple):
 
 
 def without_near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """No near misses, for a check that has no variant known to be wrong."""
+    """Return no near misses, for a check without variants known to be wrong."""
     return ()
 
 
 def equation(check: Check, *sides: str) -> tuple[Check, ...]:
-    """One term of a side three percent more, at `MOST` places."""
+    """Increase one term of a side by 3 %, at up to `MOST` places."""
     found = list(terms_of(check, *sides))
     if any(_lost(check, term) for term in first_middle_last(found)):
         found = [term for term in found if not _lost(check, term)]
@@ -75,31 +75,31 @@ def equation(check: Check, *sides: str) -> tuple[Check, ...]:
 
 
 def lessened(check: Check, field: str, what: str, room: sp.Expr) -> tuple[Check, ...]:
-    """A bound three percent less than the share of it that is not known to be room."""
+    """Reduce a bound by 3 %, in addition to the share of it that is known to be room."""
     less = LESS * (1 - room)
     return (variant(check, f"{what} {100 - 100 * less} percent less", **{field: less * getattr(check, field)}),)
 
 
 def variant(check: _Kind, name: str, **changes: Any) -> _Kind:
-    """The check with other fields, and without mutants."""
+    """Copy of a check with other fields and without mutants."""
     made: _Kind = replace(check, name=name, mutants=(), **changes)  # type: ignore[type-var]
     return made
 
 
 def first_middle_last(found: Sequence[_Kind]) -> tuple[_Kind, ...]:
-    """The first, the middle and the last, without repetition."""
+    """First, middle and last element, without repetition."""
     places = dict.fromkeys((0, len(found) // 2, len(found) - 1))
     return tuple(found[place] for place in places) if found else ()
 
 
 def changed(check: _Kind, place: Term, factor: sp.Expr) -> _Kind:
-    """The check with a term times a factor."""
+    """Multiply a term of a check by a factor."""
     side = {"left": "on the left", "right": "on the right"}.get(place.field, f"in {place.field}")
     return variant(check, f"{place.term} times {factor} {side}", **{place.field: place.side(factor * place.term)})
 
 
 def terms_of(check: Check, *names: str) -> Iterator[Term]:
-    """The terms of the sides, but for a whole side that is only compared with zero."""
+    """Terms of the sides, except a whole side that is only compared with zero."""
     sides = {name: sp.sympify(getattr(check, name), strict=True) for name in names}
     for name, whole in sides.items():
         against_zero = len(sides) == 2 and any(other.is_zero for another, other in sides.items() if another != name)
@@ -109,7 +109,7 @@ def terms_of(check: Check, *names: str) -> Iterator[Term]:
 
 
 def terms(field: str, side: sp.Expr, whole: Callable[[sp.Expr], sp.Expr], *, inside: bool = False) -> Iterator[Term]:
-    """The terms of an expression, and those of the sums inside its factors, bases, exponents and logarithms."""
+    """Terms of an expression and of the sums inside its factors, bases, exponents and logarithms."""
     if not inside and not isinstance(side, sp.Add):
         yield Term(field, side, whole)
     if not isinstance(side, sp.Add | sp.Mul | sp.Pow | sp.exp | sp.log | sp.Subs | sp.Derivative):
@@ -124,7 +124,7 @@ def terms(field: str, side: sp.Expr, whole: Callable[[sp.Expr], sp.Expr], *, ins
 
 
 def _lost(check: Check, place: Term) -> bool:
-    """Tell whether changing the term changes nothing at one point, for example because a sum cancels."""
+    """Tell whether changing the term has no effect at one point, for example because a sum cancels."""
     side = carried_out(sp.sympify(getattr(check, place.field), strict=True))
     other = carried_out(place.side(MORE * place.term))
     if side == other or side.has(sp.Sum, sp.Integral, sp.Derivative):
@@ -137,7 +137,7 @@ def _lost(check: Check, place: Term) -> bool:
 
 
 def closest(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
-    """The right side smaller by a little more than the least relative room at some points."""
+    """Reduce the right side by slightly more than the least relative room at some points."""
     rooms: list[tuple[float, float]] = []
     for point in _some(check, assumptions):
         try:
@@ -154,7 +154,7 @@ def closest(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, 
 
 
 def _some(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Point]:
-    """Points at which the check holds: some that meet its premises, or the corners of its box that do."""
+    """Points that meet the premises of an inequality, or corners of a box that meet the assumptions."""
     if isinstance(check, IntervalInequality):
         ends = (
             [sp.sympify(end, strict=True) for end in pair if abs(end) is not sp.oo] or [sp.S.Zero]

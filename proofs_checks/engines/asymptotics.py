@@ -1,9 +1,9 @@
-"""Bounds up to an unspecified constant: a constant that is proved, or a path on which none serves.
+"""Bounds up to an unspecified constant: a proved constant, or a path along which no constant suffices.
 
-That a constant serves on the whole admissible region is left to z3. That none serves is shown on a path into a
-corner of the region: every assumption holds from some point on, and left / right tends to infinity. Both are
-limits of expressions in one variable, by Sympy (Gruntz's algorithm, over the reals); certified values of the
-ratio at growing exact points must rise as the limit says.
+z3 decides whether a constant suffices on the whole admissible region. No constant suffices if, along a path
+into a corner of the region, every assumption holds from some point on and left / right tends to infinity.
+Sympy computes these limits in one variable over the reals (Gruntz's algorithm). Certified values of the ratio
+at growing exact points must confirm the increase.
 """
 
 from collections.abc import Mapping
@@ -34,13 +34,13 @@ PROBES = (4, 16, 64, 256)
 _STEPS = (
     sp.floor, sp.ceiling, sp.frac, sp.Mod, sp.sign, sp.Heaviside, sp.KroneckerDelta, sp.Piecewise, sp.Sum, sp.Product,
 )  # fmt: skip
-"""Functions with jumps, at which Sympy may take the value for the limit."""
+"""Functions with jumps, for which Sympy may take the value as the limit."""
 
 _KINDS = ("integer", "even", "odd", "prime", "composite", "noninteger", "rational")
 """Declarations other than signs."""
 
 _REAL = sp.Symbol(growth.name, positive=True)
-"""The growing variable over the reals: a limit there is the limit along the whole numbers."""
+"""Growing variable over the reals; a limit there is also the limit along the whole numbers."""
 
 
 def _limit(expression: sp.Expr) -> sp.Expr | None:
@@ -52,10 +52,10 @@ def _limit(expression: sp.Expr) -> sp.Expr | None:
 
 
 def _eventual_sign(expression: sp.Expr) -> int | None:
-    """The sign from some point on; None where it is not clear."""
+    """Sign of an expression from some point on; None if it is unclear."""
     if sp.simplify(expression) == 0:
         return 0
-    for candidate in (expression, 1 / expression):  # what falls to 0 from above has a reciprocal that rises
+    for candidate in (expression, 1 / expression):  # the reciprocal of an expression that falls to 0 rises
         found = _limit(candidate)
         if found is not None and (found.is_extended_positive or found.is_extended_negative):
             return 1 if found.is_extended_positive else -1
@@ -63,7 +63,7 @@ def _eventual_sign(expression: sp.Expr) -> int | None:
 
 
 def _settled(expression: sp.Expr) -> sp.Expr:
-    """The expression with each minimum, maximum and absolute value replaced by what it is from some point on."""
+    """Replace each minimum, maximum and absolute value by what it equals from some point on."""
 
     def before(one: sp.Expr, other: sp.Expr) -> bool:
         sign = _eventual_sign(one - other)
@@ -82,7 +82,7 @@ def _settled(expression: sp.Expr) -> sp.Expr:
 
 
 def _eventually(condition: Boolean, on_path: Mapping[sp.Symbol, sp.Expr]) -> bool | None:
-    """Tell whether the condition holds (or fails) on the path from some point on; None where that is not clear."""
+    """Tell whether a condition holds (or fails) on the path from some point on; None if it is unclear."""
 
     def decided(relation: sp.Rel) -> bool | None:
         difference = (relation.lhs - relation.rhs).xreplace(on_path)
@@ -92,7 +92,7 @@ def _eventually(condition: Boolean, on_path: Mapping[sp.Symbol, sp.Expr]) -> boo
 
 
 def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) -> dict[sp.Symbol, sp.Expr]:
-    """The path over the reals, once it is known to give each symbol what its declaration says."""
+    """Path over the reals, after a test that its values agree with the declarations of their symbols."""
     for symbol in free_symbols(check.left, check.right, conditions):
         if symbol not in check.path:
             raise InputError(f"path needs a value for every symbol, got none for symbol={symbol}; add it.")
@@ -114,7 +114,7 @@ def _leaves(on_path: Mapping[sp.Symbol, sp.Expr], conditions: tuple[Boolean, ...
 
 
 def _course(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> tuple[sp.Expr | None, list[float]]:
-    """The limit of left / right on the path, and lower bounds of the ratio at the probes."""
+    """Limit of left / right on the path, and lower bounds on the ratio at the probes."""
     conditions = (*assumptions, *check.given)
     on_path = _on_reals(check, conditions)
     if any(part.has(*_STEPS) for part in (check.left, check.right, *conditions)):

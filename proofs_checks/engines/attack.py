@@ -1,7 +1,6 @@
 """Upper bounds on a divergence, attacked from below by exactly solvable runs, in both directions.
 
-A claimed bound below a certified lower bound is refuted. That none of the attacks succeeds is "not refuted",
-no more.
+A bound below a certified lower bound is refuted. If no attack succeeds, it is merely not refuted.
 """
 
 import math
@@ -30,26 +29,26 @@ if TYPE_CHECKING:
     from lastiterate.proofs_checks.attacks.targets import AttackedBound
 
 UNBOUNDED, BOUNDED = 400, 200
-"""Settings without projection and with a finite diameter, for each check."""
+"""Numbers of settings per check without projection and with a finite diameter."""
 
 SEED = 2025
-"""Of the settings, which are the same for every claim, so that an attack is carried out once at each."""
+"""Seed of the settings, shared by all claims so that each attack is computed once per setting."""
 
 TRIES = 40
-"""Draws for each setting needed, after which the assumptions are taken to reject all."""
+"""Largest number of draws for each setting wanted."""
 
 _SYMBOLS = {getattr(notation, name): name for name in ["T", "n", "eta", "sigma", "K", "D", "L", "lam", "m", "alpha"]}
-"""Each letter of a setting with its name there."""
+"""Name of each letter in a setting."""
 
 _OF_EVERY_RUN = frozenset({sp.Le(q, 1)})
-"""Conditions that every setting meets: no batch has more samples than there are, so a sampling rate is at most 1."""
+"""Conditions that every setting meets; a sampling rate is at most 1, as no batch exceeds the data set."""
 
 _FACTOR = {
     Assumed.SMOOTH: 1 + notation.eta * notation.L,
     Assumed.CONVEX: sp.S.One,
     Assumed.STRONGLY_CONVEX: 1 - notation.eta * notation.m,
 }
-"""The Lipschitz constant c of an update."""
+"""Lipschitz constant c of an update under each assumption."""
 
 
 def _target(name: str) -> "AttackedBound":
@@ -73,7 +72,7 @@ def _chosen(check: UpperBound, assumed: Assumed) -> list[ExactRun]:
 
 
 def _on_floats(expressions: tuple[sp.Basic | int, ...], assumed: Assumed) -> Callable[[Setting], list[float]]:
-    """Evaluate expressions at a setting, with s = 2 eta K / n and the Lipschitz constant c put in."""
+    """Return a function that evaluates expressions at a setting, with s = 2 eta K / n and c substituted."""
     definitions = {notation.s: notation.sensitivity()}
     if assumed in _FACTOR:
         definitions[notation.c] = _FACTOR[assumed]
@@ -85,11 +84,7 @@ def _on_floats(expressions: tuple[sp.Basic | int, ...], assumed: Assumed) -> Cal
 def split_assumptions(
     assumptions: tuple[Boolean, ...], assumed: Assumed
 ) -> tuple[Callable[[Setting], bool], tuple[Boolean, ...]]:
-    """A test of a setting, and the assumptions that are about something other than the setting.
-
-    Raises:
-        NoPointError: nothing meets these.
-    """
+    """Return a test of settings, and the other assumptions; NoPointError if no point meets the latter."""
     known = set(_SYMBOLS) | {notation.s}
     if assumed in _FACTOR:
         known.add(notation.c)
@@ -122,16 +117,12 @@ def _asked(target: "AttackedBound", admits: Callable[[Setting], bool]) -> Iterat
 
 @lru_cache(maxsize=2**16)
 def _attacked(name: str, assumed: Assumed, setting: tuple[tuple[str, float], ...]) -> BothDirections | None:
-    """The lower bounds of an attack at a setting, shared by all claims that are asked there."""
+    """Lower bounds of an attack at a setting, cached for all claims."""
     return ATTACKS[name].lower(dict(setting), assumed)
 
 
 def altered_setting(altered: Mapping[sp.Symbol, sp.Expr], assumed: Assumed) -> Callable[[Setting], Setting]:
-    """The setting that the evaluator sees.
-
-    Raises:
-        InputError: a symbol does not belong to a setting.
-    """
+    """Return the map from a setting to the one that the evaluator sees; InputError for a foreign symbol."""
     if not altered:
         return lambda setting: setting
     for symbol in altered:
@@ -160,7 +151,7 @@ def _refutation(
 
 
 def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Attack an `UpperBound` with its attacks at random settings that meet the assumptions."""
+    """Run the attacks of an `UpperBound` at random settings that meet the assumptions."""
     target = _target(check.bound)
     chosen = _chosen(check, target.assumed)
     admits, unspoken = split_assumptions(assumptions, target.assumed)
@@ -197,7 +188,7 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def attack_at(check: UpperBound, setting: Setting) -> Outcome | None:
-    """The refutation of the bound at one setting by the first attack that succeeds; None where none does."""
+    """Refutation of the bound at one setting by the first attack that succeeds; None if none does."""
     target = _target(check.bound)
     value = _bound(target, altered_setting(check.altered, target.assumed)(setting))
     for run in _chosen(check, target.assumed):
@@ -209,14 +200,11 @@ def attack_at(check: UpperBound, setting: Setting) -> Outcome | None:
 
 
 _SHARES = (0.25, 0.5, 0.9)
-"""Values of beta, a share of the noise, at which a stated bound is held against the one attacked."""
+"""Values of beta, a share of the noise, at which a stated bound is compared with the attacked one."""
 
 
 def is_of(check: UpperBound, said: Statement) -> bool:
-    """Tell whether a statement bounds the divergence that is attacked by no less, at the settings that are asked.
-
-    Then it is what no attack refutes; at other settings, and of other losses, nothing is known.
-    """
+    """Tell whether a statement claims at least the attacked bound on the same divergence at attacked settings."""
     if not isinstance(said, ForAll) or not isinstance(said.body, sp.Le):
         return False
     order, *laws = said.body.lhs.args if said.body.lhs.func is RenyiDivergence else (None,)
@@ -242,7 +230,7 @@ def is_of(check: UpperBound, said: Statement) -> bool:
 
 
 def _bound(target: "AttackedBound", setting: Setting) -> float | None:
-    """The claimed bound; None where an altered setting leaves the bound's domain. Not a number is an error."""
+    """Claimed bound at a setting; None if an altered setting is outside its domain. NaN raises ArithmeticError."""
     if setting["T"] < 1:
         return None
     try:
@@ -254,4 +242,4 @@ def _bound(target: "AttackedBound", setting: Setting) -> float | None:
     return value
 
 
-near_misses = without_near_misses  # an attack need not be the best
+near_misses = without_near_misses  # a bound that is slightly too small may withstand every attack

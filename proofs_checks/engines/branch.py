@@ -1,9 +1,8 @@
-"""Branch and bound: is an expression nonnegative (or positive) on a box, cut by conditions?
+"""Branch and bound: prove that an expression is nonnegative (or positive) on a box cut by conditions.
 
-Each box is tried by its natural enclosure, by the mean value form, and by monotonicity: where a partial
-derivative keeps its sign, only one face of the box matters. A face of the first box on which the expression
-vanishes identically is recognised exactly, by Sympy. Other boxes are split, up to a budget; those left
-then are undecided, never passed.
+Each box is tried with its natural enclosure, the mean value form, and monotonicity: if a partial derivative
+keeps its sign, only one face of the box matters. Sympy recognises exactly a face of the root box on which the
+expression vanishes identically. Other boxes are split. The answer is undecided if the budget runs out.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,17 +26,17 @@ from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, rational, sign_at, to_fmpq, truth, truth_at, value_at
 
 Edges = tuple[tuple[fmpq, fmpq], ...]
-"""A box: exact (low, high) for each symbol."""
+"""Box with exact ends (low, high) for each symbol."""
 
 
 @dataclass
 class BoxProblem:
-    """A problem: the gap is to be nonnegative (positive if strict) on the root box, where the conditions hold.
+    """Problem: the gap must be nonnegative (positive if strict) on the root box wherever the conditions hold.
 
     Attributes:
-        boxes: boxes looked at so far, at most ``budget``.
-        zero_tests: exact tests of a zero that are left; each may take long.
-        sides: what must be defined at a point for the claim to fail there; the gap, where it is empty.
+        boxes: number of boxes examined so far, at most ``budget``.
+        zero_tests: number of exact zero tests left, each of which may take long.
+        sides: expressions that must be defined where the claim fails; empty for the gap itself.
     """
 
     gap: sp.Expr
@@ -53,7 +52,7 @@ class BoxProblem:
 
 @dataclass
 class BoxAnswer:
-    """Answer of branch and bound, with an admissible point where the claim certainly fails, or a box that resisted."""
+    """Answer of branch and bound: ``witness`` is a point where the claim fails, ``stuck`` an undecided box."""
 
     held: bool
     witness: Point | None = None
@@ -62,18 +61,18 @@ class BoxAnswer:
 
 
 def interval_of(edge: tuple[fmpq, fmpq]) -> Interval:
-    """The edge at the working precision, rounded outwards."""
+    """Enclose an edge at the working precision, rounded outwards."""
     low = arb(edge[0])
     return low.lower(), (low if edge[0] == edge[1] else arb(edge[1])).upper()
 
 
 def edge_of(ends: tuple[sp.Rational, sp.Rational]) -> tuple[fmpq, fmpq]:
-    """An interval of Sympy's rationals as an edge."""
+    """Convert an interval of Sympy rationals to an edge."""
     return to_fmpq(ends[0]), to_fmpq(ends[1])
 
 
 def split_point(edge: tuple[fmpq, fmpq]) -> fmpq:
-    """The middle, or a point near the geometric mean where the edge spans several scales."""
+    """Midpoint of an edge, or a point near its geometric mean if the edge spans several scales."""
     low, high = edge
     if low > 0 and high > 16 * low:
         middle = sp.Rational(sqrt(float(rational(low)) * float(rational(high)))).limit_denominator(10**6)
@@ -83,7 +82,7 @@ def split_point(edge: tuple[fmpq, fmpq]) -> fmpq:
 
 
 def short_point(edge: tuple[fmpq, fmpq]) -> fmpq:
-    """A number with a short name near the middle, for a counterexample that reads well."""
+    """Number with a small denominator near the middle of an edge, for a readable counterexample."""
     middle = split_point(edge)
     shorter = (to_fmpq(rational(middle).limit_denominator(limit)) for limit in (2, 10, 100, 1000))
     return next((short for short in shorter if edge[0] < short < edge[1]), middle)
@@ -95,7 +94,7 @@ def _tape_of(expression: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> Tape:
 
 
 def status_on(condition: Boolean, symbols: tuple[sp.Symbol, ...], box: Sequence[Interval]) -> bool | None:
-    """Tell whether a condition holds all over the box, nowhere in it, or neither is clear."""
+    """Tell whether a condition holds on the whole box (True) or nowhere on it (False); None if unclear."""
 
     def on_box(relation: sp.Rel) -> bool | None:
         equation = isinstance(relation, sp.Eq | sp.Ne)
@@ -111,7 +110,7 @@ def status_on(condition: Boolean, symbols: tuple[sp.Symbol, ...], box: Sequence[
 
 
 def witness_at(problem: BoxProblem, corner: Sequence[fmpq]) -> Point | None:
-    """The point, if it is admissible and the claim certainly fails there."""
+    """Point at a corner if it is admissible and the claim certainly fails there; None otherwise."""
     low, high = _tape_of(problem.gap, problem.symbols).value([interval_of((v, v)) for v in corner])
     if low > 0 or (low >= 0 and not problem.strict):
         return None
@@ -133,20 +132,20 @@ def _corners(box: Edges) -> Iterator[tuple[fmpq, ...]]:
 
 
 Box = Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]]
-"""Each symbol with its interval."""
+"""Interval of each symbol."""
 
 _MOST_BALLS = 1000
-"""Boxes that balls may try where z3 does not know."""
+"""Largest number of boxes for ball arithmetic if z3 does not know."""
 
 
 def inside_of(box: Box) -> tuple[Boolean, ...]:
-    """A box and the declared signs of its symbols as conditions."""
+    """Conditions that a point lies in the box and that its symbols have their declared signs."""
     ends = (c for s, (low, high) in box.items() for c in (sp.Ge(s, low), sp.Le(s, high)))
     return tuple(c for c in (*ends, *(c for s in box for c in declared(s))) if c != sp.true)
 
 
 def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
-    """Test of whether a condition follows from premises on the box, by z3 or by balls."""
+    """Return a test of whether premises imply a condition on the box, by z3 or by ball arithmetic."""
     real = tuple(s for s, (low, high) in box.items() if low != high)
     point = {s: low for s, (low, high) in box.items() if low == high}
     edges: Edges = tuple(edge_of(box[s]) for s in real)
@@ -174,7 +173,7 @@ def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
 
 @lru_cache(maxsize=2048)
 def _on_face(gap: sp.Expr, fixed: tuple[tuple[sp.Symbol, sp.Rational], ...]) -> sp.Expr:
-    """The gap with some symbols at an end of the first box, simplified so that an identical zero shows."""
+    """Substitute ends of the root box in the gap, and return 0 if the result simplifies to 0."""
     value = gap.xreplace(dict(fixed))
     if value.has(sp.zoo, sp.nan):
         return gap
@@ -182,7 +181,7 @@ def _on_face(gap: sp.Expr, fixed: tuple[tuple[sp.Symbol, sp.Rational], ...]) -> 
 
 
 def _face_tape(problem: BoxProblem, edges: Edges) -> Tape | None:
-    """The gap's tape; on a face of the first box, its own. None where the gap is zero there and may be."""
+    """Tape of the gap, restricted on a face of the root box; None if it vanishes there and zero is allowed."""
     fixed = tuple(
         (symbol, rational(edge[0]))
         for symbol, edge, first in zip(problem.symbols, edges, problem.root, strict=True)
@@ -193,7 +192,7 @@ def _face_tape(problem: BoxProblem, edges: Edges) -> Tape | None:
 
 
 BITS = (64, 160)
-"""Working precisions of the two tries."""
+"""Working precisions of the two attempts."""
 
 
 def prove_on_box(
@@ -208,17 +207,9 @@ def prove_on_box(
 ) -> BoxAnswer:
     """Show ``gap >= 0`` (``> 0`` if strict) wherever on the box the conditions hold and the gap is defined.
 
-    Args:
-        gap: an expression in the symbols.
-        symbols: one for each edge of the box.
-        box: exact ends.
-        conditions: premises that may cut the box; their symbols are among ``symbols``.
-        strict: ask for a positive gap.
-        budget: most boxes to look at in each of two tries.
-        sides: as of `BoxProblem`.
-
-    Raises:
-        UnsupportedError: the gap cannot be enclosed.
+    ``symbols`` has one for each edge of the box, and only these occur in the conditions, which may cut the
+    box. ``budget`` is the largest number of boxes in each of two attempts; ``sides`` is as in `BoxProblem`.
+    Raises UnsupportedError if the gap cannot be enclosed.
     """
     problem = BoxProblem(gap, strict, tuple(symbols), conditions, box, budget, sides=sides)
     for corner in _corners(box):
@@ -284,7 +275,7 @@ def _mean_value(tape: Tape, edges: Edges, box: Sequence[Interval], slopes: Seque
 
 
 def _monotone(edges: Edges, slopes: Sequence[Interval]) -> Edges:
-    """The face on which the gap is least, as far as the signs of the slopes show."""
+    """Face of the box on which the gap is least, as far as the signs of the slopes determine it."""
     return tuple(
         (low, low) if slope[0] >= 0 else (high, high) if slope[1] <= 0 else (low, high)
         for (low, high), slope in zip(edges, slopes, strict=True)
@@ -292,7 +283,7 @@ def _monotone(edges: Edges, slopes: Sequence[Interval]) -> Edges:
 
 
 def _split(problem: BoxProblem, edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]) -> list[Edges]:
-    """Two halves, cut where the gap varies most, and at times where the box is widest; none for a point."""
+    """Halves of a box, cut where the gap varies most or, at times, where the box is widest; [] for a point."""
     steep = [iv.absolute(slope)[1] for slope in slopes]
     even = problem.boxes % 3 == 0 or not all(slope.is_finite() for slope in steep)
 

@@ -1,7 +1,7 @@
 """Bounds of `bound`, compared with the independent checker of certificates.
 
-A certificate holds the choices behind a number; the checker, which shares no code with `bound`, computes the number
-again from them. A bound whose certificate is refused, or that is below its certificate, is refuted.
+A certificate holds the choices behind a number. The checker, which shares no code with `bound`, recomputes
+the number from them. A bound is refuted if its certificate is refused or claims a larger number.
 """
 
 import json
@@ -23,11 +23,11 @@ from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Certified
 
 _ROUNDING: Final = 1e-8
-"""Share by which a certificate may exceed the bound: its paths are written down in floats."""
+"""Share by which a certificate may exceed the bound, because its paths are written as floats."""
 
 
 def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Ask `bound` at the settings that meet the assumptions, and have the checker judge its certificates."""
+    """Compute `bound` at the settings that meet the assumptions, and have the checker judge its certificates."""
     for name, got, known in (("scheme", check.scheme, SCHEMES), ("losses", check.losses, tuple(Assumed))):
         if got not in known:
             raise InputError(
@@ -48,10 +48,10 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
         asked += 1
         try:
             certificate = json.loads(json.dumps(found.certificate()))
-        except InputError:  # its route has none
+        except InputError:  # its route has no certificate
             continue
         made += 1
-        certificate["claim"]["at"] = dyadic(setting[letter])  # of this run, whatever `bound` was shown
+        certificate["claim"]["at"] = dyadic(setting[letter])  # of this run, even if `bound` was given an altered one
         certificate |= {"run": write_run(run), "class": write_loss(losses)}
         claimed, why = from_dyadic(certificate["claim"]["value"]), _refused(dict(seal_nodes(certificate)))
         if claimed > found.epsilon * (1 + _ROUNDING):

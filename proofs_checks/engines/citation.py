@@ -1,7 +1,7 @@
-"""Citations: a result of another work is taken over, and what follows from such results.
+"""Results cited from other works, and consequences of such results.
 
-A citation stands unless a solver finds a point at which its line fails. A consequence holds where the premises of every
-cited result are met, and what they say gives the conclusion.
+A citation stands unless a solver finds a point at which its line fails. A consequence holds if the premises
+of every cited result are met and the cited conclusions imply its own.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ from lastiterate.symbolic.statement import Binomial, Constant, HockeyStick, Prob
 
 
 def decide(check: Cited, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Name the cited work, or the point at which the line fails."""
+    """Accept a citation with its source, or refute it at a point where the cited line fails."""
     found = broken(check, assumptions)
     if found is not None:
         return refuted(check, found, f"the line taken from {check.source} fails")
@@ -37,7 +37,7 @@ def decide(check: Cited, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 @cache
 def broken(cited: Cited, assumptions: tuple[Boolean, ...]) -> Counterexample | None:
-    """A point at which the cited line fails; None where none is found, or the line is not about numbers alone."""
+    """Point at which the cited line fails; None if none is found or the line is not about numbers alone."""
     given = tuple(one for one in relations((*assumptions, *cited.given)) if not one.atoms(AppliedUndef))
     require_possible(given)
     spoken = {letter for one in cited.given if one not in given for letter in one.free_symbols}
@@ -50,7 +50,7 @@ def broken(cited: Cited, assumptions: tuple[Boolean, ...]) -> Counterexample | N
 
 
 def _of_numbers(conclusion: Basic) -> Iterator[Relational]:
-    """Relations of numbers that a conclusion implies: few quantities may be below 0, and no probability above 1."""
+    """Relations between numbers implied by a conclusion, with unsigned quantities >= 0 and probabilities <= 1."""
     for part in And.make_args(conclusion) if isinstance(conclusion, Boolean) else ():
         if isinstance(part, Relational) and not isinstance(part, Ne) and not part.has(QuantityBase, AppliedUndef):
             yield part
@@ -65,7 +65,7 @@ near_misses = without_near_misses  # nothing is decided
 
 
 def _of_laws(said: Iterable[Basic]) -> Iterator[Boolean]:
-    """Conditions on numbers without which the premises that name a law do not describe one."""
+    """Conditions on the parameters of the laws named in premises."""
     known = dict[Basic, Basic]()
     for law in said:
         if isinstance(law, Binomial | Walk):
@@ -78,10 +78,9 @@ def _of_laws(said: Iterable[Basic]) -> Iterator[Boolean]:
 
 
 def _random_letters(said: Collection[Basic], conclusion: Relational) -> set[Symbol]:
-    """Letters whose law is a premise, and those that a relation ties to them and that nothing says to be numbers.
+    """Letters with a law among the premises, and letters that relations tie to them.
 
-    Raises:
-        UnprovedError: a relation with such letters has no further letter of its own, with which every outcome meets it.
+    Raises UnprovedError if such a relation has no letter of its own through which every outcome satisfies it.
     """
     declared, apart = _declared(said), list(relations(said))
     ties = [one for one in apart if one.free_symbols & declared]
@@ -98,7 +97,7 @@ def _random_letters(said: Collection[Basic], conclusion: Relational) -> set[Symb
 
 
 def _of_numbers_alone(cited: Cited, random: set[Symbol]) -> None:
-    """Raise an error unless a cited result is taken at numbers, with no random letters but those that are its own."""
+    """Raise UnprovedError unless a cited result is used at numbers, with no random letters except its own."""
     own = _declared(cited.given)
     laws = [one for one in cited.given if isinstance(one, Binomial | Walk)]
     outside = _outside_events(cited.conclusion).union(*(part.free_symbols for one in laws for part in one.args[1:]))
@@ -113,14 +112,14 @@ def _declared(said: Iterable[Basic]) -> set[Symbol]:
 
 
 def _outside_events(part: Basic) -> set[Symbol]:
-    """Letters outside the events of probabilities."""
+    """Letters that occur outside the events of probabilities."""
     if isinstance(part, Probability):
         return set()
     return part.free_symbols if not part.has(Probability) else set[Symbol]().union(*map(_outside_events, part.args))
 
 
 def _facts(said: Iterable[Basic], numbers: Iterable[Boolean]) -> Iterator[Boolean]:
-    """Relations between probabilities of events: one implies another, covers what it leaves, or excludes it."""
+    """Relations between probabilities of events that are certain, impossible, nested, covering or disjoint."""
     known = tuple(numbers)
     events = sorted({one.args[0] for part in said for one in part.atoms(Probability)}, key=str)
     for event in events:
@@ -142,7 +141,7 @@ def _facts(said: Iterable[Basic], numbers: Iterable[Boolean]) -> Iterator[Boolea
 
 
 def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Show the premises of every cited result, then the conclusion; what does not follow is undecided."""
+    """Prove the premises of every cited result, then the conclusion; undecided if something does not follow."""
     said = (*assumptions, *check.given)
     if not check.cited:
         raise InputError(
@@ -193,7 +192,7 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
 
 
 def _up_to_a_constant(check: Consequence, numbers: frozenset[Boolean]) -> None:
-    """Raise an error unless a cited bound up to a constant is at most the one claimed, term by term."""
+    """Raise an error unless the cited bound up to a constant is at most the claimed one, term by term."""
     found = [one.conclusion for one in check.cited if one.conclusion.has(Constant)]
     if len(found) != 1:
         raise InputError(f"One cited result needs to have a constant, got {len(found)} of them; name one.")
@@ -226,7 +225,7 @@ def _at_most(less: Expr, more: Expr, numbers: frozenset[Boolean]) -> bool:
 
 
 def _boole(check: Consequence, numbers: frozenset[Boolean]) -> list[Boolean]:
-    """The bound of the probability of the event claimed, once every outcome is in it or in one that covers the rest."""
+    """Lower bound on the probability of the claimed event, if every other outcome is in an event of ``covers``."""
     if not check.covers:
         return []
     claimed = check.conclusion.atoms(Probability)
@@ -254,9 +253,10 @@ def _of_defined(said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
 
 
 def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
-    """Facts about finite quantities alone; those of the conclusion must be such, but for one that is said to be large.
+    """Facts about finite quantities alone; UnprovedError if the conclusion has one that may be infinite.
 
-    A divergence may be infinite, and cannot be calculated with then. Where the large one is, nothing is left to show.
+    Its larger side may be infinite if it is an unsigned quantity, because the conclusion then holds
+    trivially.
     """
     said = set[Basic]().union(*map(_quantities, (conclusion, *known)))
     large = isinstance(conclusion, Le | Lt | Ge | Gt) and _is_unsigned(conclusion.gts)
@@ -269,7 +269,7 @@ def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
 
 
 def _bounded(finite: set[Basic], known: Iterable[Boolean]) -> set[Basic]:
-    """The quantities that are finite where these are: what may be below 0 may be minus infinity."""
+    """Quantities bounded by finite ones; signed quantities are left out, as they may be minus infinity."""
     bounds = [one for one in known if isinstance(one, Le | Lt | Ge | Gt) and _is_unsigned(one.lts)]
     while more := {one.lts for one in bounds if _quantities(one.gts) <= finite} - finite:
         finite = finite | more
@@ -281,5 +281,5 @@ def _is_unsigned(part: Basic) -> bool:
 
 
 def _quantities(part: Basic) -> set[Basic]:
-    """Quantities that are not parts of others."""
+    """Quantities that are not part of another one."""
     return {part} if isinstance(part, QuantityBase) else set[Basic]().union(*map(_quantities, part.args))

@@ -56,7 +56,7 @@ def _named(table: Mapping[str, _Made], name: str) -> _Made:
 
 @cache
 def deduce(name: str) -> Proposition:
-    """The inequality that a deduction reaches; UnprovedError where a rule does not apply."""
+    """Inequality that a deduction reaches; raises UnprovedError if a rule does not apply."""
     made = _named(DEDUCTIONS, name)(Calculus(prove))
     replayed(made)
     return made
@@ -64,20 +64,20 @@ def deduce(name: str) -> Proposition:
 
 @cache
 def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
-    """Both orders that a derivation reaches under these conditions on the numbers; UnprovedError where it stops."""
+    """Guarantee of both orders that a derivation reaches from conditions on numbers; UnprovedError if it stops."""
     return _both(_named(DERIVATIONS, name)(Kernel(prove, given)))
 
 
 @cache
 def track(name: str, given: frozenset[Boolean]) -> Span:
-    """The judgement about a distance that a derivation reaches; arguments and errors as of `derive`."""
+    """Judgement about a distance that a derivation reaches; arguments and errors as for `derive`."""
     made = _named(TRACKED, name)(Kernel(prove, given))
     _replayed(made)
     return made
 
 
 def judgements(check: Derived | RenyiBound | Tracked, assumptions: tuple[Boolean, ...]) -> tuple[Span, ...]:
-    """The judgements that the derivation of a check reaches under the conditions on the numbers; errors as above."""
+    """Judgements that the derivation of a check reaches from the conditions on numbers; errors as for `derive`."""
     given = (*assumptions, *check.given) if isinstance(check, RenyiBound) else assumptions
     numbers = frozenset(one for one in given if not one.has(largest_order))
     if isinstance(check, Tracked):
@@ -100,11 +100,10 @@ def _replayed(*ends: Span) -> None:
 
 
 def decide(check: _Checks, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Follow the rules of the calculus or of the kernel to their end, and hold it against the check.
+    """Follow the rules of the calculus or of the kernel to their end, and compare the result with the check.
 
-    A statement that does not follow is undecided; only a printed proof may be refuted, by its first false line. A
-    derivation that uses claims of the ledger proves no more than they do: if one was not shown for vectors of every
-    dimension, that limits its scope.
+    A statement that does not follow is undecided; only a printed proof can be refuted, by its first false
+    line. Cited claims limit the scope, as does a lemma not shown for vectors of every dimension.
     """
     if isinstance(check, Consequence):
         return decide_consequence(check, assumptions)
@@ -142,7 +141,7 @@ def _suppose(kernel: Kernel, span: Span) -> None:
 
 
 def _tracked(check: Tracked, kernel: Kernel) -> Span:
-    """The distance that a derivation reaches, at no cost and from equal starts; at most the one of the check."""
+    """Distance after T steps from equal starts at no cost, shown to be at most the distance of the check."""
     made = track(check.derivation, kernel.given)
     _suppose(kernel, made)
     if made.scope or (made.start, made.end, made.near) != (0, T, 0) or made.profile != Equal():
@@ -152,7 +151,7 @@ def _tracked(check: Tracked, kernel: Kernel) -> Span:
 
 
 def _bounded(check: RenyiBound, given: frozenset[Boolean]) -> tuple[tuple[Span, Span], tuple[str, ...]]:
-    """Both orders whose Renyi divergences are at most the bound, and the claims that this rests on beside them."""
+    """Both orders, with Renyi divergences shown to be at most the bound, and the claims cited for this."""
     numbers = frozenset(one for one in given if not one.has(largest_order))
     made, cites = derive(check.derivation, numbers), dict[str, None]()
     for condition in (made.first.given | made.second.given) - numbers:
@@ -173,12 +172,7 @@ def _bounded(check: RenyiBound, given: frozenset[Boolean]) -> tuple[tuple[Span, 
 
 
 def conclude(made: Proposition, statement: ForAll) -> Proposition:
-    """The inequality of a statement from one that was deduced, under the conditions of the statement.
-
-    Raises:
-        UnprovedError: it does not follow.
-        NoPointError: no numbers meet the conditions.
-    """
+    """Derive a statement's inequality from a deduced one; NoPointError if no numbers meet its conditions."""
     body, conditions = statement.body, frozenset(statement.conditions)
     if free(statement):
         raise UnprovedError(f"The statement needs a quantifier for each of its letters, got {free(statement)}.")
@@ -198,7 +192,7 @@ def conclude(made: Proposition, statement: ForAll) -> Proposition:
 
 
 def supposed_order(condition: Basic, given: Iterable[Basic]) -> bool:
-    """Tell whether a condition is that the order is at most alpha* of certain arguments, and one that is given."""
+    """Tell whether a condition bounds the order by alpha* of some arguments and is among the given ones."""
     if not condition.has(largest_order):
         return False
     for one in given:
@@ -211,9 +205,9 @@ def supposed_order(condition: Basic, given: Iterable[Basic]) -> bool:
     return False
 
 
-@lru_cache(maxsize=1024)  # near misses and mutants suppose what their check does
+@lru_cache(maxsize=1024)  # near misses and mutants share the premises of their check
 def unmeetable(given: frozenset[Basic]) -> str:
-    """Reason why relations cannot be met, "" where they can; alpha* may be any positive number there."""
+    """Reason why relations cannot be met, "" if they can; values of alpha* may be any positive numbers."""
     said = list(relations(given))
     orders = sorted({one for part in said for one in part.atoms(AppliedUndef) if one.func == largest_order}, key=str)
     letters = {order: Dummy(str(order.func), positive=True) for order in orders}
@@ -249,7 +243,7 @@ def _claim(key: str) -> Claim:
 
 @cache
 def used(key: str) -> tuple[Outcome, ...]:
-    """The outcomes of the checks of a claim that a derivation uses."""
+    """Outcomes of the checks of a claim that a derivation uses."""
     claim = _claim(key)
     return tuple(decide_check(check, claim.assumptions) for check in claim.checks)
 
@@ -259,7 +253,7 @@ def near_misses(
     assumptions: tuple[Boolean, ...],  # noqa: ARG001
     room: Expr,
 ) -> tuple[Check, ...]:
-    """A bound or a profile three percent less, and a consequence or a deduction without a premise."""
+    """Checks with a bound or profile reduced by 3 %, and consequences or deductions without a premise."""
     if isinstance(check, RenyiBound):
         return lessened(check, "bound", "a bound", room)
     if isinstance(check, Tracked):
@@ -285,7 +279,7 @@ def _weakened(check: Deduced) -> Iterator[Deduced]:
 
 
 def _consequences(check: Consequence, factor: Expr) -> Iterator[Consequence]:
-    """Each term of a bound up to a constant times a factor, and the check without each premise that is used."""
+    """Variants with a term of a bound up to a constant scaled by a factor, or without a premise that is used."""
     for bound in check.conclusion.atoms(Constant):
         for term in Add.make_args(bound.args[0]):
             less = bound.func(bound.args[0] - (1 - factor) * term)
@@ -298,7 +292,7 @@ def _consequences(check: Consequence, factor: Expr) -> Iterator[Consequence]:
 
 
 def _lessened(own: Any, factor: Expr) -> Any:
-    """A profile or a tuple of parts with one distance or number of steps times a factor; None where there is none."""
+    """Scale one distance or number of steps in a profile or a tuple of parts; None if there is none."""
     if isinstance(own, Letter):
         return Equal()
     if isinstance(own, tuple):

@@ -1,14 +1,14 @@
 """Transcendental inequalities on a box and printed values, by ball arithmetic.
 
-The sign of a derivative may decide where boxes do not.
+If boxes do not decide an inequality, the sign of a derivative may.
 
-Lemma 1. x = low - 1 + 1/t maps 0 < t <= 1 onto low <= x < oo, and x = high + 1 - 1/t onto x <= high; a whole line is
-two such ranges. So the relation holds for all x when it holds for all t with t > 0. Next to t = 0 balls give the
-range of each operation over [X, oo], and no slope is taken there.
+Lemma 1. The map x = low - 1 + 1/t takes 0 < t <= 1 onto low <= x < oo, and x = high + 1 - 1/t takes it onto x
+<= high. The whole line is the union of two such ranges. The relation thus holds for all x if it holds for all
+t. Near t = 0, balls enclose the range of each operation over [X, oo], and no slope is taken there.
 
-Lemma 2. A gap that is defined on low <= x <= high, or x < oo, with a derivative that is nowhere negative there, is
-least at low. So where both are shown on the whole box, conditions aside, the face x = low is all that is left to show.
-A slope that is shown at whole numbers alone, or anywhere but at 0, says nothing of what is left out.
+Lemma 2. A gap that is defined on low <= x <= high (or x < oo), with a derivative that is nowhere negative
+there, is least at x = low. If both are shown on the whole box without the conditions, only the face x = low
+remains. A sign shown only at whole numbers, or only away from 0, says nothing about the points left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,19 +36,14 @@ from lastiterate.symbolic.checks import Check, IntervalInequality, Relation, Sig
 from lastiterate.symbolic.kernel.profiles import new_letter
 
 _LITTLE = 200
-"""Boxes where the sides are not shown to be defined, so that nothing can hold."""
+"""Budget of boxes if the sides are not shown to be defined, so that the check can only be refuted."""
 
 MAX_GRID = 4000
-"""Largest number of combinations of the integer symbols."""
+"""Largest number of combinations of values of the integer symbols."""
 
 
 def _box_of(check: IntervalInequality) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
-    """The box with rational ends.
-
-    Raises:
-        InputError: an end is not rational, the ends are in the wrong order, an interval leaves what its symbol is
-            declared to be, or a free symbol has no interval.
-    """
+    """Box with rational ends for all free symbols; InputError if ends are unordered or outside declarations."""
     box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]] = {}
     for symbol, ends in check.box.items():
         low, high = (sp.nsimplify(end) if isinstance(end, float) else sp.sympify(end, strict=True) for end in ends)
@@ -69,7 +64,7 @@ def _box_of(check: IntervalInequality) -> dict[sp.Symbol, tuple[sp.Rational, sp.
 
 
 def _scope(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> str:
-    """The intervals that are narrower than what the assumptions and the declarations leave; "" where none is."""
+    """Intervals that are narrower than the assumptions and declarations allow, as text; "" if there are none."""
     inside = [one for one in assumptions if one.free_symbols <= check.box.keys()]
     seen = free_symbols(check.left, check.right)
     unbounded = any(end in (sp.oo, -sp.oo) for ends in check.box.values() for end in ends)
@@ -131,9 +126,9 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
 
 
 def _undefined(check: IntervalInequality, premises: Sequence[Boolean], box: Box) -> str:
-    """The first part of the sides that is not shown to be defined on the box, in a sentence; "" where all are.
+    """Sentence about the first part of the sides not shown to be defined on the box; "" if all are.
 
-    Values are put into each part separately: in a whole side, 0 (1/r) becomes 0 and (-1)^(3/2) becomes -I.
+    Parts are evaluated separately, because in a whole side 0 (1/r) becomes 0 and (-1)^(3/2) becomes -I.
     """
     fixed = {symbol: low for symbol, (low, high) in box.items() if low == high}
     shown = shown_on(box)
@@ -198,7 +193,7 @@ def near_misses(
     assumptions: tuple[Boolean, ...],
     room: sp.Expr,  # noqa: ARG001
 ) -> tuple[Check, ...]:
-    """The last digit printed one more and one less, or the right side less by more than the room."""
+    """Last printed digit raised or lowered by one, or the right side reduced by more than the room."""
     if isinstance(check, Value):
         printed = Decimal(check.printed)
         unit = Decimal(1).scaleb(int(printed.as_tuple().exponent))
@@ -207,16 +202,16 @@ def near_misses(
 
 
 _FAR, _NEAR = 400, 8000
-"""Boxes next to an infinite end, where few are enough or none are, and elsewhere."""
+"""Budgets of boxes for a range with an infinite end, where more rarely help, and for any other."""
 
 _LADDER = 3
-"""Depth to which derivatives of derivatives are shown to keep their sign."""
+"""Largest depth of nested derivatives whose signs are shown."""
 
 _SMOOTH = (
     sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.sin, sp.cos, sp.sinh, sp.cosh, sp.tanh, sp.asinh, sp.atan, sp.erf,
     sp.erfc, sp.tan, sp.acosh, sp.asin, sp.acos, sp.atanh, sp.loggamma,
 )  # fmt: skip
-"""Functions that have a derivative wherever they are defined."""
+"""Functions with a derivative inside their domains."""
 
 
 def _halves(check: IntervalInequality) -> Iterator[IntervalInequality]:
@@ -242,7 +237,7 @@ def _on_range(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladde
     if outcome.status is Status.REFUTED:
         return _refuted(check, assumptions, values, outcome.counterexample) if values else outcome
     box = {s: (sp.Rational(low), sp.Rational(high)) for s, (low, high) in finite.box.items()}
-    whole = not unmet((finite.left, finite.right), (), shown_on(box))  # as Lemma 2 supposes
+    whole = not unmet((finite.left, finite.right), (), shown_on(box))  # as Lemma 2 requires
     if whole and (found := _by_slope(check, assumptions, ladder)):
         return held(check, Grade.CERTIFIED, found)
     return outcome
@@ -254,7 +249,7 @@ def _refuted(
     values: Mapping[sp.Symbol, sp.Expr],
     found: Counterexample | None,
 ) -> Outcome:
-    """The refutation at the point of the box that corresponds to a point of the letters t."""
+    """Refutation at the point of the original box that corresponds to a point of the letters t."""
     at = {name: sp.Rational(number) for name, number in (found.at if found else {}).items()}
     numbers = {s: at[str(s)] for one in (*values.values(), *check.box) for s in one.free_symbols if str(s) in at}
     point: Point = {s: values.get(s, s).xreplace(numbers) for s in check.box}
@@ -265,7 +260,7 @@ def _refuted(
 def _finite(
     check: IntervalInequality, assumptions: tuple[Boolean, ...]
 ) -> tuple[IntervalInequality, dict[sp.Symbol, sp.Expr]]:
-    """The check in a new letter t for each symbol with an infinite end, and these symbols in terms of t."""
+    """Check with a new letter t for each symbol with an infinite end, and these symbols in terms of t."""
     values: dict[sp.Symbol, sp.Expr] = {}
     box: dict[sp.Symbol, tuple[sp.Expr, sp.Expr]] = {}
     for symbol, (low, high) in check.box.items():
@@ -281,7 +276,7 @@ def _finite(
 
 
 def _by_slope(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladder: int) -> str:
-    """Sentence that says how Lemma 2 shows the relation; "" where no symbol allows it."""
+    """Sentence that says how Lemma 2 shows the relation; "" if no symbol allows it."""
     gap = check.right - check.left
     if not ladder or not all(
         part.is_Symbol or part.is_number or isinstance(part, _SMOOTH) for part in sp.preorder_traversal(gap)
@@ -300,7 +295,7 @@ def _by_slope(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladde
         elsewhere = tuple(one for one in assumptions if symbol not in one.free_symbols)
         ends = {direction: end for direction, end in ((1, low), (-1, high)) if end not in (sp.oo, -sp.oo)}
         holes = symbol.is_algebraic or symbol.is_noninteger or any(isinstance(c, sp.Ne) for c in conditions_of(symbol))
-        if low == high or (holes and len(ends) == 2):  # the new letter for an infinite range is any number
+        if low == high or (holes and len(ends) == 2):  # the new letter of an infinite range is any real number
             continue
         for direction, end in ends.items():
             slope = sp.factor_terms(sp.diff(gap, symbol) * direction)

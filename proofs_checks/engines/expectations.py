@@ -1,4 +1,4 @@
-"""Means of random quantities: each is evaluated by its rule, and what is left is an equation or an inequality."""
+"""Means of random quantities: rules evaluate them and leave an equation or an inequality to decide."""
 
 from dataclasses import replace
 
@@ -74,7 +74,7 @@ def _means(check: Expected) -> list[ExactMean]:
 
 
 def _whole(check: Expected, assumptions: tuple[Boolean, ...]) -> tuple[Expected, tuple[Boolean, ...]]:
-    """Check and assumptions with sizes that are integers, whatever they are declared to be, and lengths of letters."""
+    """Declare all sizes to be integers, and expand lengths and inner products of sums in letters."""
     left, right = _of_letters(check.left), _of_letters(check.right)
     sizes = {size for mean in left.atoms(ExactMean) | right.atoms(ExactMean) for size in mean.sizes()}
     sizes = {size for size in sizes if size.is_Symbol and not size.is_integer}
@@ -86,7 +86,7 @@ def _whole(check: Expected, assumptions: tuple[Boolean, ...]) -> tuple[Expected,
 
 
 def _of_letters(said: Basic) -> Basic:
-    """The same with lengths and inner products of letters alone in the place of those of their sums."""
+    """Expand lengths and inner products of sums into those of letters."""
 
     def of(one: Expr) -> Expr:
         try:
@@ -99,7 +99,7 @@ def _of_letters(said: Basic) -> Basic:
 
 
 def _not_random(check: Expected, premises: tuple[Boolean, ...]) -> None:
-    """Raise where a random letter stands outside of a mean, or is a size."""
+    """Raise InputError if a random letter occurs outside a mean or is a size."""
     means = _means(check)
     left, right = (side.xreplace(dict.fromkeys(means, S.Zero)) for side in (check.left, check.right))
     sizes = (size for mean in means for size in mean.sizes())
@@ -112,7 +112,7 @@ def _not_random(check: Expected, premises: tuple[Boolean, ...]) -> None:
 
 
 def _has_room(found: Counterexample, means: list[ExactMean], letters: list[Vector]) -> bool:
-    """Tell whether vectors of any inner products fit into the sizes of matrices, where these have a value."""
+    """Tell whether matrices have room for vectors with any inner products, as far as their sizes are known."""
     sizes = [size for mean in means if isinstance(mean, GaussianMean) for size in mean.rooms()]
     at = {one: Rational(found.at[str(one)]) for size in sizes for one in size.free_symbols if str(one) in found.at}
     numbers = [number for size in sizes if (number := size.xreplace(at)).is_number]
@@ -120,6 +120,6 @@ def _has_room(found: Counterexample, means: list[ExactMean], letters: list[Vecto
 
 
 def near_misses(check: Expected, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """The right side three percent less, or more in an equation."""
+    """Right side reduced by 3 % beyond the room, or increased by 3 % in an equation."""
     right = (MORE if check.relation is Relation.EQUAL else LESS * (1 - room)) * check.right or S.One
     return (variant(check, f"{right} on the right", right=right),)

@@ -1,7 +1,7 @@
-"""Inequalities between vectors of every dimension, for all members of families of functions, sets and operators.
+"""Inequalities between vectors of every dimension, for all members of families of functions and operators.
 
-A statement that holds for every positive semidefinite matrix of inner products holds in every R^d. A proof is a sum of
-hypotheses with multipliers, verified exactly; a refutation is an exact matrix. Without either, it is undecided.
+A statement that holds for every positive semidefinite matrix of inner products holds in every R^d. A proof is
+a sum of hypotheses with multipliers, verified exactly; a refutation is an exact matrix.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ from lastiterate.symbolic.vectors import Inner, Norm, Vector, coefficients, inne
 
 
 def require(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> None:
-    """Raise unless every letter has one meaning, and every family has a member."""
+    """Raise InputError unless every letter has one meaning and every family has a member."""
     if check.relation not in (Relation.AT_MOST, Relation.EQUAL):
         raise InputError(f"An inequality between vectors needs the sign <= or ==, got sign={check.sign}; use <=.")
     _letters(check)
@@ -48,7 +48,7 @@ def _known(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> tuple[B
 
 
 def _letters(check: VectorInequality) -> None:
-    """Raise unless every letter of a sample is that of one member at one point, and every value has a sample."""
+    """Raise InputError unless each sample letter has one member and one point, and each value has a sample."""
     families: dict[str, Family] = {}
     meanings: dict[sp.Expr, tuple[str, sp.Expr]] = {}
     points: dict[tuple[str, str], Sample] = {}
@@ -79,11 +79,11 @@ def _letters(check: VectorInequality) -> None:
 
 
 def _not_negative(family: Family) -> Iterator[sp.Expr]:
-    """Numbers that must not be negative for the family to have a member.
+    """Numbers that must be nonnegative for the family to have a member.
 
-    No function on R^d that is strongly convex or concave has bounded gradients. Of the operators, those of strong
-    monotonicity m, cocoercive with b, have |T(x) - T(y)| = a |x - y| with a >= m + b a^2 and a <= lipschitz, and a
-    multiple of x is one wherever such an a exists.
+    No strongly convex or concave function on R^d has bounded gradients. An operator with strong monotonicity
+    m and cocoercivity b satisfies |T(x) - T(y)| = a |x - y| with a >= m + b a^2 and a <= lipschitz.
+    Conversely, if such an a exists, a multiple of the identity is a member.
     """
     if isinstance(family, Functions) and family.steep != sp.oo:
         yield from (family.steep, -family.low, *(one for one in (family.high,) if one != sp.oo))
@@ -97,7 +97,7 @@ def _not_negative(family: Family) -> Iterator[sp.Expr]:
 
 
 def _numbers(check: VectorInequality) -> Iterator[sp.Expr]:
-    """The expressions of a claim, with letters in the places of lengths and inner products, and what stands in them."""
+    """Expressions of a claim with letters for lengths and inner products, and the arguments of these."""
     constants = (part for one in check.samples for part in vars(one.family).values() if isinstance(part, sp.Basic))
     samples = (part for one in check.samples for part in (one.point, one.image, one.value))
     for part in (check.left, check.right, *samples, *(one for one in constants if one != sp.oo)):
@@ -107,8 +107,8 @@ def _numbers(check: VectorInequality) -> Iterator[sp.Expr]:
 
 
 def fault(problem: GramCase, multipliers: Mapping[str, sp.Expr]) -> str:
-    """Reason why the multipliers do not form a proof; "" where they do."""
-    given = problem.premises  # under which the forms are defined, as what they are of is, and its curvatures differ
+    """Reason why the multipliers do not form a proof; "" if they do."""
+    given = problem.premises  # the forms are defined under these, as their sides are and the curvatures differ
     rest = slack(problem, multipliers)
     rest = Form(rest.matrix.applyfunc(sp.factor), rest.values.applyfunc(sp.cancel), sp.factor(rest.constant))
     if any(value != 0 for value in rest.values):
@@ -126,7 +126,7 @@ def fault(problem: GramCase, multipliers: Mapping[str, sp.Expr]) -> str:
 
 
 def _left(matrix: sp.Matrix, given: tuple[Boolean, ...]) -> sp.Matrix:
-    """The matrix that elimination by positive entries of the diagonal leaves: both are semidefinite, or neither is."""
+    """Eliminate positive diagonal entries; the result is semidefinite if and only if the given matrix is."""
     for i in range(matrix.rows):
         pivot = matrix[i, i]
         if pivot.is_positive or (pivot != 0 and entails(given, sp.Gt(pivot, 0, evaluate=False))):
@@ -137,7 +137,7 @@ def _left(matrix: sp.Matrix, given: tuple[Boolean, ...]) -> sp.Matrix:
 
 
 def _minors(matrix: sp.Matrix) -> Sequence[sp.Expr]:
-    """The principal minors that are not 0, without rows that are, and without letters that a translation sets to 0."""
+    """Nonzero principal minors, without zero rows and without letters that a translation sets to 0."""
     kept = [i for i in seen_letters([matrix]) if any(entry != 0 for entry in matrix[i, :])]
     chosen = (rows for size in range(1, len(kept) + 1) for rows in combinations(kept, size))
     minors = (sp.factor(matrix.extract(list(rows), list(rows)).det(method="berkowitz")) for rows in chosen)
@@ -145,7 +145,7 @@ def _minors(matrix: sp.Matrix) -> Sequence[sp.Expr]:
 
 
 def _nonnegative(number: sp.Expr, given: tuple[Boolean, ...]) -> bool:
-    """Tell whether z3 shows that a number is defined and not negative; even powers and known signs are left out."""
+    """Tell whether a number is provably defined and nonnegative; even powers and known signs are left out."""
     if unmet((number,), given, entails):
         return False
     above, below = sp.fraction(sp.together(number))
@@ -165,7 +165,7 @@ def decide(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Outcome
         return undecided(check, why)
     proofs = dict[str, None]()
     checks: tuple[VectorInequality, ...] = (check,)
-    if check.relation is Relation.EQUAL:  # which is two inequalities
+    if check.relation is Relation.EQUAL:  # an equation is two inequalities
         checks = replace(check, sign="<="), replace(check, sign="<=", left=check.right, right=check.left)
     for one in checks:
         cases, plain = tuple(gram_cases(one, assumptions)), _unclipped(one)
@@ -210,7 +210,7 @@ def _counterexample(cases: tuple[GramCase, ...]) -> tuple[GramCase, Matrix] | No
 
 
 def _unclipped(check: VectorInequality) -> VectorInequality:
-    """The check where clipping changes nothing: for vectors of at most the radius in length."""
+    """Restrict a check to vectors no longer than the radius, which clipping does not change."""
     for one in check.samples:
         if isinstance(one.family, Clipping) and (one.image.is_Symbol or one.image == one.point):
             rest = tuple(other for other in check.samples if other != one)
@@ -248,7 +248,7 @@ def _value(problem: GramCase, found: Matrix, columns: Mapping[Vector, sp.Matrix]
 
 
 def near_misses(check: VectorInequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:
-    """A length on the left one percent longer, room aside, or one on the right shorter; in an equation any term."""
+    """A length on the left 1 % longer or on the right 1 % shorter, beyond the room; in an equation, any term."""
     found = list[Check]()
     for place in terms_of(check, "left", "right"):
         number = place.term.replace(Norm, lambda _: sp.S.One)

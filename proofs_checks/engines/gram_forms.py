@@ -1,8 +1,8 @@
-"""Inequalities between vectors as linear forms in a matrix of inner products, in function values, and in 1.
+"""Vector inequalities as linear forms in a matrix of inner products, in function values, and in 1.
 
-An inequality is an expression that is at most 0: <matrix, G> + values . F + constant, whose numbers are expressions in
-the parameters. A check falls into cases: which argument a maximum is, and whether the least and the greatest curvature
-of a class agree. Letters that no form sees, by invariance under translations, are set to 0.
+An inequality is an expression <matrix, G> + values . F + constant <= 0 with coefficients in the parameters. A
+check splits into cases by the argument that attains each maximum, and by whether the least and the greatest
+curvature of a class agree. Letters on which no form depends, by translation invariance, are set to 0.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,11 +23,11 @@ from lastiterate.symbolic.statement import letters as letters_of
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 _Case: TypeAlias = tuple[VectorInequality, tuple[Boolean, ...]]
-"""A check, and conditions on its parameters."""
+"""Check with conditions on its parameters."""
 
 
 class Form(NamedTuple):
-    """A linear form in inner products of letters, in function values, and in 1."""
+    """Linear form in inner products of letters, in function values, and in 1."""
 
     matrix: sp.Matrix
     values: sp.Matrix
@@ -40,13 +40,13 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True)
 class GramCase:
-    """A case of a check: where the premises hold and no hypothesis is above 0, the goal is at most 0.
+    """Case of a check: if the premises hold and no hypothesis is positive, the goal is at most 0.
 
     Attributes:
-        letters: of vectors, in the order of the matrices; those of ``origin`` are set to 0.
-        goal: the left side minus the right one, or their squares; ``sides`` are not squared.
-        signs: numbers that are not negative, for the squares to say what the sides say.
-        exact: whether what meets the hypotheses belongs to members of the families.
+        letters: vectors in the order of the matrices; those in ``origin`` are set to 0.
+        goal: left minus right side, or the difference of their squares; ``sides`` are not squared.
+        signs: numbers that must be nonnegative for the squares to imply the original inequality.
+        exact: whether members of the families attain everything that meets the hypotheses.
     """
 
     premises: tuple[Boolean, ...]
@@ -62,14 +62,14 @@ class GramCase:
 
 
 def gram_cases(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[GramCase]:
-    """The cases into which a check splits; they cover it."""
+    """Cases that together cover a check."""
     for chosen, found in _of_maxima(check, premises):
         for case, allowed in _of_curvatures(chosen, found):
             yield _problem(case, allowed)
 
 
 def _of_maxima(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[_Case]:
-    """One case for every argument that a maximum or minimum of numbers may be."""
+    """One case for each argument that may attain a maximum or minimum of numbers."""
     said = (check.left, check.right, *check.given)
     found = sorted(set[sp.Basic]().union(*(one.atoms(sp.Max, sp.Min, sp.Abs) for one in said)), key=str)
     if not found:
@@ -86,7 +86,7 @@ def _of_maxima(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterat
 
 
 def _of_curvatures(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[_Case]:
-    """The case low < high for every class of functions, and low = high, where gradients are affine."""
+    """Cases low < high and low = high of every class of functions; in the latter, gradients are affine."""
     for family in dict.fromkeys(one.family for one in check.samples if isinstance(one.family, Functions)):
         low, high = family.low, family.high
         apart = sp.Lt(low, high, evaluate=False)
@@ -103,7 +103,7 @@ def _of_curvatures(check: VectorInequality, premises: tuple[Boolean, ...]) -> It
 
 
 def _meet(gap: sp.Expr) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
-    """All ways in which a gap may be 0, each as a letter and what it is there."""
+    """All solutions of gap = 0, each as a letter and its value."""
     for factor, _ in sp.factor_list(sp.numer(sp.together(gap)))[1]:
         if not factor.is_nonzero:
             letter = next((one for one in sorted(factor.free_symbols, key=str) if sp.degree(factor, one) == 1), None)
@@ -113,15 +113,12 @@ def _meet(gap: sp.Expr) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
 
 
 def _affine(check: VectorInequality) -> VectorInequality:
-    """The check with what a sample says of another.
-
-    That is at the same point, or of a function of one curvature; and clipping does not change a gradient that is short.
-    """
+    """Eliminate samples determined by another (same point, or one curvature) and clipping of short gradients."""
     short = {one.image: one.family.steep for one in check.samples if isinstance(one.family, Functions)}
     for one in check.samples:
         if isinstance(one.family, Clipping) and short.get(one.point) == one.family.radius and one.image != one.point:
             return _affine(rename(check, {one.image: one.point}))
-    ordered = sorted(check.samples, key=lambda one: one.image.is_Symbol)  # those first of which the gradient is known
+    ordered = sorted(check.samples, key=lambda one: one.image.is_Symbol)  # samples with known gradients first
     for first, other in combinations(ordered, 2):
         names = _implied(first, other) if first.family == other.family else {}
         if names:
@@ -131,7 +128,7 @@ def _affine(check: VectorInequality) -> VectorInequality:
 
 
 def _implied(first: Sample, other: Sample) -> dict[sp.Expr, sp.Expr]:
-    """The image and the value of a sample by those of another; {} where the family does not say them."""
+    """Image and value of a sample in terms of another one; {} if the family does not determine them."""
     family, apart = first.family, sp.expand(other.point - first.point)
     low, high = (family.low, family.high) if isinstance(family, Functions) else (sp.S.Zero, sp.S.One)
     if high == sp.oo or (apart != 0 and low != high):
@@ -144,7 +141,7 @@ def _implied(first: Sample, other: Sample) -> dict[sp.Expr, sp.Expr]:
 
 
 def rename(check: VectorInequality, names: Mapping[sp.Expr, sp.Expr]) -> VectorInequality:
-    """The check with other expressions in the places of some, also in its families and samples."""
+    """Substitute expressions in a check, including its families and samples."""
     return replace(check, **{one.name: declared.renamed(getattr(check, one.name), names) for one in fields(check)})
 
 
@@ -180,7 +177,7 @@ def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> GramCase
 
 
 def _premise(premise: Boolean, name: str, known: tuple[Boolean, ...]) -> Iterator[tuple[str, sp.Expr, list[sp.Expr]]]:
-    """A premise as expressions that are at most 0, and what it says of the signs of numbers."""
+    """Named expressions <= 0 that a premise states, each with numbers that must be nonnegative."""
     if isinstance(premise, sp.Eq) and not _lengths(premise):
         yield name, premise.lhs - premise.rhs, []
         yield f"{name} reversed", premise.rhs - premise.lhs, []
@@ -197,7 +194,7 @@ def _premise(premise: Boolean, name: str, known: tuple[Boolean, ...]) -> Iterato
 
 
 def _lengths(expression: sp.Basic) -> list[sp.Expr]:
-    """The lengths in an expression that are not squared."""
+    """Lengths in an expression that are not squared."""
     return sorted(expression.replace(_is_square, lambda _: sp.S.Zero).atoms(Norm), key=str)
 
 
@@ -207,7 +204,7 @@ def _is_square(expression: sp.Basic) -> bool:
 
 @lru_cache(maxsize=4096)
 def _difference(less: sp.Expr, more: sp.Expr, known: tuple[Boolean, ...]) -> tuple[sp.Expr, tuple[sp.Expr, ...]]:
-    """One side minus the other, or their squares where lengths stand; and numbers that must not be negative then."""
+    """Left minus right side, squared if lengths occur, and numbers that must then be nonnegative."""
     less, more = sp.sympify(less, strict=True), sp.sympify(more, strict=True)
     if not _lengths(less) and not _lengths(more):
         return _expanded(less - more), ()
@@ -244,7 +241,7 @@ def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[Functi
 
 
 def linear_coefficients(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> list[sp.Expr] | None:
-    """The numbers before the unknowns, then the one without; None where it is not linear in them."""
+    """Coefficients of the unknowns, then the constant term; None if the expression is not linear in them."""
     if not unknowns:
         return [sp.factor(expression)]
     terms = dict(sp.Poly(expression, *unknowns).terms())
@@ -254,7 +251,7 @@ def linear_coefficients(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> l
 
 
 def seen_letters(matrices: Sequence[sp.Matrix]) -> list[int]:
-    """Places of letters, without those that a translation sets to 0: a vector that every matrix sends to 0."""
+    """Indices of letters, without those that a translation along a common null vector sets to 0."""
     size = matrices[0].rows
     if not size:
         return []

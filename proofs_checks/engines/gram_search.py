@@ -1,4 +1,4 @@
-"""Search for multipliers and counterexamples: candidates, each of which is verified exactly by others."""
+"""Search in floats for multipliers and counterexamples; every candidate is verified exactly."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -25,9 +25,9 @@ Floats: TypeAlias = NDArray[np.float64]
 def _solve(
     cost: Floats, equal: tuple[Floats, Floats], above: tuple[Floats, Floats], psd: Sequence[tuple[Floats, Floats]]
 ) -> Floats | None:
-    """The least ``cost . x`` where A x = b, A x >= b, and all B + sum x_j A_j are positive semidefinite.
+    """Minimise ``cost . x`` subject to A x = b, A x >= b and positive semidefinite B + sum x_j A_j.
 
-    ``equal`` and ``above`` are A and b; ``psd`` has of every matrix the A_j, stacked, and B.
+    ``equal`` and ``above`` are pairs (A, b); ``psd`` has the stacked A_j and B of each matrix.
     """
     rows, sides, cones = [equal[0], -above[0]], [equal[1], -above[1]], list[Any]()
     if len(equal[1]):
@@ -59,12 +59,12 @@ def _solve(
 
 _TOLERANCE = 1e-9
 _MOST_SYSTEMS, _MOST_FOUND = 20_000, 12
-"""Largest numbers of systems of equations that are solved, and of solutions that are tried as multipliers."""
+"""Largest numbers of systems of equations solved, and of solutions tried as multipliers."""
 
 
 @dataclass(frozen=True)
 class _Free:
-    """Multipliers, the number s and the matrix S, linear in free numbers t."""
+    """Multipliers, the number s and the matrix S, as linear functions of free numbers t."""
 
     names: tuple[str, ...]
     letters: tuple[sp.Symbol, ...]
@@ -73,12 +73,12 @@ class _Free:
     matrix: sp.Matrix
 
     def put(self, values: dict[sp.Symbol, sp.Expr]) -> dict[str, sp.Expr]:
-        """The multipliers where t has these values, without those that are 0."""
+        """Nonzero multipliers by name, with these values substituted for t."""
         found = (sp.factor(one.xreplace(values)) for one in self.multipliers)
         return {name: one for name, one in zip(self.names, found, strict=True) if one != 0}
 
     def equations(self) -> list[sp.Expr]:
-        """Expressions linear in t that may vanish."""
+        """Expressions that are linear in t and may vanish at a solution."""
         rows = range(self.matrix.rows)
         found = [*self.multipliers, self.constant, *(one - other for one, other in combinations(self.multipliers, 2))]
         found += (self.matrix[i, k] for i in rows for k in rows if i <= k)
@@ -91,11 +91,11 @@ class _Free:
 
 
 def _vertices(free: _Free, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
-    """Multipliers that serve at the points, in floats.
+    """Multipliers that are valid at the points, in floats, and rational in the parameters.
 
-    The free numbers t are put where as many equations hold: that a multiplier, s or an entry of S vanishes, that two
-    multipliers agree, that a minor of two rows has no slope, or that two entries of a column agree up to sign. The
-    solutions are rational in the parameters.
+    The free numbers t solve as many equations. An equation says that a multiplier, s or an entry of S
+    vanishes, that two multipliers agree, that a minor of two rows has slope 0, or that two entries of a
+    column agree up to sign.
     """
     equations, size, count = free.equations(), free.matrix.rows, len(free.letters)
     rows, matrix, numbers = (
@@ -131,7 +131,7 @@ def _is_good(multipliers: Floats, matrix: Floats) -> bool:
 
 
 def _serves(free: _Free, values: dict[sp.Symbol, sp.Expr], point: Point) -> bool:
-    """Tell whether the multipliers are not negative and S is positive semidefinite at a point, in floats."""
+    """Tell whether the multipliers are nonnegative and S is positive semidefinite at a point, in floats."""
     here = {name: value.xreplace(point) for name, value in values.items()}
     found = [one.xreplace(point).xreplace(here) for one in (*free.multipliers, free.constant, *free.matrix)]
     if not all(one.is_number and one.is_real for one in found):
@@ -141,13 +141,13 @@ def _serves(free: _Free, values: dict[sp.Symbol, sp.Expr], point: Point) -> bool
 
 
 _MOST_FREE = 3
-"""Largest number of free numbers."""
+"""Largest number of free numbers t."""
 _NOTHING = 1e-5
-"""Share of the largest multiplier below which another one is 0."""
+"""Share of the largest multiplier below which a multiplier is taken to be 0."""
 
 
 def find_multipliers(problem: GramCase, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
-    """Multipliers that serve at the points, in floats."""
+    """Candidate multipliers, valid at the points in floats."""
     for names in _supports(problem, points):
         free = _eliminated(problem, names)
         if free is not None and len(free.letters) <= _MOST_FREE:
@@ -155,7 +155,7 @@ def find_multipliers(problem: GramCase, points: Sequence[Point]) -> Iterator[dic
 
 
 def _supports(problem: GramCase, points: Sequence[Point]) -> list[tuple[str, ...]]:
-    """Hypotheses whose multipliers may be other than 0: few, as semidefinite programs have them, then all."""
+    """Hypotheses that may have nonzero multipliers: small sets from semidefinite programs first, then all."""
     names = tuple(problem.hypotheses)
     sparse, generator = list[tuple[str, ...]](), np.random.default_rng(0)
     for point in points[:2] if len(names) > _MOST_FREE else ():
@@ -174,7 +174,7 @@ def _numbers(form: Form, point: Point) -> tuple[Floats, Floats, float]:
 
 
 def _at_point(problem: GramCase, point: Point, weights: Floats) -> Floats | None:
-    """Multipliers at a point, the sum of which, so weighted, is least."""
+    """Multipliers with the least weighted sum at a point; None if there are none."""
     if not problem.hypotheses:
         return None
     forms = [_numbers(form, point) for form in problem.hypotheses.values()]
@@ -188,7 +188,7 @@ def _at_point(problem: GramCase, point: Point, weights: Floats) -> Floats | None
 
 
 def _eliminated(problem: GramCase, names: tuple[str, ...]) -> _Free | None:
-    """The multipliers of these hypotheses for which values cancel; None where there are none."""
+    """Multipliers of these hypotheses for which the function values cancel; None if there are none."""
     letters = sp.symbols(f"l:{len(names)}", cls=sp.Dummy)
     matrix, values, constant = slack(problem, dict(zip(names, letters, strict=True)))
     equations = [one for one in values if one != 0]
@@ -225,10 +225,7 @@ _DENOMINATORS = (1, 10, 100, 10**4, 10**6)
 
 
 class Matrix(NamedTuple):
-    """Exact inner products and values of functions at a point of the parameters.
-
-    The inner products are those of vectors: rows of coordinates, a column for every letter.
-    """
+    """Exact inner products of vectors, one column per letter, and function values at a point of the parameters."""
 
     point: Point
     vectors: sp.Matrix
@@ -236,7 +233,7 @@ class Matrix(NamedTuple):
 
 
 def find_matrix(problem: GramCase, point: Point, *, goal: bool = True) -> Matrix | None:
-    """Inner products and values at this point that meet the hypotheses and, with ``goal``, break the goal."""
+    """Inner products and values at this point that meet the hypotheses and, with ``goal``, violate the goal."""
     found = _with_room(problem, point, goal=goal)
     if found is None:
         return None
@@ -291,7 +288,7 @@ def _value(form: Form, gram: sp.Matrix, values: sp.Matrix) -> sp.Expr:
 
 
 def points_inside(problem: GramCase, wanted: int, *more: Boolean) -> Iterator[Point]:
-    """Points of the parameters at which the premises hold, and more conditions."""
+    """Points of the parameters at which the premises and further conditions hold."""
     forms = (problem.goal, *problem.hypotheses.values())
     letters = free_symbols(problem.premises, problem.signs, *(part for form in forms for part in form))
     with suppress(NoPointError):

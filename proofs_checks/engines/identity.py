@@ -1,8 +1,8 @@
 """Equalities, by Sympy and by exact arithmetic.
 
-To show an identity, one of several routes of simplification must reach zero; to refute it, the difference must
-certainly not be zero at one admissible rational point. A residue that no route removes is "not shown", never "false".
-Both sides must be shown to be defined wherever the assumptions hold, and must agree at one point at least.
+An identity is shown if a simplification route reaches zero, and refuted if the difference is certainly
+nonzero at an admissible rational point. A residue that no route removes is "not shown", never "false". Both
+sides must be shown to be defined wherever the assumptions hold, and must agree at some point.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,9 +22,10 @@ from lastiterate.symbolic.unevaluated import carried_out
 
 
 def summed(expression: sp.Expr) -> sp.Expr:
-    """The expression with every sum that the binomial theorem evaluates replaced by its power.
+    """Replace every sum that the binomial theorem evaluates by its power.
 
-    The theorem holds for all numbers, with 0^0 = 1 as in Sympy, and the sum is over all indices from 0 to n >= 0.
+    The theorem holds for all numbers, with 0^0 = 1 as in Sympy, if the sum is over all indices from 0 to n >=
+    0.
 
     >>> from sympy.abc import i, x
     >>> n = sp.Symbol("n", integer=True, nonnegative=True)
@@ -55,7 +56,7 @@ def _binomial_power(total: sp.Sum) -> sp.Expr | None:
 
 
 _TINY = 1e-20
-"""Distance of two values that are taken to confirm an identity, not to prove it."""
+"""Largest distance between two values that confirms an identity without proving it."""
 
 
 def _powers(expression: sp.Expr) -> sp.Expr:
@@ -75,11 +76,11 @@ ROUTES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
     ("trigsimp", sp.trigsimp),
     ("error functions", lambda e: sp.expand(e.rewrite(sp.erf))),
 )
-"""Routes to zero, cheapest first."""
+"""Simplification routes, cheapest first."""
 
 
 def _vanishes(difference: sp.Expr, conditions: Sequence[Boolean]) -> tuple[str, sp.Expr]:
-    """The route by which the difference is zero wherever the conditions hold, or "" with the shortest residue."""
+    """Route by which the difference is zero wherever the conditions hold, or "" with the shortest residue."""
     residue = difference.doit()
     for condition in conditions:
         if isinstance(condition, sp.Eq):
@@ -100,7 +101,7 @@ def _vanishes(difference: sp.Expr, conditions: Sequence[Boolean]) -> tuple[str, 
 
 
 def _pieces_decided(expression: sp.Expr, conditions: Sequence[Boolean]) -> sp.Expr:
-    """Min, Max, Abs and Piecewise with every case settled that the assumptions imply or exclude."""
+    """Resolve the cases of Min, Max, Abs and Piecewise that the assumptions imply or exclude."""
     if not expression.has(sp.Piecewise, sp.Min, sp.Max, sp.Abs):
         return expression
     expression = expression.replace(
@@ -128,7 +129,7 @@ def _compared(left: sp.Expr, right: sp.Expr, point: Point) -> bool | None:
 
 
 SPOTS = 12
-"""Points at which an identity is tried before any simplification."""
+"""Number of points at which an identity is tried before any simplification."""
 
 
 def decide(check: Identity, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -158,5 +159,5 @@ def decide(check: Identity, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def near_misses(check: Identity, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """Terms of either side three percent more."""
+    """Terms of either side increased by 3 %."""
     return equation(check, "left", "right")

@@ -1,9 +1,9 @@
-"""Inductions and recursions: a relation that holds at the start and passes to each next index holds at all.
+"""Inductions and recursions, proved by a base case and a step from each index to the next.
 
-Base and step are shown by the engines for inequalities and identities, from what is supposed alone. A power of a
-constant to the index is a sequence of its own. An induction that does not go through decides nothing: a check is
-refuted by a run of the sequences at exact points. Where no sequences are shown to obey the laws for ever, the scope is
-that they exist.
+The engines for inequalities and identities prove base and step from the suppositions alone. A power of a
+constant to the index is a sequence of its own. A failed proof decides nothing; only a run of the sequences at
+exact points refutes a check. If no sequences are shown to obey the laws at all indices, the scope says that
+they are supposed to exist.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,11 +30,11 @@ from lastiterate.symbolic.kernel.profiles import new_letter
 from lastiterate.symbolic.notation import PREVIOUS
 
 _OTHER = ("algebraic", "noninteger", "irrational", "imaginary")
-"""Declarations that are not proved for a sequence here; rationals and integers are algebraic."""
+"""Declarations that `_exist` does not prove for a sequence; rationals and integers are algebraic."""
 
 
 def _exist(check: Induction, run: SequenceRun) -> bool:
-    """Tell whether sequences that begin as a run, or are 0 or 1 throughout, are shown to obey the laws for ever."""
+    """Tell whether sequences that start like a run, or have free values 0 or 1, provably obey all laws."""
     laws = [law.xreplace(run.point) for law in check.laws]
     values = {value for part in (*laws, *check.first) for value in part.atoms(AppliedUndef)}
     names = sorted({value.func for value in values}, key=str)
@@ -62,7 +62,7 @@ def _exist(check: Induction, run: SequenceRun) -> bool:
 
 
 def _definitions(laws: Sequence[Boolean], index: sp.Symbol) -> tuple[dict[UndefinedFunction, sp.Expr], list[Boolean]]:
-    """The next value of each sequence that a law gives, in values at the index, and the other laws."""
+    """Next value of each sequence that a law gives, in terms of values at the index, and the remaining laws."""
     after: dict[UndefinedFunction, sp.Expr] = {}
     left = list[Boolean]()
     for law in laws:
@@ -84,7 +84,7 @@ def _goes_on(
     steps: Mapping[sp.Symbol, sp.Expr],
     begun: Mapping[sp.Symbol, sp.Expr],
 ) -> bool:
-    """Tell whether what holds at every index holds at the start, and passes from each index to the next."""
+    """Tell whether the conditions hold at the start and provably pass from each index to the next."""
     constants = {letter: number for letter, number in begun.items() if letter not in steps}
     here = {check.index: sp.Integer(check.start)}
     if not all(truth_at(one.xreplace(begun).xreplace(here), {}) for one in every):
@@ -98,15 +98,16 @@ def _goes_on(
 
 
 NOT_SHOWN = "supposes that sequences which obey the laws for ever exist"
-"""Scope of an induction about sequences of which none is found."""
+"""Scope of an induction about sequences that are not shown to exist."""
 
 _VALUE = "the value"
-"""Name of the sequence of a recursion; a letter of a claim has no space."""
+"""Name of the sequence of a recursion, distinct from the letters of claims, which contain no space."""
 
 _LATE, _LAST = 10**6, 10**12
-"""Indices from the start on, at which laws and what is shown of the sequences may not contradict each other.
+"""Offsets from the start at which the laws must not contradict the relations to be shown.
 
-At the second the letters are numbers at which they do not at the first indices: no number is above every index.
+At `_LAST`, letters take values from the runs, because a law such as k <= n fails for every fixed n in the
+end.
 """
 
 
@@ -171,7 +172,7 @@ def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[I
 
 
 def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
-    """Raise unless the index may be every whole number from the start on, and nothing else is said of it."""
+    """Raise InputError unless the index takes every whole number from the start on and only laws restrict it."""
     if not isinstance(check.start, int):
         raise InputError(f"An induction needs a whole number to begin at, got start={check.start!r}; write one.")
     if not isinstance(check.conclusion, Relational):
@@ -202,7 +203,7 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
 
 
 def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
-    """Say which supposition is not shown to be defined: no sequence obeys it; "" where all are."""
+    """Reason why a supposition is not shown to be defined, so that no sequence obeys it; "" if all are defined."""
     total = tuple(law for law in check.laws if not needs(law))
     known = (*assumptions, sp.Ge(check.index, check.start, evaluate=False), *_all(check), *total)
     letters = lettered(*known, *check.first, *check.laws)
@@ -214,10 +215,9 @@ def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
 
 
 def _contradicted(check: Induction, assumptions: tuple[Boolean, ...], tried: Sequence[Point]) -> str:
-    """Say that laws about one index and what is to be shown contradict each other at a late one; "" if not.
+    """Reason why laws about one index contradict the relations to be shown at a late index; "" if they do not.
 
-    Without a sequence that obeys the laws, nothing was shown. Laws with a power to the index are left out, because z3
-    would expand it.
+    No sequence obeys the laws then. Laws with a power to the index are left out, as z3 would expand it.
     """
     every = [law for law in (*check.laws, *_all(check)) if not _steps(law, check.index)]
     powers = {power for law in every for power in law.atoms(sp.Pow) if check.index in power.exp.free_symbols}
@@ -239,16 +239,16 @@ def _false(said: Sequence[Boolean]) -> bool:
 
 
 def _functions(law: Boolean) -> set[sp.Function]:
-    """Functions other than sequences: Sympy would evaluate them at a large index, for example a factorial."""
+    """Functions other than sequences, such as a factorial, which Sympy would evaluate at a large index."""
     return {one for one in law.atoms(sp.Function) if not isinstance(one, AppliedUndef)}
 
 
 def _base(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
-    """Show at the start what is kept and concluded; a power keeps its letter, so that no pole is cancelled."""
+    """Prove the kept relations and the conclusion at the start; powers remain letters, so that no pole cancels."""
     powers, start = _powers(check), sp.Integer(check.start)
     given = [*assumptions, *check.first, *(law.subs(check.index, start) for law in check.laws)]
     here = (*given, sp.Eq(check.index, start, evaluate=False))
-    for one in _all(check):  # before the start is put in, which cancels poles
+    for one in _all(check):  # before the start is substituted, which cancels poles
         _defined(one.xreplace({value: value.subs(check.index, start) for value in one.atoms(AppliedUndef)}), here)
     given += [sp.Eq(letter, base**start, evaluate=False) for base, letter in powers.items()]
     _show([_lettered(one, check.index, powers).subs(check.index, start) for one in _all(check)], given)
@@ -263,7 +263,7 @@ def _step(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
 
 
 def _steps(law: Boolean, index: sp.Symbol) -> bool:
-    """Tell whether a law mentions the next index: then it is not repeated for the one after that."""
+    """Tell whether a law mentions the next index; such a law is not repeated for the index after that."""
     return any(index + 1 in value.args for value in law.atoms(AppliedUndef))
 
 
@@ -285,9 +285,9 @@ def _show(wanted: Sequence[Boolean], given: Sequence[Boolean]) -> None:
 
 
 def _put_in(condition: Boolean, known: frozenset[Boolean]) -> tuple[Boolean, frozenset[Boolean]]:
-    """An equality with what the premises say that a value of a sequence is, and without these premises.
+    """Substitute in an equality the values of sequences that premises give, and drop these premises.
 
-    Then no points that satisfy them need to be found. The declared sign of a value stays a premise of its replacement.
+    No point then has to satisfy them. For a nonnegative value, the sign of its replacement remains a premise.
     """
     if not isinstance(condition, sp.Eq):
         return condition, known
@@ -312,14 +312,14 @@ def _all(check: Induction) -> tuple[Boolean, ...]:
 
 
 def _multiple(exponent: sp.Expr, index: sp.Symbol) -> tuple[sp.Expr, sp.Expr] | None:
-    """Whole numbers m, k with exponent = m index + k; None where there are none."""
+    """Whole numbers m and k with exponent = m index + k and m nonzero; None if there are none."""
     m = sp.expand(exponent).coeff(index)
     k = sp.expand(exponent - m * index)
     return (m, k) if m.is_Integer and k.is_Integer and m != 0 else None
 
 
 def _powers(check: Induction) -> dict[sp.Expr, sp.Symbol]:
-    """Bases of powers to the index, each with a letter of its sign for the power."""
+    """Map each base of a power to the index to a letter for that power, with the declared sign of the base."""
     found = {power for part in (*_all(check), *check.laws) for power in part.atoms(sp.Pow)}
     bases = sorted({p.base for p in found if _multiple(p.exp, check.index)}, key=str)
     signs = [{k: True for k in ("positive", "nonnegative", "real") if getattr(base, f"is_{k}")} for base in bases]
@@ -340,7 +340,7 @@ def near_misses(
     assumptions: tuple[Boolean, ...],
     room: sp.Expr,  # noqa: ARG001
 ) -> tuple[Check, ...]:
-    """The larger side three percent less, or by more than the least room in a run; a part of a recursion 3 % more."""
+    """Larger side 3 % less, or less by more than the least room in a run; a part of a recursion 3 % more."""
     if isinstance(check, Recursion):
         wrong = {name: MORE * getattr(check, name) or sp.S.One for name in ("closed_form", "step", "initial")}
         return tuple(variant(check, f"{name} {side}", **{name: side}) for name, side in wrong.items())

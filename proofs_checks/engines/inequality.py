@@ -1,9 +1,8 @@
 """Polynomial and algebraic inequalities: z3 decides whether the negation can be satisfied.
 
-No solution of the negation under the premises is a proof. A solution is only a suggestion: it is evaluated
-again, exactly, at an admissible point before the check is called refuted. Effort is counted in z3's own
-resource units, so the answer does not depend on how busy the machine is. Both sides must be shown to be defined under
-the premises; no part of that is taken from the conclusion.
+If the negation has no solution under the premises, the check is proved. A solution refutes it only if exact
+evaluation at an admissible point confirms it. Effort is counted in z3's resource units, so the answer does
+not depend on the load of the machine. Both sides must be shown to be defined under the premises alone.
 """
 
 from collections.abc import Iterator
@@ -39,7 +38,7 @@ from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.checks import Check, Inequality, Relation, TwoSided
 
 SPOTS = 60
-"""Admissible points tried for a counterexample where z3's own is not admissible."""
+"""Number of admissible points tried for a counterexample if z3's own is not admissible."""
 
 _NEGATION = {
     Relation.AT_MOST: lambda a, b: a > b,
@@ -58,12 +57,12 @@ def _question(check: Inequality, premises: tuple[Boolean, ...], *, whole: bool) 
 
 
 def fails(check: TwoSided, premises: tuple[Boolean, ...], point: Point) -> bool:
-    """Tell whether the point is certainly admissible and certainly breaks the relation."""
+    """Tell whether the point is certainly admissible and certainly violates the relation."""
     return _stands(check, check.relation, premises, point) is False
 
 
 def _stands(check: TwoSided, relation: Relation, premises: tuple[Boolean, ...], point: Point) -> bool | None:
-    """Tell whether the sides are so related at a point; None where that is unclear, or the point not admissible."""
+    """Tell whether the relation holds at a point; None if that is unclear or the point is not admissible."""
     try:
         if not all(admits_value(symbol, value) for symbol, value in point.items()):
             return None
@@ -75,7 +74,7 @@ def _stands(check: TwoSided, relation: Relation, premises: tuple[Boolean, ...], 
 
 
 def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool, equal: bool) -> z3.CheckSatResult:
-    """Tell whether the sides can be equal (or differ) under the premises; unknown where z3 does not see all of them."""
+    """Tell whether the sides can be equal (or differ) under the premises; unknown without a confirmed answer."""
     terms = Terms(whole=True)
     left, right = terms.term(check.left), terms.term(check.right)
     formulas = [left == right if equal else left != right, *(terms.condition(premise) for premise in premises)]
@@ -88,10 +87,9 @@ def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool
 
 
 def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome | None:
-    """The outcome of a tight check that is not known to be attained; None for one that is.
+    """Outcome of a tight check that is not known to be attained; None if it is attained.
 
-    Sides that are equal only where a symbol is zero say little: 1 <= 1 + 2 L is equal at L = 0. A check that means
-    such a point names it in ``attained``.
+    Equality only where a symbol is zero, as in 1 <= 1 + 2 L, counts only if ``attained`` names that point.
     """
     if check.attained:
         there = (*premises, *check.attained)
@@ -150,14 +148,14 @@ def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
 
 
 def near_misses(check: Inequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """The right side less by more than the room, or terms three percent off where there is none."""
+    """Right side reduced by more than the room, or terms 3 % off if there is no room."""
     if check.relation is Relation.TIGHT:
         return first_middle_last(list(_attained(check, assumptions)))
     return equation(check, "left", "right") if check.relation is Relation.EQUAL else tuple(closest(check, assumptions))
 
 
 def _attained(check: Inequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
-    """The left larger or the right smaller by three percent of a term that is not zero where the sides are equal."""
+    """Left side raised or right side reduced by 3 % of a term that is nonzero where the sides are equal."""
     nonzero = (sp.Ne(s, 0, evaluate=False) for s in free_symbols(check.left, check.right) if not s.is_zero)
     there = (*assumptions, *check.given, *(check.attained or nonzero))
     loose = replace(check, sign="<=", attained=())

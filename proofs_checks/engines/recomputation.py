@@ -1,8 +1,7 @@
-"""Numbers of the code, each compared with the limits of another computation.
+"""Numbers of the code, each compared with limits from another computation.
 
-The other computation shares no code with the one that it watches: a closed form, an exact run from below, a slow sum;
-where there is none, what the code said when it was last read stands in its place, and the report says how many these
-are. Nothing is proved: numbers at a few settings are where they belong.
+The other computation is a closed form, an exact run from below or a slow sum, and shares no code with the one
+that it checks. If there is none, an earlier recorded value takes its place, and the report counts these.
 """
 
 from functools import lru_cache
@@ -28,7 +27,7 @@ def _numbers(quantity: str) -> tuple[Number, ...]:
 
 
 def decide(check: Recomputed, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: ARG001
-    """Hold the numbers of a `Recomputed` check against their limits."""
+    """Compare the numbers of a `Recomputed` check with their limits."""
     found = _numbers(check.quantity)
     factor = 1 + float(check.off)
     for one in found:

@@ -1,6 +1,6 @@
-"""Runs of the sequences of an induction at exact points: each value from its law, any that has none at random.
+"""Runs of the sequences of an induction at exact points.
 
-Where roots are taken, powers are drawn whose roots are rational.
+Each value follows from its law or is random. If roots are taken, powers with rational roots are drawn.
 """
 
 import random
@@ -23,24 +23,24 @@ from lastiterate.proofs_checks.feasible_points import find_points, free_symbols
 from lastiterate.symbolic.checks import Induction
 
 POINTS, LONGEST, TRIES = 8, 5, 12
-"""Points, indices of a run, and numbers tried where a sequence is free."""
+"""Numbers of points, of indices in a run, and of attempts at each index."""
 
 AHEAD = 4
-"""Indices past the last for which a run has to continue: one that ends obeys no laws."""
+"""Number of further indices for which a run must continue, since one that ends does not obey the laws."""
 
 FAR = (9, 99)
-"""Indices past the start at which a law of letters alone is to hold, too."""
+"""Offsets from the start at which laws without sequences must hold as well."""
 
 _FACTS = (
     "positive", "negative", "nonnegative", "nonpositive", "zero", "nonzero", "integer", "noninteger", "even", "odd",
     "prime", "composite", "irrational",
 )  # fmt: skip
-"""Declarations of a sequence that its values are tested for."""
+"""Declarations of a sequence that its values are checked against."""
 
 
 @dataclass(frozen=True)
 class SequenceRun:
-    """The sides of the conclusion at one index of a run, with the values up to it; it holds, or None if unclear."""
+    """Sides of the conclusion at one index of a run, with the values up to there; ``holds`` is None if unclear."""
 
     point: Point
     values: Mapping[AppliedUndef, sp.Expr]
@@ -51,7 +51,7 @@ class SequenceRun:
 
 
 def sequence_runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[SequenceRun]:
-    """The conclusion at the first indices of runs that obey all that is supposed."""
+    """Evaluate the conclusion at the first indices of runs that obey all suppositions."""
     parts = (*check.first, *check.laws, *check.keeps, check.conclusion)
     letters = [symbol for symbol in free_symbols(assumptions, parts) if symbol != check.index]
     names = sorted({value.func for part in parts for value in part.atoms(AppliedUndef)}, key=str)
@@ -64,7 +64,7 @@ def sequence_runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterato
     known = False
 
     def seen(point: Point, seed: int, *, looking: bool) -> list[SequenceRun]:
-        """Evaluate the conclusion up to the first failure or the last index; empty if the run does not continue."""
+        """Evaluate the conclusion up to the first failure or the last index; [] if the run does not continue."""
         laws = cache(lambda i: [_at_letters(law, point) for law in every(i)])
         draw = _any(random.Random(2 * seed + looking), root)  # noqa: S311
         # what is drawn last is often at the edge of its law
@@ -88,7 +88,7 @@ def sequence_runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterato
 
 
 def _at_index(part: sp.Basic, index: sp.Symbol, i: int) -> sp.Basic:
-    """A law or a side at an index; Sympy is not asked whether a relation holds, which takes long."""
+    """Substitute an index in a law or side; Sympy does not evaluate relations, which would take long."""
     if isinstance(part, Relational):
         return part.func(*(_at_index(side, index, i) for side in part.args), evaluate=False)
     bound = part.has(ExprWithLimits, sp.Subs, sp.Lambda)
@@ -96,7 +96,7 @@ def _at_index(part: sp.Basic, index: sp.Symbol, i: int) -> sp.Basic:
 
 
 _Draw = Callable[[AppliedUndef], sp.Expr]
-"""A number for a value that no law gives."""
+"""Function that draws a number for a value that no law gives."""
 
 
 def _any(generator: random.Random, root: int) -> _Draw:
@@ -108,18 +108,18 @@ def _any(generator: random.Random, root: int) -> _Draw:
 
 
 def _calm(generator: random.Random, root: int, values: Mapping[AppliedUndef, sp.Expr], i: int) -> _Draw:
-    """Numbers with which a run is likely to continue: often 0, or the value before."""
+    """Draw numbers with which a run is likely to continue: often 0 or the previous value."""
     other = _any(generator, root)
     return lambda value: generator.choice((sp.S.Zero, values.get(value.func(i - 1), sp.S.One), other(value)))
 
 
 def _at_letters(rule: Boolean, point: Point) -> Boolean:
-    """A rule whose values of functions stand at numbers; other letters are put in later, together with the values."""
+    """Substitute letters in a rule if they occur in arguments of sequences; others are substituted later."""
     return _put(rule, point) if any(value.free_symbols for value in rule.atoms(AppliedUndef)) else rule
 
 
 def _put(rule: Boolean, known: Mapping[sp.Expr, sp.Expr]) -> Boolean:
-    """A rule with values put in; Sympy is not asked whether a relation holds, which takes long."""
+    """Substitute values in a rule; Sympy does not evaluate relations, which would take long."""
     if isinstance(rule, Relational):
         return rule.func(*(_number(side, known) for side in rule.args), evaluate=False)
     return rule.xreplace(known)
@@ -134,14 +134,14 @@ def _number(side: sp.Expr, known: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
 
 
 class _Course:
-    """Values of a run at a point, and the rules that speak of values to come."""
+    """Values of a run at a point, and the rules that mention later values."""
 
     def __init__(self, names: Sequence[UndefinedFunction], rules: Iterable[Boolean], point: Point) -> None:
         self.names, self.rules, self.point = names, [_at_letters(rule, point) for rule in rules], point
         self.values: dict[AppliedUndef, sp.Expr] = {}
 
     def passes(self, i: int, laws: list[Boolean], draw: _Draw, later: list[Boolean] | None = None) -> bool:
-        """Add the values at index i, so that rules and later laws hold as far as they are known; False if none do."""
+        """Add values at index i with which rules and later laws may hold; False if no such values are found."""
         rules = [*self.rules, *laws]
         for _ in range(TRIES):
             added: dict[sp.Expr, sp.Expr] = {**self.point, **self.values}
@@ -170,14 +170,14 @@ class _Course:
         return False
 
     def _may_go_on(self, i: int, rules: list[Boolean], known: Mapping[sp.Expr, sp.Expr]) -> bool:
-        """Tell whether the rules may hold at the next index, as far as they say what the values are there."""
+        """Tell whether the rules may hold at the next index, as far as they determine the values there."""
         further = dict(known)
         values = [value for value in (name(i + 1) for name in self.names) if _by_rule(value, rules, further)]
         declared = all(_declared(value, further[value]) for value in values)
         return declared and all(_may_hold(_put(rule, further)) for rule in rules)
 
     def goes_on(self, start: int, laws: list[list[Boolean]], root: int) -> bool:
-        """Tell whether values are found at further indices; the last laws are those after them."""
+        """Tell whether values are found at further indices; the last laws are those of the index after them."""
         generator = random.Random(5)  # noqa: S311
         return all(
             self.passes(i, here, _calm(generator, root, self.values, i), then)
@@ -186,7 +186,7 @@ class _Course:
 
 
 def _may_hold(rule: Boolean) -> bool:
-    """Tell whether a rule holds, or mentions further values and may be true of them as declared."""
+    """Tell whether a rule holds, or may hold for values that it mentions and that are still unknown."""
     if rule.atoms(AppliedUndef):
         alone = isinstance(rule, Relational) and any(isinstance(side, AppliedUndef) for side in rule.args)
         if not alone:
@@ -204,7 +204,7 @@ def _declared(value: AppliedUndef, number: sp.Expr) -> bool:
 
 
 def _by_rule(value: AppliedUndef, rules: list[Boolean], known: dict[sp.Expr, sp.Expr]) -> bool:
-    """Give a value what the first law allows that has it alone on one side: both sides are equal there."""
+    """Set a value to the other side of the first rule that has it alone on one side; False if there is none."""
     for rule in rules:
         if isinstance(rule, Relational):
             for one, other in (rule.args, rule.args[::-1]):

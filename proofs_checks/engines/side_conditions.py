@@ -21,19 +21,19 @@ from lastiterate.symbolic.kernel.sealed import genuine
 
 
 def _is_bound(condition: Boolean) -> bool:
-    """Tell whether a condition speaks of more values of a function than are written there."""
+    """Tell whether a function occurs under a binder, so that a condition involves values not written out."""
     binding = condition.atoms(ExprWithLimits, Derivative, Subs, Lambda)
     return any(one.atoms(AppliedUndef) for one in binding)
 
 
 def sign_facts(value: AppliedUndef) -> dict[str, bool]:
-    """The declared sign of the values of a function, for a letter."""
+    """Declared sign of the values of a function, as assumptions for a letter."""
     signs = ("real", "zero", "positive", "negative", "nonnegative", "nonpositive", "nonzero")
     return {name: True for name in signs if getattr(value, f"is_{name}")}
 
 
 def lettered(*conditions: Boolean) -> dict[AppliedUndef, Symbol]:
-    """A letter for each value of a function, of a name that no letter there has; values are numbers like others."""
+    """New letter for each value of a function, with a name that no other letter has."""
     values = sorted(set().union(*(one.atoms(AppliedUndef) for one in conditions)), key=str)
     letters = (Symbol(f"{one.func}_{i}", **sign_facts(one)) for i, one in enumerate(values))
     return {one: new_letter(letter, *conditions) for one, letter in zip(values, letters, strict=True)}
@@ -46,9 +46,7 @@ _printed = lru_cache(maxsize=2**16)(str)
 def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     """Show a condition from the premises, for all values of its symbols that their declarations allow.
 
-    Raises:
-        FalseLineError: it is false at a point that meets the premises.
-        UnprovedError: no engine proves it.
+    Raises FalseLineError if it is false at a point that meets them, and UnprovedError if no engine proves it.
     """
     if isinstance(condition, And):
         return "; ".join(prove(part, given) for part in condition.args)
@@ -62,7 +60,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     premises = sorted((premise.xreplace(values) for premise in given), key=_printed)
     foreign = {one: len(one.free_symbols - condition.free_symbols) for one in premises}
     some = [tuple(one for one in premises if foreign[one] <= most) for most in (0, 1, 2)]
-    for near in dict.fromkeys([*some, tuple(premises)]):  # few more letters are often enough, and always quicker
+    for near in dict.fromkeys([*some, tuple(premises)]):  # premises with few further letters often suffice
         check = as_check(condition, near)
         if says_nothing(check, ()):
             return "it is one of the premises"
@@ -71,7 +69,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
             return f"{outcome.engine}: {outcome.detail}"
     why = outcome.detail or outcome.counterexample
     if outcome.status is Status.REFUTED and outcome.counterexample and len(values) <= 1:
-        # it is the outcome from all premises, and a constant function has any one value
+        # the last outcome is from all premises, and a constant function may have any one value
         named = {str(one) for one in condition.free_symbols}
         at = [f"{name} = {value}" for name, value in outcome.counterexample.at.items() if name in named]
         raise FalseLineError(f"{condition} is false at {', '.join(at)}")
@@ -79,10 +77,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
 
 
 def replayed(*ends: Span | Proposition) -> None:
-    """Raise an error unless rules made every line of derivations, and all side conditions are shown by `prove`.
-
-    Two letters of one name would be one to a reader.
-    """
+    """Raise UnprovedError unless rules made every line, `prove` shows all conditions, and names are unique."""
     letters = dict[str, Symbol]()
     terms = set[Basic]()
     for one in dict.fromkeys(one for end in ends for one in end.lines()):
@@ -121,7 +116,7 @@ def _spoken(term: Basic, known: set[Basic], letters: dict[str, Symbol]) -> None:
 
 
 def as_check(condition: Relational, given: tuple[Boolean, ...]) -> Identity | Inequality:
-    """A relation between numbers under premises, as a check."""
+    """Relation between numbers under premises, as a check."""
     if isinstance(condition, Eq):
         return Identity(condition.lhs, condition.rhs, given=given)
     less, more = (condition.lts, condition.gts) if isinstance(condition, Le | Lt | Ge | Gt) else condition.args

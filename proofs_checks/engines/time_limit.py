@@ -1,8 +1,8 @@
-"""Processor time that a check may take, so that a busy machine decides as an idle one does.
+"""Limits on the processor time of a check, so that outcomes do not depend on the load of the machine.
 
-A check stops at its next question to z3. A process of `runner` that does not end in time, whatever it computes or waits
-for, is killed by the one that started it, which starts another that gives up that step (`watched`). A single worker is
-a process of its own on Linux alone.
+A check past its limit stops at its next question to z3. A process of `runner` that overruns is killed by its
+parent, which starts another one that gives up this step (`watched`). A single worker has its own process only
+on Linux.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,17 +13,17 @@ from time import process_time
 from typing import Final
 
 SECONDS: Final = 60
-"""A check that computes for longer has no answer. No claim of the ledger comes near this."""
+"""Processor seconds after which a check has no answer; no claim of the ledger comes near this."""
 
 _until: ContextVar[tuple[float, float]] = ContextVar("_until", default=(inf, inf))
-"""Processor time at which the present check is given up, and the time that it was given."""
+"""Processor time at which the current check is given up, and its limit in seconds."""
 _allowed: ContextVar[float] = ContextVar("_allowed", default=SECONDS)
 _begin: ContextVar[Callable[[], None] | None] = ContextVar("_begin", default=None)
-"""Called at each outermost block with a limit, where another process watches."""
+"""Called at each outermost block with a limit if another process watches."""
 
 
 def seconds_left() -> float:
-    """Seconds left to the present check, inf without a limit; TimeoutError where none are left."""
+    """Seconds left to the current check, inf without a limit; raises TimeoutError if none are left."""
     until, limit = _until.get()
     left = until - process_time()
     if left <= 0:
@@ -33,7 +33,7 @@ def seconds_left() -> float:
 
 @contextmanager
 def allowing(seconds: float) -> Iterator[None]:
-    """Give each check inside the block this time."""
+    """Limit each check inside the block to this many seconds of processor time."""
     token = _allowed.set(seconds)
     try:
         yield
@@ -45,7 +45,7 @@ def allowing(seconds: float) -> Iterator[None]:
 def watched(tell: Callable[[int], None], given_up: Mapping[int, str]) -> Iterator[None]:
     """Report the number of each step inside the block, from 1 on, before it begins.
 
-    ``given_up`` gives the reason why the step of a number has no answer; that of 0 is for all of them.
+    ``given_up`` maps the number of a step to the reason why it has no answer; 0 stands for all steps.
     """
     number = 0
 
@@ -70,7 +70,7 @@ def too_late(seconds: float) -> str:
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Give what is inside the block the time of `allowing`; a block inside another one has what is left of that."""
+    """Limit the block to the time of `allowing`; a nested block has what is left of the outer one."""
     if _until.get()[0] < inf:
         yield
         return

@@ -1,8 +1,7 @@
-"""Units: every sum of a formula adds quantities of one unit, and its two sides have one unit.
+"""Units: the terms of every sum have one unit, and so do the two sides of a formula.
 
-A unit is a product of powers of base units (length, gradient), read from the table of notation. A formula that
-adds a length to a number cannot be right in every system of units, whatever its constants are; one that passes
-may still be wrong.
+A unit is a product of powers of base units (length, gradient), read from the table of notation. A formula
+that adds a length to a number is wrong in some system of units. One that passes may still be wrong.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,13 +19,13 @@ from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, NUMBER, UNI
 from lastiterate.symbolic.unevaluated import carried_out
 
 Table = Mapping[sp.Symbol, sp.Expr]
-"""Each letter with its unit."""
+"""Unit of each letter."""
 
 _BASES: Final = {LENGTH, GRADIENT, NUMBER}
 
 
 class _UnlikeError(Exception):
-    """Two parts with their units, which differ, and where they stand."""
+    """Two parts with different units, and where they occur."""
 
 
 def _alike(first: sp.Expr, second: sp.Expr) -> bool:
@@ -35,7 +34,7 @@ def _alike(first: sp.Expr, second: sp.Expr) -> bool:
 
 
 def _common(parts: Iterable[sp.Expr], table: Table, where: str) -> sp.Expr | None:
-    """The unit that all parts have; None where all are zero."""
+    """Common unit of all parts; None if all are zero."""
     units = {part: _unit(part, table) for part in parts}
     known = [(part, unit) for part, unit in units.items() if unit is not None]
     for part, unit in known[1:]:
@@ -58,7 +57,7 @@ def _symbol(symbol: sp.Symbol, table: Table) -> sp.Expr:
 
 
 def _unit(expression: sp.Expr, table: Table) -> sp.Expr | None:
-    """The unit of an expression; None for zero, which has every unit."""
+    """Unit of an expression; None for zero, which has every unit."""
     if expression.is_zero:
         return None
     if expression.is_number and not expression.free_symbols:
@@ -91,7 +90,7 @@ def _unit(expression: sp.Expr, table: Table) -> sp.Expr | None:
 
 
 def decide(check: Units, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: ARG001
-    """Decide a `Units` check; the assumptions play no part, since a unit holds at every point."""
+    """Decide a `Units` check; the assumptions do not matter, since units are the same at every point."""
     for side in (check.left, check.right):
         if side.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
             raise InputError(f"units needs formulas without infinities, got {side}; write it out.")
@@ -105,5 +104,5 @@ def decide(check: Units, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: 
 
 
 def near_misses(check: Units, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """A term that is a length too much."""
+    """Checks with a term multiplied by a length."""
     return tuple(changed(check, term, D) for term in first_middle_last(list(terms_of(check, "left", "right"))))

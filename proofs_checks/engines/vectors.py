@@ -1,7 +1,7 @@
-"""Lengths of vectors: what holds for all inner products that vectors can have holds in every dimension.
+"""Bounds on lengths of sums of at most three vectors, in every dimension.
 
-The matrix of the inner products of k vectors is any positive semidefinite one, and that is: no principal minor is
-negative. So a bound of the length of a sum of at most three vectors is an inequality between numbers, which z3 decides.
+A symmetric matrix is a matrix of inner products if and only if no principal minor is negative. A bound on a
+length is therefore an inequality between numbers, which z3 decides.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from lastiterate.symbolic.kernel.profiles import new_letter
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 MOST = 3
-"""Vectors of one check."""
+"""Largest number of vectors in one check."""
 
 
 def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -49,7 +49,7 @@ def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def gram(letters: Sequence[Vector]) -> Iterable[Boolean]:
-    """The principal minors of the matrix of inner products, none of them negative."""
+    """Conditions that the principal minors of the matrix of inner products are nonnegative."""
     for u, v in combinations(letters, 2):
         yield Le(inner(u, v), Norm(u) * Norm(v))
         yield Ge(inner(u, v), -Norm(u) * Norm(v))
@@ -58,11 +58,7 @@ def gram(letters: Sequence[Vector]) -> Iterable[Boolean]:
 
 
 def products_as_letters(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
-    """A new letter for every length of a letter, and for every inner product.
-
-    Raises:
-        UnsupportedError: a vector stands elsewhere.
-    """
+    """New letter for each length of a letter and inner product; UnsupportedError if a vector occurs elsewhere."""
     found = sorted(set[Expr]().union(*(one.atoms(Norm, Inner) for one in said)), key=str)
     for one in found:
         letters = [argument for argument in one.args if isinstance(argument, Vector)]
@@ -78,5 +74,5 @@ def products_as_letters(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
 
 
 def near_misses(check: NormBound, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """A bound of the length three percent less."""
+    """Bound on the length reduced by 3 %."""
     return lessened(check, "bound", "a length", room)

@@ -1,4 +1,4 @@
-"""Answers of z3: whether conditions have a solution, and whether a conclusion follows from premises."""
+"""Answers of z3: whether conditions have a solution, and whether premises imply a conclusion."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ _kept: ContextVar[list[str] | None] = ContextVar("kept", default=None)
 
 @contextmanager
 def record_questions() -> Iterator[list[str]]:
-    """Keep what z3 finds to have no solution inside the block; not what it found before and is remembered."""
+    """Record the questions without a solution that z3 answers inside the block; cached answers are left out."""
     questions: list[str] = []
     token = _kept.set(questions)
     try:
@@ -33,43 +33,43 @@ def record_questions() -> Iterator[list[str]]:
 
 
 def note(formulas: Sequence[z3.BoolRef]) -> None:
-    """Keep formulas that have no solution together, where they are recorded."""
+    """Record formulas that have no common solution, if recording is on."""
     kept = _kept.get()
     if kept is None:
         return
     solver = z3.Solver()
     solver.add(*formulas)
-    text = solver.to_smt2().replace("\\|", "!").replace("'", "~")  # neither stands in a name of SMT-LIB
+    text = solver.to_smt2().replace("\\|", "!").replace("'", "~")  # names in SMT-LIB may contain neither
     kept.append(f"(set-logic {'QF_NIRA' if ' Int)' in text else 'QF_NRA'})\n{text}")
 
 
 EFFORT = 1_000_000
-"""z3 resource units for one question, a few seconds; the answer does not depend on how busy the machine is."""
+"""z3 resource units for one question, a few seconds; the answer does not depend on the load of the machine."""
 _LONGEST = 60.0
-"""Seconds for one question where the check has no limit: what outlasts its resources has no answer."""
+"""Largest number of seconds for one question, in case z3 overruns its resources."""
 _LITTLE: Final = 20_000
-"""Resource units of a first try, a few milliseconds: they answer all but one question in a hundred of the ledger's."""
+"""Resource units of a first attempt, a few milliseconds; enough for 99 % of the ledger's questions."""
 _NLSAT: Final = z3.Tactic("qfnra-nlsat")
 _SHORT: Final = 0.1
-"""Seconds of a first try that outlasts its resources."""
+"""Largest number of seconds for a first attempt that overruns its resources."""
 
 
 def ask_z3(terms: Terms, formulas: Iterable[z3.BoolRef]) -> z3.CheckSatResult:
-    """Tell whether the formulas have a solution under what the terms assume; unknown where z3 gives up."""
+    """Tell whether the formulas and the side conditions of the terms have a solution; unknown if z3 gives up."""
     asked = [*formulas, *terms.side]
     answer = _soon(asked)
     return _for_long(asked)[0] if answer == z3.unknown else answer
 
 
 def solve(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """z3's answer as in `ask_z3`, with a solution where there is one: the same for the same question."""
+    """Answer of z3 as in `ask_z3`, with a solution if there is one, the same each time."""
     asked = [*formulas, *terms.side]
     answer = _soon(asked)
     return (answer, None) if answer == z3.unsat else _for_long(asked)
 
 
 def _soon(asked: Sequence[z3.BoolRef]) -> z3.CheckSatResult:
-    """An answer that takes little effort. The state of z3 may change whether there is one, but not its value."""
+    """Answer after little effort, or unknown; the state of z3 affects only whether it answers."""
     answer = _checked(_NLSAT.solver(), asked, _LITTLE, _SHORT)
     if answer == z3.unsat:
         note(asked)
@@ -77,10 +77,10 @@ def _soon(asked: Sequence[z3.BoolRef]) -> z3.CheckSatResult:
 
 
 def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """An answer and its solution, from nlsat first, and from the solvers that try more when that gives up."""
-    # In a context of its own: what was asked before would turn an answer of milliseconds into one of minutes, or none,
-    # and give another solution. Making one takes as long as a question. A solver is made when it is asked, since one
-    # that waits also changes what the others answer.
+    """Answer and its solution, from nlsat or, if that gives up, from more general solvers."""
+    # A separate context costs as much as a question. Without it, earlier questions could delay the answer from
+    # milliseconds to minutes or prevent it, and change the solution. Each solver is created only when it is
+    # asked, because an idle solver also affects the answers of the others.
     alone = z3.Context()
     translated = [one.translate(alone) if isinstance(one, z3.AstRef) else one for one in asked]
     nlsat, others = z3.Tactic("qfnra-nlsat", alone).solver, (partial(z3.SolverFor, "QF_NRA"), z3.Solver)
@@ -93,21 +93,21 @@ def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelR
         if answer == z3.unsat:
             note(asked)
             return answer, None
-    if left < inf and monotonic() - begun >= min(left, _LONGEST):  # z3 gives one reason for clock and resources
-        raise TimeoutError("z3 had no answer in the time of the check")  # with more time it may have one
+    if left < inf and monotonic() - begun >= min(left, _LONGEST):  # z3 reports timeouts and spent resources alike
+        raise TimeoutError("z3 had no answer in the time of the check")  # it may have one with more time
     return z3.unknown, None
 
 
 def _checked(solver: z3.Solver, asked: Sequence[z3.BoolRef], effort: int, longest: float) -> z3.CheckSatResult:
     solver.set("rlimit", effort)
-    # A polynomial may outlast the resources; of the clock, which a busy machine is ahead of the processor.
+    # A polynomial may overrun the resources. Twice the time, as the clock of a busy machine outruns the processor.
     solver.set("timeout", ceil(2000 * min(seconds_left(), longest)))
     solver.add(*asked)
     return solver.check()
 
 
 def usable(conditions: Sequence[Boolean]) -> tuple[Boolean, ...]:
-    """The conditions that z3 can take. A proof from fewer premises is still a proof."""
+    """Conditions that z3 can take; a proof from fewer premises is still a proof."""
     return tuple(condition for condition in conditions if _can_take(condition))
 
 
@@ -121,7 +121,7 @@ def _can_take(condition: Boolean) -> bool:
 
 
 def entails(premises: Sequence[Boolean], conclusion: Boolean) -> bool:
-    """Tell whether z3 proves the conclusion from the premises; False when it does not, or cannot say."""
+    """Tell whether z3 proves the conclusion from the premises; False if it does not or cannot say."""
     return _entails(tuple(premises), conclusion)
 
 
@@ -141,11 +141,11 @@ def _entails(premises: tuple[Boolean, ...], conclusion: Boolean) -> bool:
 
 
 FEW, MANY = 100, 20_000
-"""Points that are tried before z3 is asked whether there are any, and where it does not know."""
+"""Numbers of points tried before z3 is asked whether there are any, and after it does not know."""
 
 
 def impossible(assumptions: Sequence[Boolean]) -> str:
-    """Reason why the assumptions cannot be met, or "" where a point meets them, or z3 has one that is not rational."""
+    """Reason why the assumptions cannot be met; "" if a point meets them, possibly an irrational one from z3."""
     why = _without_point(assumptions, FEW)
     if not why or entails(assumptions, sp.false):
         return why
@@ -161,14 +161,14 @@ def _without_point(assumptions: Sequence[Boolean], tries: int) -> str:
 
 
 def require_possible(assumptions: Sequence[Boolean]) -> None:
-    """Raise NoPointError where the assumptions are `impossible`."""
+    """Raise NoPointError if the assumptions are `impossible`."""
     if why := impossible(assumptions):
         raise NoPointError(why)
 
 
 @lru_cache(maxsize=4096)
 def consistent(conditions: tuple[Boolean, ...]) -> bool | None:
-    """Tell whether numbers meet the conditions; None where z3 does not know, or where parts are free letters to it."""
+    """Tell whether numbers meet the conditions; None if z3 does not know or treats parts as free letters."""
     terms = Terms(whole=True)
     try:
         answer = ask_z3(terms, [terms.condition(one) for one in conditions])
@@ -178,7 +178,7 @@ def consistent(conditions: tuple[Boolean, ...]) -> bool | None:
 
 
 def relations(said: Iterable[sp.Basic]) -> Iterator[Boolean]:
-    """Relations between numbers among premises, and combinations of such; conjunctions are split."""
+    """Relations between numbers among premises, and logical combinations of them; conjunctions are split."""
     for one in said:
         for part in And.make_args(one) if isinstance(one, Boolean) else ():
             if _of_relations(part):

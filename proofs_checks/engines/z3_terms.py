@@ -1,4 +1,4 @@
-"""Sympy expressions and conditions as z3 terms over the reals."""
+"""Translation of Sympy expressions and conditions to z3 terms over the reals."""
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
@@ -36,11 +36,11 @@ _RANGES: Final[Mapping[type, Callable[..., list[z3.BoolRef]]]] = {
     sp.floor: lambda value, x: [value <= x, value > x - 1],
     sp.ceiling: lambda value, x: [value >= x, value < x + 1],
 }
-"""Facts about the value of a function that z3 does not know."""
+"""Facts about the values of functions that z3 does not know."""
 
 
 def _known_of(expression: sp.Expr, value: z3.ArithRef) -> list[z3.BoolRef]:
-    """The sign that Sympy knows of an expression, and rational ends where it is a number."""
+    """Facts about a value: the sign that Sympy knows and, for a number, rational bounds."""
     if isinstance(expression, AppliedUndef) and expression.is_real is not True:
         raise UnsupportedError(f"z3 cannot take {expression}, which need not be real; declare the function real.")
     if expression.is_extended_real is False or expression.has(sp.oo, -sp.oo, sp.zoo, sp.nan, sp.I):
@@ -74,19 +74,19 @@ _FOLDS: Final[Mapping[type, Callable[[z3.ArithRef, z3.ArithRef], z3.ArithRef]]] 
 }
 
 MOST_TERMS = 200
-"""A sum of more terms is not written out."""
+"""Largest absolute value of the limits of a sum or product that is written out."""
 
 
 class Terms:
-    """A translation that shares its variables, and collects what it has to assume of auxiliary ones.
+    """Translation with shared variables that collects the assumptions about auxiliary variables.
 
-    Roots become a new variable r >= 0 with r^q = base >= 0; powers become products; Min, Max, Abs, sign, floor and
-    Piecewise become case distinctions. A quotient needs its denominator to differ from zero and a root its
-    base not to be negative: that is added to ``side``, so a proof covers the points where all is defined; whether
-    all is, `defined.unmet` asks. Inside a case distinction nothing is added, and an undefined part may have any value.
-    A term that is not algebraic becomes a number of which only the range is known. Unless ``whole``, integer symbols
-    are relaxed to reals, which is sound for proofs. ``loose`` says that a solution need not be one of the conditions as
-    written, since a part may have any value.
+    A root becomes a new variable r >= 0 with r^q = base >= 0, and a power becomes a product. Min, Max, Abs,
+    sign and Piecewise become case distinctions. A quotient requires a nonzero denominator, and a root a
+    nonnegative base. These conditions are added to ``side``, so a proof covers the points where everything is
+    defined; `defined.unmet` tests whether that is everywhere. Inside a case distinction nothing is added, and
+    an undefined part may have any value. A term that is not algebraic becomes a number with known range only.
+    Unless ``whole``, integer symbols are relaxed to reals, which is sound for proofs. If ``loose``, a
+    solution need not satisfy the conditions as written.
     """
 
     def __init__(self, *, whole: bool) -> None:
@@ -98,14 +98,14 @@ class Terms:
         self._cases = 0
 
     def term(self, expression: sp.Expr) -> z3.ArithRef:
-        """The expression as a real term."""
+        """Translate an expression to a real term."""
         seconds_left()
         if expression not in self._known:
             self._known[expression] = self._term(expression)
         return self._known[expression]
 
     def condition(self, condition: Boolean) -> z3.BoolRef:
-        """The condition as a formula."""
+        """Translate a condition to a formula."""
         if condition in (sp.true, sp.false):
             return z3.BoolVal(bool(condition))
         if isinstance(condition, And):
@@ -171,7 +171,7 @@ class Terms:
         return z3.RealVal(1) / power
 
     def _general_power(self, base: sp.Expr, exponent: sp.Expr) -> z3.ArithRef:
-        """Powers of a positive base by the law of exponents, down to exponents of which nothing is known."""
+        """Power of a positive base, split by the laws of exponents into powers about which nothing is known."""
         if not base.is_positive:
             return self._unknown(sp.Pow(base, exponent))
         if isinstance(exponent, sp.Add):
@@ -224,7 +224,7 @@ class Terms:
 
     @contextmanager
     def _case(self) -> Iterator[None]:
-        """Inside the block nothing that is met counts at every point."""
+        """Mark a case distinction, inside which conditions on parts need not hold at every point."""
         self._cases += 1
         try:
             yield
@@ -232,7 +232,7 @@ class Terms:
             self._cases -= 1
 
     def point(self, model: z3.ModelRef) -> dict[sp.Symbol, sp.Rational]:
-        """The model's values as rationals; an algebraic number is replaced by a near rational."""
+        """Values of the model as rationals; an algebraic number is replaced by a nearby rational."""
         point: dict[sp.Symbol, sp.Rational] = {}
         for symbol, variable in self.variables.items():
             value = model.eval(variable, model_completion=True)

@@ -1,4 +1,4 @@
-"""Numbers of the code and their limits by other computations, by the name that claims use."""
+"""Numbers of the code and their limits from other computations, by the name that claims use."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -8,7 +8,7 @@ from lastiterate.proofs_checks.recomputations.record import Number
 
 @cache
 def recomputations() -> Mapping[str, Callable[[], Iterable[Number]]]:
-    """Each by its name: the functions ``recompute_*`` of the modules of this folder."""
+    """Functions ``recompute_*`` of the modules of this folder, by name without the prefix."""
     from lastiterate.proofs_checks.recomputations import accounting, audits, descriptions, losses, networks, runs
 
     every = [entry for one in (accounting, audits, descriptions, losses, networks, runs) for entry in vars(one).items()]

@@ -11,11 +11,11 @@ from lastiterate.proofs_checks.recomputations import profiles
 from lastiterate.proofs_checks.recomputations.record import Number, equals, lower_bound_of, upper_bound
 
 _SCAN, _LATTICE, _PROFILE = 5e-6, 3e-4, 2e-3
-"""The error of a scan for a minimum; the most that a lattice of losses adds to an epsilon, and to a delta."""
+"""Error of a scan for a minimum, and the most that a lattice of losses adds to an epsilon and to a delta."""
 
 
 def recompute_gaussian() -> Iterator[Number]:
-    """The epsilon and the delta of mu-GDP."""
+    """Epsilon and delta of mu-GDP."""
     for mu, delta in ((0.3, 1e-5), (1.0, 1e-5), (4.0, 1e-9), (1.0, 0.3), (0.1, 0.1)):
         truth = profiles.gaussian_epsilon(mu, delta)
         yield upper_bound(f"epsilon of {mu:g}-GDP at {delta:g}", conversion.gdp_epsilon(mu, delta), truth)
@@ -27,7 +27,7 @@ def recompute_gaussian() -> Iterator[Number]:
 
 
 def recompute_conversions() -> Iterator[Number]:
-    """From Renyi to (epsilon, delta), and mixtures of Renyi bounds."""
+    """Conversions from Renyi DP to (epsilon, delta)-DP, and mixtures of Renyi bounds."""
     cases = ((2.0, 0.1, 1e-5), (8.0, 1.0, 1e-3), (1.5, 0.01, 1e-2), (30.0, 5.0, 1e-6), (1.2, 1e-5, 1e-3))
     for order, rho, delta in cases:
         name = f"({order:g}, {rho:g})-RDP at {delta:g}"
@@ -46,7 +46,7 @@ def recompute_conversions() -> Iterator[Number]:
 
 
 def recompute_sampling() -> Iterator[Number]:
-    """The divergences of a sampled step."""
+    """Divergences of a sampled step."""
     for rate, gap, order in ((0.1, 1.0, 4), (0.3, 0.5, 2), (0.01, 2.0, 16)):
         noise, between, least = 1 / gap, order + 0.5, min(order, 6)
         mixture, base = profiles.sampled_densities(rate, gap)
@@ -66,7 +66,7 @@ def recompute_sampling() -> Iterator[Number]:
 
 
 def recompute_compositions() -> Iterator[Number]:
-    """Two releases on a lattice of losses, against the mean of the profile of one over the loss of the other."""
+    """Two releases on a lattice of losses, against the mean profile of one over the losses of the other."""
     another = profiles.losses_of_sampling(1.0, 0.5, "remove")
     kinds = ((0.1, 1.0, "add_remove", 1e-5), (0.3, 2.0, "replace", 1e-4), (0.02, 0.5, "add_remove", 1e-6))
     for (rate, noise, adjacency, delta), gaussian in list(product(kinds, (False, True)))[:5]:

@@ -1,4 +1,4 @@
-"""Audits: the binomial sums behind their limits, term by term, and the least numbers of exact runs."""
+"""Limits of audits, recomputed from binomial sums term by term and from normal quantiles."""
 
 from collections.abc import Iterator
 from math import exp, log, sqrt
@@ -20,7 +20,7 @@ _normal_inverse = NormalDist().inv_cdf
 
 
 def _limit(wrong: int, runs: int, doubt: float) -> float:
-    """The rate at which so few wrong answers have this probability (Clopper & Pearson 1934)."""
+    """Rate at which so few wrong answers have probability ``doubt`` (Clopper & Pearson 1934)."""
     return solve_between(lambda rate: doubt - sum(binomial(runs, rate)[: wrong + 1]), wrong / runs, 1.0)
 
 
@@ -59,7 +59,7 @@ def recompute_by_scores() -> Iterator[Number]:
     successes = np.arange(runs + 1)
 
     def worst(rate: float) -> float:
-        """The mean of the worst share of a binomial mean: the least of (t + E max(B - t, 0) / doubt) / runs."""
+        """Excess over ``share`` of the minimum over t of (t + E max(B - t, 0) / doubt) / runs, B binomial."""
         least = successes[:-1]
         over = np.maximum(successes - least[:, None], 0) @ binomial(runs, rate)
         return min(float((least + over / doubt).min()) / runs, 1.0) - share
@@ -67,7 +67,7 @@ def recompute_by_scores() -> Iterator[Number]:
     low = solve_between(worst, 1e-6, 1 - 1e-6)
     yield equals("the share of pairs", found.auc, share)
     yield equals("the least AUC", found.auc_at_least, low, _SHARE)
-    squares = [k * k for k in range(8)]  # those below either number of runs
+    squares = [k * k for k in range(8)]  # squares below both numbers of runs
     each = doubt / (2 * len(squares))
 
     def limit(count: int, among: int) -> float:
@@ -87,7 +87,7 @@ def recompute_by_scores() -> Iterator[Number]:
 
 
 def recompute_in_one_run() -> Iterator[Number]:
-    """Limits from the guesses at many coins in one training, where all of them and where the clearest say most."""
+    """Limits from guesses at many coins in one run, in cases where all or only the clearest guesses are best."""
     scores = np.arange(64, dtype=np.float64)
     yield from _guessed("all", scores, scores % 11 < 2 + scores / 8)  # more heads among the large scores
     yield from _guessed("the clearest", scores, (scores >= 56) | ((scores >= 8) & (scores % 2 == 0)))
@@ -124,5 +124,5 @@ def _guessed(name: str, scores: Array, coins: NDArray[np.bool_]) -> Iterator[Num
     yield equals(f"epsilon in one run, {name}", found.epsilon, max(epsilons), _SHARE)
     shown = max(least_delta(0.1, *guess) for guess in guesses)
     yield equals(f"delta in one run at 0.1, {name}", found.delta_at_least(0.1), shown, _SHARE)
-    # At one in sixteen of the epsilons of the code, whose greatest mu is at least this and hardly larger.
+    # From one in sixteen of the epsilons of the code, whose greatest mu is at least this and barely larger.
     yield Number("mu in one run", found.mu, max(mus) * (1 - 1e-9), max(mus) * 1.002)

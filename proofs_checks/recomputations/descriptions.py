@@ -1,6 +1,6 @@
-"""Runs, events of another library, sizes of random batches, laws and blocks behind bounds, and tables of contraction.
+"""Events for dp_accounting, sizes and rates of random batches, rounding, and tables and blocks of contraction.
 
-In place of dp_accounting, which need not be installed, an event is the tuple of its name and its parts.
+dp_accounting need not be installed. A stand-in represents an event as the tuple of its name and its parts.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ class _StandIn(ModuleType):
 
 
 def _delta(found: Any, epsilon: float) -> float:
-    """The greater delta of the two orders of a privacy-loss distribution."""
+    """Greater delta of the two directions of a privacy-loss distribution."""
     deltas: list[float] = []
     for _, step, first, probabilities, infinite, _ in found[1:]:
         losses = step * (first + np.arange(len(probabilities)))
@@ -45,7 +45,7 @@ def _delta(found: Any, epsilon: float) -> float:
 
 
 def recompute_events() -> Iterator[Number]:
-    """Noise multipliers of events, and distributions of losses for another library."""
+    """Noise multipliers of events, and privacy-loss distributions for dp_accounting."""
     full = NoisySGD(10, 0.1, 0.4, 2.0, dataset_size=5)
     poisson = NoisySGD(10, 0.1, 0.4, 2.0, dataset_size=12, batch_size=3, sampling="poisson")
     cyclic = NoisySGD(10, 0.1, (0.4,) * 5 + (0.2,) * 5, 2.0, dataset_size=12, batch_size=3, sampling="cyclic")
@@ -75,11 +75,11 @@ def recompute_events() -> Iterator[Number]:
 
 
 def recompute_batches() -> Iterator[Number]:
-    """Sizes of Poisson batches, how often a sample is met, rates, moves and rounding."""
+    """Sizes of Poisson batches, how often a sample is drawn, rates, moves and rounding."""
     count, q = 40, 0.2
 
     def tail(least: int, p: float) -> float:
-        """A geometric series, as fast as which terms fall at least, and which is hardly more than their sum."""
+        """Geometric series that bounds the binomial tail, barely larger than the sum of its terms."""
         ratio = (count - least) / (least + 1) * p / (1 - p)
         return comb(count, least) * p**least * (1 - p) ** (count - least) / (1 - ratio)
 
@@ -120,7 +120,7 @@ def recompute_batches() -> Iterator[Number]:
 
 
 def recompute_tables() -> Iterator[Number]:
-    """Tables of profiles, the measures behind them, and one block of steps, against quadrature and a direct search."""
+    """Tables of profiles, their measures, and one block of steps, against quadrature and direct search."""
     mu = 1.3
     found = table.gaussian_table(mu)
     for epsilon in (0.0, 0.7, 2.0):
@@ -148,7 +148,7 @@ def recompute_tables() -> Iterator[Number]:
     if two is not None:
         truth = profiles.two_steps(removed, removed, 1e-3) * (1 - 1e-6)
         yield upper_bound("table of two sampled steps", two.epsilon(1e-3), truth, 0.02)
-    # One block: thresholds and costs tried one by one, on the atoms of the Gaussian table.
+    # One block, against a direct search over thresholds on the atoms of the Gaussian table.
     near, far = table.gaussian_table(0.4), table.gaussian_table(2.0)
     after = block.Block(nodes, near, far).after(before)
     clean = block.Block(nodes, None, far).after(before)
@@ -158,7 +158,7 @@ def recompute_tables() -> Iterator[Number]:
         yield Number(f"a block at ratio {g:.3g}", float(after.ahead[place]), 0.98 * least, 1.01 * least)
         truth = known * profiles.gaussian_delta(2.0, log(1 + (g - 1) / known))
         yield upper_bound(f"a clean block at ratio {g:.3g}", float(clean.ahead[place]), min(truth, known), 2e-3)
-    # For unknown laws a block leaves its far cost.
+    # If the laws are unknown, only the far cost of a block remains.
     goal = chain.Goal(None, 1e-3, 8.0, lambda order: 2 * order)
     left = chain.chain_blocks([(near, far)], goal, from_equal=False).epsilon(1e-3)
     yield upper_bound("a block from anything", left, profiles.gaussian_epsilon(2.0, 1e-3), 0.02)
@@ -166,7 +166,7 @@ def recompute_tables() -> Iterator[Number]:
 
 
 def _block(measure: block.DiscretePair, near: table.Table, far: table.Table, g: float) -> float:
-    """The least of int u N(g dv/du) + A F(g B / A), u = min(p, g1 q), v = min(q, p / g0), thresholds g0 <= g1."""
+    """Least int u N(g dv/du) + A F(g B / A) over thresholds g0 <= g1; u = min(p, g1 q), v = min(q, p / g0)."""
     p, q, ratio, best = measure.p, measure.q, measure.ratio, 1.0
     for low in (0.0, *ratio[::3]):
         for high in (*ratio[ratio >= low][::3], np.inf):

@@ -1,7 +1,4 @@
-"""The distance after one update, by the formulas of docs/proofs/expansions.md in floats, class by class.
-
-A ball and a float of the code are held against the same number; slopes against differences of it.
-"""
+"""Distances after one update for each class of losses, by the formulas of docs/proofs/expansions.md in floats."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -41,7 +38,7 @@ _MODULI: tuple[tuple[str, loss.Assumption, Modulus], ...] = (
 
 
 def _after(omega: Modulus, others: int, met: int, z: float, decay: float = _DECAY) -> float:
-    """The distance after an update of so many shared samples, and of the sample that differs once or not at all."""
+    """Distance after an update with ``others`` shared samples and the differing sample ``met`` times (0 or 1)."""
     drift = min(omega(z), 2 * _K) if z else 0.0
     return (1 - _ETA * decay) * z + _ETA / _B * (others * drift + 2 * _K * met)
 
@@ -56,7 +53,7 @@ def _looked(name: str, found: UpdateExpansion, truth: Modulus) -> Iterator[Numbe
 
 
 def recompute_expansions() -> Iterator[Number]:
-    """Distances after one update, with the sample that differs or without it, and over batches of several sizes."""
+    """Distances after one update, with and without the differing sample, and over several batch sizes."""
     run = NoisySGD(4, _ETA, 1.0, _K, dataset_size=6, batch_size=_B, sampling="cyclic", weight_decay=_DECAY)
     keeps = 1 - _ETA * _DECAY
     with precision():
@@ -83,7 +80,7 @@ def recompute_expansions() -> Iterator[Number]:
 
 
 def recompute_distances() -> Iterator[Number]:
-    """Distances of runs: followed step by step, kept by weight decay, and hidden by reflections."""
+    """Distances between runs: tracked step by step, invariant under weight decay, and left by reflections."""
     run = NoisySGD(9, _ETA, 1.0, _K, dataset_size=6, batch_size=_B, sampling="cyclic", diameter=3.0)
     program, z = ShiftProgram(run, loss.Smooth(0.7), 1), 0.0
     for t, found in enumerate(program.tracked.tolist()):

@@ -1,7 +1,7 @@
-"""Constants of networks: gradients and Hessians by differences of the loss, the network written out.
+"""Constants of networks, from finite differences of losses that are written out explicitly.
 
-On a ball of radius 0 the certified constants are those of the centre. On a larger one none of its points may have a
-longer gradient or a greater curvature; from above there is what was recorded.
+On a ball of radius 0 the certified constants are those of the centre. On a larger ball, no point may have a
+longer gradient or a greater curvature, and the upper limit is the recorded value.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from lastiterate.numeric.rounding import precision
 from lastiterate.proofs_checks.recomputations.record import EXACT, Number, as_recorded, equals, near
 
 _FIRST, _SECOND = 1e-20, 1e-5
-"""Steps of differences: of the first along the imaginary axis, which cancels nothing, of the second in both ways."""
+"""Steps of the first difference (imaginary, to avoid cancellation) and of the central second one."""
 _RADIUS = 0.02
 
 _PHI: dict[str, Callable[[Any], Any]] = {
@@ -34,7 +34,7 @@ _PHI: dict[str, Callable[[Any], Any]] = {
 
 
 class _Case(NamedTuple):
-    """Layers and an input for the code; the outputs as a function of all parameters, and where they are asked."""
+    """Layers and an input for the code, the outputs as a function of all parameters, and their centre."""
 
     layers: list[Layer]
     x: Array
@@ -42,7 +42,7 @@ class _Case(NamedTuple):
     centre: Array
 
     def constants(self, place: Array) -> tuple[float, float]:
-        """The greatest norms of a gradient and of a Hessian of the cross-entropy, over all labels."""
+        """Greatest norms of a gradient and of a Hessian of the cross-entropy, over all labels."""
         basis = np.eye(len(place))
 
         def gradients(at: Array) -> Any:
@@ -89,7 +89,7 @@ def _convolutional() -> _Case:
 
 
 def recompute_at_the_centre() -> Iterator[Number]:
-    """On a ball of radius 0, and on one that is small."""
+    """Constants on a ball of radius 0 and on a small ball."""
     cases = {name: _dense(name) for name in ("tanh", "gelu", "sigmoid")}
     cases["convolution"] = _convolutional()
     for name, case in cases.items():
@@ -113,7 +113,7 @@ def recompute_at_the_centre() -> Iterator[Number]:
 
 
 def recompute_closed_forms() -> Iterator[Number]:
-    """Constants of regressions and of two layers, and the extremes of activations on a grid."""
+    """Constants of regressions and of two-layer networks, and extremes of activations on a grid."""
     bent, jacobian = 4 / (3 * sqrt(3)) * 0.8 * 4, 9.0 + 1 + (0.8 * 2) ** 2
     hessian = (bent + sqrt(bent**2 + 4 * 4)) / 2
     softmax = certified.softmax_regression(3.0, scale=2.0, l2=0.5, parameter_norm=4.0)
@@ -151,6 +151,6 @@ def recompute_closed_forms() -> Iterator[Number]:
 
 
 def _derivatives(name: str, x: Array) -> tuple[Array, Array]:
-    """The slopes and curvatures of an activation at many places."""
+    """Slopes and curvatures of an activation at many points."""
     above, at, below = (np.imag(_PHI[name](x + step + 1j * _FIRST)) / _FIRST for step in (_SECOND, 0.0, -_SECOND))
     return at, (above - below) / (2 * _SECOND)

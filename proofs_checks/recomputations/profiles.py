@@ -1,7 +1,8 @@
-"""Divergences and privacy profiles by elementary means: sums, erfc to fifty digits, and trapezoids in floats.
+"""Divergences and privacy profiles by sums, normal laws to fifty digits, and trapezoidal rules in floats.
 
-The trapezoid rule on the line converges faster than any power for what is smooth, and with a kink its error is of the
-order of the square of the step. Nothing here uses the balls, lattices or searches of the code.
+For smooth integrands on the line, the trapezoidal rule converges faster than any power of the step. With a
+kink, its error is of the order of the squared step. Nothing here uses the balls, lattices or searches of the
+code.
 """
 
 from collections.abc import Callable
@@ -22,24 +23,24 @@ _STEP = float(LINE[1] - LINE[0])
 
 
 def binomial(count: int, rate: float) -> list[float]:
-    """The probabilities of 0 to ``count`` successes."""
+    """Probabilities of 0 to ``count`` successes."""
     return [comb(count, k) * rate**k * (1 - rate) ** (count - k) for k in range(count + 1)]
 
 
 def solve_between(function: Callable[..., float], low: float, high: float, *more: float) -> float:
-    """The first argument between two at which a function changes its sign."""
+    """Root of a function in its first argument, between two values at which its signs differ."""
     return float(brentq(function, low, high, more, xtol=1e-14))
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
-    """Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)."""
+    """Delta of mu-GDP: Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)."""
     with mp.workdps(50):
         half, move = mp.mpf(mu) / 2, mp.mpf(epsilon) / mp.mpf(mu)
         return float(mp.ncdf(half - move) - mp.exp(epsilon) * mp.ncdf(-half - move))
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
-    """The root of it; 0 where delta is larger."""
+    """Epsilon of mu-GDP at this delta; 0 if its delta at epsilon = 0 is at most this."""
     if gaussian_delta(mu, 0.0) <= delta:
         return 0.0
     return solve_between(lambda epsilon: gaussian_delta(mu, epsilon) - delta, 0.0, mu * mu / 2 + 40 * mu)
@@ -53,19 +54,19 @@ def renyi_of_densities(numerator: Array, denominator: Array, order: float) -> fl
 
 
 def sampled_densities(rate: float, gap: float) -> tuple[Array, Array]:
-    """The densities of (1 - q) N(0, 1) + q N(gap, 1) and of N(0, 1)."""
+    """Densities of (1 - q) N(0, 1) + q N(gap, 1) and of N(0, 1)."""
     base = norm.pdf(LINE)
     return (1 - rate) * base + rate * norm.pdf(LINE, gap), base
 
 
 def binomial_renyi(rate: float, gap: float, order: int) -> float:
-    """Of the sampled Gaussian against its base, at a whole order (Mironov, Talwar & Zhang 2019)."""
+    """D_alpha of the sampled Gaussian from its base at a whole order (Mironov, Talwar & Zhang 2019)."""
     terms = [weight * exp(k * (k - 1) * gap**2 / 2) for k, weight in enumerate(binomial(order, rate))]
     return log(sum(terms)) / (order - 1)
 
 
 def replaced_renyi(rate: float, gap: float, order: float) -> float:
-    """The bound of docs/proofs/without_replacement.md for one step: log(1 + alpha (alpha-1) J) / (alpha - 1)."""
+    """Bound of docs/proofs/without_replacement.md for one step: log(1 + alpha (alpha-1) J) / (alpha - 1)."""
     x = np.linspace(gap / 2, gap / 2 + 30, 60_001)
     r = 1 + rate * np.expm1(gap * x - gap**2 / 2)
     values = norm.pdf(x) * (r**order - 1) * (1 - r ** (1 - order))
@@ -73,14 +74,14 @@ def replaced_renyi(rate: float, gap: float, order: float) -> float:
 
 
 class PrivacyLosses(NamedTuple):
-    """Privacy losses of one step at many points, and their masses under the numerator and under the denominator."""
+    """Privacy losses of one step at many points, with their masses under numerator and denominator."""
 
     losses: Array
     numerator: Array
     denominator: Array
 
     def profile(self, epsilon: Array) -> Array:
-        """Delta at an epsilon of either sign: the masses of greater losses, the second e^epsilon times."""
+        """Delta at any epsilon: P(loss > epsilon) - e^epsilon Q(loss > epsilon), where P is the numerator."""
         order = np.argsort(self.losses)
         place = np.searchsorted(self.losses[order], epsilon)
         first, second = (np.append(np.cumsum(one[order][::-1])[::-1], 0.0)[place] for one in self[1:])
@@ -88,7 +89,7 @@ class PrivacyLosses(NamedTuple):
 
 
 def losses_of_sampling(rate: float, gap: float, side: str) -> PrivacyLosses:
-    """Those of a sampled Gaussian: the sample removed, added, or replaced (advanced joint convexity)."""
+    """Privacy losses of a sampled Gaussian, the sample removed, added or replaced (advanced joint convexity)."""
     mixture, base = (density * _STEP for density in sampled_densities(rate, gap))
     losses = np.log1p(rate * np.expm1(np.minimum(gap * LINE - gap**2 / 2, 600)))
     removed = PrivacyLosses(losses, mixture, base)
@@ -102,14 +103,14 @@ def losses_of_sampling(rate: float, gap: float, side: str) -> PrivacyLosses:
 
 
 def two_steps(first: PrivacyLosses, second: PrivacyLosses, delta: float) -> float:
-    """Epsilon at a delta of two releases in a row: the mean of the profile of one over the loss of the other."""
+    """Epsilon at delta of two releases in a row, by the mean profile of one over the losses of the other."""
     return solve_between(
         lambda epsilon: float(first.numerator @ second.profile(epsilon - first.losses)) - delta, 0.0, 60.0
     )
 
 
 def converted_epsilon(order: float, rho: float, delta: float) -> float:
-    """The least epsilon that (order, rho)-RDP implies at delta: two points attain it; by scans in floats."""
+    """Least epsilon that (order, rho)-RDP implies at delta, attained by laws on two points; by scans in floats."""
     shares = (1 - delta) * np.geomspace(1e-12, 1.0, 4001)[:-1]
     p = delta + shares
 

@@ -1,7 +1,6 @@
-"""Bounds of runs by every route, between an exact run from below and what was recorded.
+"""Bounds of runs by every route, between an exact run from below and recorded values.
 
-The exact runs are those of the same setting whose law is known; they come from another part of the code, which
-`lower` holds against closed forms.
+The exact runs come from another part of the code, which `recompute_lower` compares with closed forms.
 """
 
 from collections.abc import Iterator
@@ -57,7 +56,7 @@ def _full(steps: int, eta: Any, noise: Any, n: int = 3, **more: Any) -> NoisySGD
 def _number(
     name: str, run: NoisySGD, losses: loss.Assumption, target: dict[str, float], *, exact: bool = True
 ) -> Number:
-    """The bound of a run; its window and route are printed with a number that moves."""
+    """Bound of a run, between an exact run of the setting (if ``exact``) and the recorded value."""
     found = bound(run, losses, **target)
     least = lower_bound(run, losses, **target).value if exact else -inf
     share = TABLE if found.route == "contraction" else CLOSE
@@ -65,8 +64,8 @@ def _number(
 
 
 def recompute_contraction() -> Iterator[Number]:
-    """Runs of one to three blocks and of many, where batches are fixed and where they are drawn."""
-    for steps in (12, 19, 26):  # a block of 14 steps is best: parts of a block are left at the end
+    """Contraction bounds of runs with one block, a few blocks and many, for fixed and random batches."""
+    for steps in (12, 19, 26):  # blocks of 14 steps are best, so the last block is a partial one
         yield _number(f"{steps} full steps", _full(steps, 0.1, 0.3, 1, diameter=2.0), _CONVEX, _DP)
     cases: tuple[tuple[str, NoisySGD, loss.Assumption, dict[str, float]], ...] = (
         ("strongly convex, full", _full(19, 0.1, 0.3, 1, diameter=2.0), _STRONG, _RENYI),
@@ -87,7 +86,7 @@ def recompute_contraction() -> Iterator[Number]:
 
 
 def recompute_classes() -> Iterator[Number]:
-    """Every class of losses and scheme by shifts or composition, with decay and schedules."""
+    """Bounds by shifts or composition for every class of losses and scheme, with decay and schedules."""
     free, decayed = _run(8, 0.2, 0.5), _run(12, 0.2, 0.3, weight_decay=0.5)
     losses: dict[str, loss.Assumption] = {
         "smooth": _SMOOTH,
@@ -124,7 +123,7 @@ def recompute_classes() -> Iterator[Number]:
 
 
 def recompute_lower() -> Iterator[Number]:
-    """Exact runs without a domain in closed form or by quadrature, and those on an interval as recorded."""
+    """Exact runs without a domain, in closed form or by quadrature, and those on an interval, as recorded."""
     order = 4.0
     for steps, assumed, c in ((8, _CONVEX, 1.0), (6, _STRONG, 1 - 0.2 * 0.25)):
         gap = 2 * 0.2 / 3 * sum(c**t for t in range(steps))
@@ -161,7 +160,7 @@ def recompute_lower() -> Iterator[Number]:
 
 
 def recompute_uses() -> Iterator[Number]:
-    """Forgetting, participation, positions in an epoch, calibration, paths, profiles."""
+    """Forgetting, participation, positions in an epoch, calibration, paths and profiles."""
     run = _full(2, 0.1, 0.3, 6, diameter=0.6)
     for steps, kind, target in ((3, "delta", 1e-5), (2, "order", 4.0)):
         found = forgetting(run, _CONVEX, steps, **{kind: target})
@@ -176,7 +175,7 @@ def recompute_uses() -> Iterator[Number]:
         yield as_recorded(f"participation, {name}", used.epsilon, TABLE)
         yield as_recorded(f"participation by shifts, {name}", used.shifts)
     unbounded = participation(_run(20, 0.1, 0.2), _CONVEX, steps=[4], order=2.0).epsilon
-    # One use of a convex run without a domain: its shift is spread over the 16 steps from it on (Feldman et al. 2018).
+    # One use in a convex run without a domain: its shift is spread over the last 16 steps (Feldman et al. 2018).
     yield upper_bound("one use without a domain", unbounded, (2 * 0.1 / 3 / 0.2) ** 2 / 16)
     placed = by_position(cyclic, _CONVEX, delta=1e-5)
     for name, value in (("worst", placed.worst), ("median", placed.median), ("best", min(placed.epsilons))):
@@ -204,7 +203,7 @@ def recompute_uses() -> Iterator[Number]:
 
 
 def recompute_projections() -> Iterator[Number]:
-    """Runs with random projections."""
+    """Bounds of runs with random projections."""
     for sampling in ("full", "cyclic", "without_replacement", "poisson"):
         run = RandomProjectionRun(5, 0.2, 4.0, (3, 2), 12, None if sampling == "full" else 3, sampling=sampling)
         for target in ({"order": 4.0}, {"delta": 1e-5}):
