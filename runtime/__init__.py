@@ -1,5 +1,5 @@
-"""Measures real networks. The only folder that imports torch.
+"""Measurements on real networks; the only folder that imports torch.
 
-`lastiterate.runtime.constants.record` does not import torch, so that a measurement taken on one machine is read and
-drawn on another without it.
+`lastiterate.runtime.constants.record` does not import torch, so a measurement from one machine can be read
+and plotted on another without torch.
 """

@@ -1,7 +1,7 @@
-"""Checkpoints of optimisers: written atomically, checksummed, and refused if a single bit of them has changed.
+"""Checkpoints of optimisers, written atomically, checksummed, and refused if any bit has changed.
 
-A file is a first line with its kind and the state as ``torch.save`` writes it, followed by their SHA-256. It is read
-with ``weights_only``: tensors, numbers, texts and containers of them.
+A file is a first line with its kind and the state in the format of ``torch.save``, followed by their SHA-256.
+It is read with ``weights_only``: tensors, numbers, texts and containers of them.
 """
 
 import io
@@ -26,7 +26,7 @@ def write_checkpoint(path: str | Path, state: dict[str, Any]) -> None:
 
 
 def read_checkpoint(path: str | Path) -> dict[str, Any]:
-    """The state that `write_checkpoint` wrote."""
+    """State written by `write_checkpoint`; an `InputError` if the file is not an intact checkpoint."""
     try:
         with Path(path).open("rb") as opened:
             if opened.read(len(HEAD)) != HEAD:

@@ -1,6 +1,6 @@
-"""Devices, floating-point formats, threads and memory of the machine; refusal, before any work, of excessive memory.
+"""Devices, floating-point formats, threads and memory; excessive memory is refused before any work.
 
-Linux promises memory that it does not have, and kills the process that uses it, so a failure cannot be awaited.
+Linux promises memory that it does not have and kills the process that uses it, so a failure cannot be caught.
 """
 
 import ctypes
@@ -23,9 +23,10 @@ DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
 
 
 def device_of(name: str) -> torch.device:
-    """The torch device called ``name``: cpu, cuda, cuda:1.
+    """The torch device called ``name``: cpu, cuda or cuda:INDEX.
 
-    On CUDA it switches TF32, the default of convolutions, off for good: float32 errors are assumed of float32.
+    On CUDA this permanently disables TF32, the default of convolutions, since assumed rounding errors are
+    those of float32.
     """
     there = {"cpu": 1, "cuda": torch.cuda.device_count()}
     try:
@@ -46,7 +47,7 @@ def device_of(name: str) -> torch.device:
 
 @contextmanager
 def threads_of_torch(threads: int) -> Iterator[None]:
-    """Let torch use so many threads on the CPU, and afterwards as many as before."""
+    """Let torch use ``threads`` threads on the CPU, and restore the previous number afterwards."""
     most = 4 * (os.cpu_count() or 1)
     if count("threads", threads) > most:  # OpenMP ends the process where the system has not so many
         raise InputError(
@@ -68,16 +69,16 @@ _COPIES_OF_ACTIVATION: Final = 4
 
 _MMAP_MAX: Final = -4
 _TRIM_THRESHOLD: Final = -1
-"""Settings of mallopt, from malloc.h of glibc."""
+"""Options of mallopt, from glibc's malloc.h."""
 
 MEMORY: Final = 256 * 2**20
-"""Bytes of a chunk on the CPU: chunks that are four times as large are no faster."""
+"""Bytes of a chunk on the CPU; chunks four times as large are no faster."""
 
 _SHARE: Final = 0.9
 """Share of the free memory of a GPU that a chunk may take."""
 
 _PAIRS: Final = 4
-"""Pairs that a chunk on the CPU has room for at least, where the machine has."""
+"""Smallest number of pairs that fit in a chunk on the CPU, if the machine has the memory."""
 
 _GIB: Final = 2**30
 _OF_THE_ALLOCATORS: Final = ("DefaultCPUAllocator", "out of memory", "not enough memory", "ALLOC_FAILED")
@@ -87,7 +88,7 @@ _OF_THE_ALLOCATORS: Final = ("DefaultCPUAllocator", "out of memory", "not enough
 def bytes_of_a_pair(module: nn.Module, row: Tensor, dimension: int, dtype: torch.dtype) -> int:
     """Estimated working set of one (point, sample): its gradients and the activations of every layer.
 
-    The row is a batch of one, where the module is; the dtype is that of the gradients.
+    ``row`` is a batch of one, on the module's device; ``dtype`` is that of the gradients.
     """
     seen = 0
 
@@ -105,7 +106,7 @@ def bytes_of_a_pair(module: nn.Module, row: Tensor, dimension: int, dtype: torch
 
 
 def free_memory(device: torch.device) -> float:
-    """Bytes available on a device now, with those kept by torch for reuse; inf where that is not known."""
+    """Bytes now available on a device, including those that torch keeps for reuse; inf if unknown."""
     if device.type == "cuda":
         kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return torch.cuda.mem_get_info(device)[0] + kept
@@ -117,14 +118,14 @@ def free_memory(device: torch.device) -> float:
 
 
 def refuse_beyond(what: str, needed: float, device: torch.device, remedy: str) -> None:
-    """Raise an `InputError` where so many bytes are not available."""
+    """Raise an `InputError` if ``needed`` bytes are not available."""
     if needed > (free := free_memory(device)):
         room = f"{free / _GIB:.3g} GiB free on device={device}"
         raise InputError(f"{what} {needed / _GIB:.3g} GiB of memory, got {room}; {remedy}.")
 
 
 def peak(work: Callable[[], object], device: torch.device) -> int:
-    """Bytes that torch holds on a CUDA device at most while it does some work, beyond what it held before."""
+    """Largest number of bytes that torch holds on a CUDA device during some work, beyond those held before."""
     before = torch.cuda.memory_allocated(device)
     torch.cuda.reset_peak_memory_stats(device)
     work()
@@ -132,7 +133,7 @@ def peak(work: Callable[[], object], device: torch.device) -> int:
 
 
 def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) -> None:
-    """Refuse a network of which not even the gradients of one pair have room."""
+    """Refuse a network for which the gradients of a single pair exceed the memory."""
     moving = sum(p.numel() for p in module.parameters() if p.requires_grad)
     smaller = "take float32, " if dtype is torch.float64 else ""
     remedy = f"{smaller}freeze layers, or take a smaller network or a machine with more memory"
@@ -142,11 +143,11 @@ def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) ->
 
 
 def memory_of(device: torch.device, of_a_pair: int) -> int:
-    """Default number of bytes that a chunk may take on a device, at one (point, sample) of so many bytes.
+    """Default number of bytes of a chunk on a device, if one (point, sample) takes ``of_a_pair`` bytes.
 
-    On CUDA it is 90% of the memory that is free now, or kept by torch for reuse. On the CPU it is `MEMORY`, or four
-    pairs where these need more, but no more than half of the machine's memory: a number that depends on the network and
-    not on the load of the machine.
+    On CUDA it is 90% of the memory that is free now or kept by torch for reuse. On the CPU it is `MEMORY`, or
+    four pairs if these need more, but at most half of the machine's memory. It therefore depends on the
+    network but not on the load of the machine.
     """
     if device.type == "cuda":
         return int(_SHARE * free_memory(device))
@@ -157,16 +158,16 @@ def memory_of(device: torch.device, of_a_pair: int) -> int:
 
 
 def ran_out(error: BaseException) -> bool:
-    """Tell whether this error means that memory ran out, on whatever device."""
+    """True if this error means that memory ran out, on any device."""
     told = isinstance(error, RuntimeError) and any(said in str(error) for said in _OF_THE_ALLOCATORS)
     return told or isinstance(error, (MemoryError, torch.OutOfMemoryError))
 
 
 @cache
 def keep_freed_memory() -> bool:
-    """Let glibc keep freed memory, whose pages the kernel clears when it maps them again; True if it does.
+    """Let glibc keep freed memory, whose pages the kernel clears when it maps them again; True on success.
 
-    That takes two thirds of the time of a search in a network of 22 million parameters.
+    Without this, clearing takes two thirds of a search in a network of 22 million parameters.
     """
     set_option = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     return set_option is not None and all(
@@ -175,7 +176,7 @@ def keep_freed_memory() -> bool:
 
 
 def says_when_memory_runs_out(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Let a function keep the memory that it frees, and raise an `InputError` where memory runs out in it."""
+    """Let a function keep the memory that it frees, and raise an `InputError` if memory runs out in it."""
 
     @wraps(function)
     def told(*args: P.args, **kwargs: P.kwargs) -> Result:

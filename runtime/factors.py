@@ -1,11 +1,11 @@
 """Per-sample gradients of large layers as sums of outer products, which are never multiplied out.
 
-The gradient of a linear map in its matrix is sum_t d_t a_t', where t goes over the tokens of a sample, a_t is what goes
-into the map and d_t the slope of the loss in what comes out; a convolution is a linear map of patches, and a table of
-rows (an embedding) one of unit vectors. The d_t are the slopes in zeros that are added to what the maps return, the a_t
-are written down as they pass, so no gradient in a matrix is ever made. Other parameters than matrices used once
-by a function of `torch.nn.functional` (biases, norms, tied or reshaped weights, small layers) have their per-sample
-gradients computed as in `lastiterate.runtime.gradients`.
+The gradient of a linear map in its matrix is sum_t d_t a_t', where t ranges over the tokens of a sample, a_t is
+the input of the map and d_t is the slope of the loss in its output. A convolution is a linear map of patches, and
+an embedding table is a linear map of unit vectors. The d_t are the slopes in zeros added to the outputs of the
+maps, and the a_t are recorded in the forward pass, so no gradient in a matrix is ever formed. Parameters other
+than matrices used once by a function of `torch.nn.functional` (biases, norms, tied or reshaped weights, small
+layers) have their per-sample gradients computed as in `lastiterate.runtime.gradients`.
 
 Source: the identity is that of Goodfellow 2015, "Efficient per-example gradient computations".
 """
@@ -27,13 +27,13 @@ from torch.nn import functional
 from lastiterate.runtime.workloads.rows import Rows
 
 _FEWEST: Final = 2**18
-"""Networks with fewer parameters in such layers are faster with all points at once."""
+"""Fewest parameters in such layers; smaller networks are faster with all points at once."""
 
 _COPIES: Final = 8
-"""Copies of a, of d and of the other gradients of a sample that live together, those in double precision counted."""
+"""Copies of a, of d and of a sample's other gradients that coexist, including those in double precision."""
 
 _GRAM_COST: Final = 4
-"""Cost of the products of tokens, in double precision, in that of passing over a gradient."""
+"""Cost of token products in double precision, relative to a pass over a gradient."""
 
 _ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "linear": {"bias": None},
@@ -42,7 +42,7 @@ _ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
         "padding_idx": None, "max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False,
     },
 }  # fmt: skip
-"""The functions that have a rule, and their arguments after the input and the parameter."""
+"""Functions that have a rule, with their arguments after the input and the parameter."""
 
 _ONE_AT_A_TIME: Final = RLock()
 
@@ -51,7 +51,8 @@ class Outer(NamedTuple):
     """Gradients of some samples in matrices of one shape (out, in), or in tables of one shape (rows, out).
 
     Attributes:
-        inputs: a_t, shape (matrices, samples, tokens, in); of tables the number of the row, (tables, samples, tokens).
+        inputs: a_t, shape (matrices, samples, tokens, in); for tables, row indices of shape (tables, samples,
+            tokens).
         slopes: d_t, shape (matrices, samples, tokens, out).
     """
 
@@ -61,7 +62,7 @@ class Outer(NamedTuple):
 
 @dataclass(frozen=True)
 class Use:
-    """One use of one parameter: the function, its further arguments, and the shape of what it returned."""
+    """One use of one parameter: the function, its further arguments, and the shape of its output."""
 
     leaf: int
     name: str
@@ -73,14 +74,14 @@ class Use:
         return prod(self.shape) // parameter[1 if self.name == "embedding" else 0]
 
     def pays(self, parameter: torch.Size) -> bool:
-        """Tell whether fewer operations go into the products of tokens than into a gradient."""
+        """True if token products take fewer operations than a gradient."""
         if self.name == "embedding":
             return self.tokens(parameter) < parameter[0]
         out, inside = parameter[0], parameter[1:].numel()
         return _GRAM_COST * self.tokens(parameter) * (inside + out) <= inside * out
 
     def of_samples(self, inputs: Tensor, slopes: Tensor, parameter: torch.Size) -> Outer:
-        """The factors of samples in one parameter, from what went in and the slopes, shapes (samples, 1, ...)."""
+        """Factors of samples in one parameter, from inputs and slopes of shape (samples, 1, ...)."""
         if self.name == "conv2d":
             pairs = [(one, one) if isinstance(one, int) else (one[0], one[-1]) for one in self.rest[1:4]]
             patches = _patches(inputs[:, 0], parameter[2:], self.shape[2:], *pairs)
@@ -99,9 +100,9 @@ def _patches(
     padding: tuple[int, int],
     dilation: tuple[int, int],
 ) -> Tensor:
-    """Patches that a convolution looks at, shape (images, places, channels times entries of the kernel).
+    """Patches seen by a convolution, shape (images, places, channels times entries of the kernel).
 
-    They are `torch.nn.functional.unfold`, transposed, which on a GPU goes image by image.
+    They are the transpose of `torch.nn.functional.unfold`, which processes images one by one on a GPU.
     """
     high, wide = padding
     padded = functional.pad(images, (wide, wide, high, high))
@@ -114,9 +115,9 @@ def _patches(
 
 
 class _Watch:
-    """Inputs of the maps that use certain parameters, and zeros added to what comes out of them.
+    """Recorder of the inputs of maps that use certain parameters, which also adds zeros to their outputs.
 
-    The parameters are detached there, so that a gradient in one of them is of another use of it.
+    The parameters are detached there, so a gradient in one of them comes from another use of it.
     """
 
     def __init__(self, leaves: Sequence[Tensor], added: dict[int, Tensor] | None) -> None:
@@ -126,7 +127,7 @@ class _Watch:
         self.inputs: dict[int, Tensor] = {}
 
     def of(self, name: str, original: Callable[..., Tensor]) -> Callable[..., Tensor]:
-        """The function of this name that tells this watch of every call."""
+        """Wrapper of the named function that reports every call to this watch."""
         defaults = list(_ARGUMENTS[name].items())
 
         def called(input: Tensor, weight: Tensor, *given: Any, **options: Any) -> Tensor:  # noqa: A002
@@ -153,7 +154,7 @@ class _Watch:
 
 @contextmanager
 def _watching(watch: _Watch) -> Iterator[None]:
-    """Let the functions of torch tell ``watch``; other threads see no difference, as it goes by the parameters."""
+    """Make torch's functions report to ``watch``; matched by parameter, calls in other threads are unaffected."""
     fast = torch.backends.mha.get_fastpath_enabled()
     with _ONE_AT_A_TIME:
         kept = {name: getattr(functional, name) for name in _ARGUMENTS}
@@ -169,24 +170,24 @@ def _watching(watch: _Watch) -> Iterator[None]:
 
 
 Part = Tensor | Outer
-"""Gradients of some samples in alike parameters: (parameters, samples, *parameter), or sums of outer products."""
+"""Gradients of some samples in a group of parameters: (parameters, samples, *parameter), or outer products."""
 
 
 class Factored:
     """Per-sample gradients at one point, with the large parameters as sums of outer products.
 
     Args:
-        loss: of one sample, of all parameters, of its row and of its target.
-        leaves: the parameters at the point where the network is tried.
+        loss: loss of one sample, as a function of all parameters, its row and its target.
+        leaves: parameters at the point where the network is tested.
         rows: inputs, shape (samples, ...).
         targets: shape (samples, ...).
         activations: bytes of the activations of one sample.
         memory: bytes for the factors of samples.
 
     Attributes:
-        uses: uses of the large parameters, by their index; none where this does not pay.
-        alike: indices of the parameters of one shape and use, which are computed with together.
-        at_once: samples that fit factored at one point and at another.
+        uses: uses of the large parameters, by parameter index; empty if factors do not pay.
+        alike: indices of the parameters of one shape and use, which are processed together.
+        at_once: number of samples that fit in factored form at two points.
     """
 
     def __init__(
@@ -222,22 +223,22 @@ class Factored:
         self.at_once = max(1, memory // (activations + self._numbers() * leaves[0].element_size()))
 
     def chunks(self, count: int | None = None) -> Iterator[slice]:
-        """Slices of ``count`` samples (None: all), ``at_once`` in each."""
+        """Slices of ``count`` samples (None: all), with up to ``at_once`` each."""
         stop = len(self._rows) if count is None else count
         return (slice(i, min(i + self.at_once, stop)) for i in range(0, stop, self.at_once))
 
     def on(self, rows: Rows, targets: Rows) -> "Factored":
-        """The same of other samples, whose rows have the same shape."""
+        """Copy for other samples, with rows of the same shape."""
         other = copy(self)
         other._rows, other._targets = rows, targets
         return other
 
     def at(self, leaves: tuple[Tensor, ...], samples: slice | Tensor) -> tuple[Part, ...]:
-        """Gradients of some samples at one point, which is given as its parameters; one part for each of ``alike``."""
+        """Gradients of some samples at the point with parameters ``leaves``, one part per group of ``alike``."""
         return self.of_rows(leaves, self._rows[samples], self._targets[samples])
 
     def of_rows(self, leaves: tuple[Tensor, ...], rows: Tensor, targets: Tensor) -> tuple[Part, ...]:
-        """Gradients of some rows at one point, as `at` has them."""
+        """Gradients of some rows at one point, in the form of `at`."""
         plain = [k for k in range(len(leaves)) if k not in self.uses]
         zeros = {k: torch.zeros((), dtype=leaves[k].dtype, device=leaves[k].device).expand(use.shape)
                  for k, use in self.uses.items()}  # fmt: skip
@@ -261,7 +262,7 @@ class Factored:
         return tuple(_together([parts[k] for k in group]) for group in self.alike)
 
     def summed(self, parts: tuple[Part, ...], factors: Tensor) -> tuple[Tensor, ...]:
-        """Sums over the samples, each times its factor, of the gradients; of each of ``alike`` (parameters, *shape)."""
+        """Sums over samples of the gradients times ``factors``, per group of ``alike`` (parameters, *shape)."""
         return tuple(
             self._summed(group[0], part, factors).reshape(len(group), *self.shapes[group[0]])
             for group, part in zip(self.alike, parts, strict=True)
@@ -278,7 +279,7 @@ class Factored:
         return zeros.index_put_((table, part.inputs), slopes, accumulate=True)
 
     def in_order(self, alike: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Parts of each of ``alike``, one a parameter, in the order of the parameters."""
+        """Tensors of each group of ``alike``, split into one per parameter, in the order of the parameters."""
         found: dict[int, Tensor] = {}
         for group, ones in zip(self.alike, alike, strict=True):
             found |= zip(group, ones, strict=True)

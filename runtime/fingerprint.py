@@ -1,4 +1,4 @@
-"""Fingerprints by which workloads, parameters and data sets are known again."""
+"""Fingerprints that identify workloads, parameters and data sets."""
 
 from hashlib import sha256
 from typing import Any, Final
@@ -11,15 +11,16 @@ from lastiterate.runtime.workloads.workload import Workload
 
 _SAMPLES: Final = 256
 _ITEMS: Final = 16
-"""Items of a data set, spread evenly over it, by which it is known."""
+"""Number of evenly spaced items that identify a data set."""
 
 
 @torch.no_grad()
 def identify_workload(workload: Workload, gradients: Gradients) -> dict[str, object]:
     """Identify a workload in the settings of a `lastiterate.numeric.store.Store`.
 
-    Data and the first initial point, a checkpoint perhaps, are recognised by every bit. The code of a user's workload
-    is recognised by what it computes: the mean gradient of the first samples at that point, to five digits.
+    The data and the first initial point, which may be a checkpoint, are identified by every bit. The code of
+    a user's workload is identified by its result: the mean gradient of the first samples at that point, to
+    five digits.
     """
     digest = sha256()
     for part in (workload.inputs, workload.targets):
@@ -37,14 +38,14 @@ def identify_workload(workload: Workload, gradients: Gradients) -> dict[str, obj
 
 
 def fingerprint_of_values(values: Any) -> str:
-    """Of tensors, numbers and texts, in any nesting of mappings and sequences."""
+    """Fingerprint of tensors, numbers and texts, in any nesting of mappings and sequences."""
     found = sha256()
     _feed(found, values)
     return found.hexdigest()
 
 
 def data_fingerprint(data: Any) -> str:
-    """Of some items of a data set; empty where they do not read the same twice, as with random transformations."""
+    """Fingerprint of some items of a data set; empty if two reads differ, as with random transformations."""
     chosen = sorted({round(k * (len(data) - 1) / (_ITEMS - 1)) for k in range(_ITEMS)})
     first, second = (fingerprint_of_values([data[k] for k in chosen]) for _ in range(2))
     return first if first == second else ""

@@ -1,6 +1,7 @@
 """Per-sample gradients at many points at once, in chunks that fit the memory of a device.
 
-A *point* is the flat vector of all parameters. Gradients come leaf by leaf: gluing them costs more than they do.
+A *point* is the flat vector of all parameters. Gradients are returned leaf by leaf, because concatenating
+them costs more than computing them.
 """
 
 import math
@@ -26,18 +27,17 @@ from lastiterate.runtime.workloads.validation import place_loss, probe, refuse_m
 from lastiterate.runtime.workloads.workload import Workload
 
 _SPARE: Final = 1.3
-"""On CUDA the measured memory of a gradient is multiplied by this."""
+"""Safety factor of the measured memory of a gradient on CUDA."""
 
 _TRIED: Final = 2**27
 _ROWS: Final = 64
-"""Estimated bytes of the gradients that are made to measure it, and rows at most."""
+"""Estimated bytes of the gradients made to measure their memory; largest number of their rows."""
 
 _LITTLE: Final = 8
-"""Work is recorded where it takes no more than an eighth of the memory of a chunk: a recording keeps what it uses."""
+"""Work is recorded if it takes at most 1/8 of the memory of a chunk, since a recording retains its memory."""
 
 _AGAIN: Final = 2
-"""Factor of the weight of work that holds several gradients, or differentiates them again, on CUDA, where the memory of
-a gradient is measured; the estimate on the CPU is far higher."""
+"""Weight factor, on CUDA, of work on several gradients or their derivatives; CPU estimates have room to spare."""
 
 
 class Gradients:
@@ -45,27 +45,27 @@ class Gradients:
 
     Args:
         workload: network, loss and data.
-        module: a module of the workload; its parameters are the point ``start``. Buffers and parameters
-            that ask for no gradient are frozen: they stay as they are at every point.
+        module: module of the workload, whose parameters are the point ``start``. Buffers and parameters that
+            require no gradient are frozen at every point.
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
-        memory: bytes that one chunk may take, by an estimate; None for the room on the device, see `memory_of`. More
-            inputs than that come to the device in chunks.
-        tried: try the workload at once (`lastiterate.runtime.workloads.validation`), and on CUDA measure the memory of
-            a gradient instead of estimating it; False where that was done before.
+        memory: bytes that one chunk may take, by an estimate; None for the memory available on the device,
+            see `memory_of`. Larger inputs are moved to the device in chunks.
+        tried: True to test the workload at once (`lastiterate.runtime.workloads.validation`) and, on CUDA, to
+            measure the memory of a gradient instead of estimating it; False if that was done before.
 
     Attributes:
-        start: the parameters of ``module`` as one point, shape (dimension,).
+        start: parameters of ``module`` as one point, shape (dimension,).
         dimension: number of trained parameters.
         samples: number of samples.
         sizes: number of entries of each parameter.
-        layers: for each layer (a module that owns parameters itself) the indices of its leaves, by the module's name.
+        layers: indices of the leaves of each layer (a module that directly owns parameters), by module name.
         layer_sizes: number of parameters of each layer.
         memory: bytes that one chunk may take.
 
     Raises:
-        InputError: unknown dtype or device, a budget below one point and one sample, or a workload without per-sample
-            gradients, see `probe`.
+        InputError: unknown dtype or device, a budget below one point and one sample, or a workload without
+            per-sample gradients, see `probe`.
 
     >>> line = Workload("line", lambda: nn.Linear(1, 1, bias=False),
     ...                 lambda z, y: (z - y).square().sum() / 2, torch.tensor([[1.0], [2.0]]), torch.zeros(2, 1))
@@ -110,7 +110,7 @@ class Gradients:
         if tried:
 
             def first() -> Tensor:
-                """The gradient of the first sample; recurrent layers are batched for one row alone, so try two, too."""
+                """First sample's gradient, after a pass of two rows: recurrent layers are batched only for one."""
                 twice = torch.zeros(2, dtype=torch.int64)
                 rows, targets = self._inputs[twice], self._targets[twice]
                 vmap(self._loss_of_one, (None, 0, 0))(self.parameters(self.start), rows, targets)
@@ -134,10 +134,11 @@ class Gradients:
 
         Args:
             points: shape (points, dimension).
-            samples: as a slice or as indices.
+            samples: slice or indices of samples.
 
         Returns:
-            One tensor a parameter, (points, samples, *parameter), of a scalar (points, samples, 1); not chunked.
+            One tensor per parameter, shape (points, samples, *parameter), or (points, samples, 1) for a
+            scalar; not chunked.
         """
         rows, targets = self._inputs[samples], self._targets[samples]
         gradients: Leaves = self.replayed(Gradients.of_rows, len(points) * len(rows))(points, rows, targets)
@@ -149,13 +150,13 @@ class Gradients:
         return gradients
 
     def of_own_rows(self, points: Tensor, rows: Tensor, targets: Tensor) -> Leaves:
-        """Gradients of rows that every point has of its own, shape (points, rows, ...), leaves as in `of_rows`."""
+        """Gradients of separate rows for each point, shape (points, rows, ...), with leaves as in `of_rows`."""
         gradients: Leaves = self._own(self.parameters(points), rows, targets)
         return gradients
 
     @cached_property
     def factored(self) -> Factored | None:
-        """The gradients as sums of outer products, where that is cheaper: networks of large matrices."""
+        """Gradients as sums of outer products if that is cheaper, as for networks of large matrices; else None."""
         activations = bytes_of_a_pair(self.module, self._inputs[:1], 0, self.dtype)
         memory = self.memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half is for points, the rest for sums
         found = Factored(self._loss_of_one, self.parameters(self.start), *self.rows(), activations, memory)
@@ -166,7 +167,7 @@ class Gradients:
         return self._inputs, self._targets
 
     def on(self, inputs: Tensor | Rows, targets: Tensor | Rows) -> "Gradients":
-        """The same network on other samples, placed on the device; nothing is tried again."""
+        """The same network on other samples, placed on the device; tests are not repeated."""
         other = copy(self)
         other._inputs, other._targets, other.samples = self._placed(inputs), self._placed(targets), len(inputs)
         other._replayed = {}
@@ -185,7 +186,7 @@ class Gradients:
         return torch.cat([leaf.reshape(-1) for leaf in gradient])
 
     def curved(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        """The Hessian of one sample's loss at one point, times a vector of shape (dimension,)."""
+        """Hessian of one sample's loss at one point, times a vector of shape (dimension,)."""
         if not self._forward:
             self._forward.append(self._goes_forward())
         gradient = lambda at: self.of_one(at, row, target)  # noqa: E731
@@ -212,7 +213,7 @@ class Gradients:
 
         Args:
             point: shape (dimension,).
-            clip_norm: greatest norm of a gradient that is left as it is.
+            clip_norm: largest norm of a gradient that is left unscaled.
             chosen: indices of samples, shape (k,), k >= 0; all samples if None.
         """
         total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)
@@ -231,7 +232,7 @@ class Gradients:
         return flat(leaves)[0].mul_(clip_factor(norm(leaves), clip_norm)[0][:, None]).sum(dim=0)
 
     def _factored_sum(self, point: Tensor, rows: Tensor, targets: Tensor, clip_norm: float) -> Tensor:
-        """The same without the gradients themselves."""
+        """Variant of `_clipped_sum` that never forms the gradients."""
         factored = self.factored
         assert factored is not None  # noqa: S101
         parts = factored.of_rows(self.parameters(point), rows, targets)
@@ -239,7 +240,7 @@ class Gradients:
         return torch.cat([one.flatten() for one in factored.in_order(summed)])
 
     def _clipped_sums(self, points: Tensor, rows: Tensor, targets: Tensor, counted: Tensor, clip_norm: float) -> Tensor:
-        """Sums of the clipped gradients of rows that count, at every point, shape (points, dimension)."""
+        """Sums over the rows marked in ``counted`` of the clipped gradients, shape (points, dimension)."""
         leaves = (self.of_own_rows if counted.ndim == 2 else self.of_rows)(points, rows, targets)
         factor = clip_factor(norm(leaves), clip_norm) * counted
         return torch.cat([torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves], dim=1)
@@ -254,9 +255,9 @@ class Gradients:
 
         Args:
             points: shape (points, dimension).
-            clip_norm: greatest norm of a gradient that is left as it is.
-            chosen: indices of samples, shape (k,), k >= 0, the same for every point; or shape (points, k), where
-                every point has its own and -1 stands for no sample.
+            clip_norm: largest norm of a gradient that is left unscaled.
+            chosen: indices of samples, k >= 0: shape (k,) for the same samples at every point, or (points, k)
+                for separate samples at each point, with -1 for no sample.
         """
         found, chosen = torch.zeros_like(points), chosen.to(self.device)
         for part in self.point_chunks(len(points), chosen.shape[-1]):
@@ -269,7 +270,7 @@ class Gradients:
         return found
 
     def parameters(self, points: Tensor) -> Leaves:
-        """One point or many as the parameters, each of shape (*points, *parameter)."""
+        """Parameter tensors of one point or many, each of shape (*points, *parameter)."""
         parts = torch.split(points, self.sizes, dim=-1)
         return tuple(part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self._shapes, strict=True))
 
@@ -286,31 +287,31 @@ class Gradients:
         return max(1, round(_SPARE * (more - less) / (points * rows)))
 
     def sample_chunks(self, count: int | None = None, *, weight: int = 1) -> Iterator[slice]:
-        """Slices of ``count`` samples (None: all), as many at once as fit at one point; weight as in `pair_chunks`."""
+        """Slices of ``count`` samples (None: all), as large as fits at one point; weight as in `pair_chunks`."""
         return _slices(self.samples if count is None else count, min(self.samples, self.fitting(weight)))
 
     def point_chunks(self, points: int, samples: int | None = None) -> Iterator[slice]:
-        """Slices of ``points`` points, as many at once as fit beside a chunk of ``samples`` samples (None: all)."""
+        """Slices of ``points`` points, as large as fits with a chunk of ``samples`` samples (None: all)."""
         count = self.samples if samples is None else max(1, samples)
         return _slices(points, self._pairs_at_once // min(count, self._pairs_at_once))
 
     def pair_chunks(self, pairs: int, *, weight: int = 1) -> Iterator[slice]:
-        """Slices of ``pairs`` (point, sample) pairs, as many at once as fit where each weighs that many gradients."""
+        """Slices of ``pairs`` (point, sample) pairs, as large as fits if a pair weighs ``weight`` gradients."""
         return _slices(pairs, self.fitting(weight))
 
     def vector_chunks(self, vectors: int, *, copies: int) -> Iterator[slice]:
-        """Slices of ``vectors`` points, as many at once as fit where so many tensors of their shape live together."""
+        """Slices of ``vectors`` points, as large as fits with ``copies`` tensors of their shape."""
         return _slices(vectors, max(1, self.memory // (copies * self.dimension * self.dtype.itemsize)))
 
     def fitting(self, weight: int) -> int:
-        """Number of (point, sample) pairs that fit together where each weighs that many gradients; at least 1."""
+        """Number of (point, sample) pairs, at least 1, that fit together if each weighs ``weight`` gradients."""
         return max(1, self._pairs_at_once // (weight * _AGAIN if weight > 1 and self.device.type == "cuda" else weight))
 
     def replayed(self, function: Callable[..., Any], pairs: int, most: int | None = None) -> Callable[..., Any]:
-        """A function of these gradients and of tensors, recorded on a GPU where it is about few (point, sample) pairs.
+        """Function of these gradients and of tensors, recorded on a GPU if it involves few (point, sample) pairs.
 
-        See `lastiterate.runtime.replay`; it may depend on the samples through its arguments only. ``most`` is the
-        number of pairs that fit; None for that of whole gradients.
+        See `lastiterate.runtime.replay`. It may depend on the samples only through its arguments. ``most`` is
+        the number of pairs that fit; None for that of whole gradients.
         """
         if not self.little(pairs, most):
             return partial(function, self)
@@ -319,7 +320,7 @@ class Gradients:
         return self._replayed[function]
 
     def little(self, pairs: int, most: int | None = None) -> bool:
-        """True if work on so many (point, sample) pairs is to be recorded."""
+        """True if work on ``pairs`` (point, sample) pairs is to be recorded."""
         return records(self.device) and pairs * _LITTLE <= (self._pairs_at_once if most is None else most)
 
 
@@ -331,7 +332,7 @@ def _loss_of_row(
     row: Tensor,
     target: Tensor,
 ) -> Tensor:
-    """The loss of one sample with these leaves, one a parameter, in the place of the parameters of these names."""
+    """Loss of one sample with ``leaves`` in place of the parameters ``names``."""
     held = zip(names, leaves, strict=True)
     given = {name: leaf if module.get_parameter(name).ndim else leaf.reshape(()) for name, leaf in held}
     called = functional_call(module, given, (row[None],))

@@ -1,21 +1,22 @@
-"""Inner products of gradients that are sums of outer products, in double precision, with a bound of their rounding.
+"""Inner products of gradients that are sums of outer products, in double precision, with rounding bounds.
 
 For g = sum_t d_t a_t' here and h = sum_t (d_t + q_t) (a_t + b_t)' there, the change is
 
     h - g = sum_t q_t a_t' + (d_t + q_t) b_t',
 
-so that |h - g|^2, <h - g, g> and |g|^2 are sums over pairs of tokens of products of two inner products of a, b, d and
-q. Nothing as long as g is subtracted from anything, so no digits are lost where h is near to g. For clipped gradients
-u h - v g = u (h - g) + (u - v) g, and where both are clipped to the same length |u - v| |g| <= u |h - g|.
+so |h - g|^2, <h - g, g> and |g|^2 are sums over pairs of tokens of products of two inner products of a, b, d
+and q. No quantities as long as g are subtracted, so no digits are lost if h is near g. For clipped gradients
+u h - v g = u (h - g) + (u - v) g, and if both are clipped to the same length, |u - v| |g| <= u |h - g|.
 
-Rounding. An inner product of m floats, in any order, is off by at most gamma_m |x| |y|, where gamma_m = m w / (1 - m w)
-and w = 2^-53 (Higham 2002, Accuracy and Stability of Numerical Algorithms, section 3.1). With S = sum_t |q_t| |a_t| +
-(|d_t| + |q_t|) |b_t| and s = sum_t |d_t| |a_t|, the three sums are off by at most gamma_N S^2, gamma_N S s and
-gamma_N s^2 for N = in + out + 3 T^2 + 16: two inner products, a product and a sum over 3 T^2 terms, of which the
-absolute values add up to at most S^2, S s, s^2. So |u h - v g|^2 is off by at most E = gamma_N (u S + |u - v| s)^2, and
-its root by at most min(E^(1/2), E / root), as |x - y| = |x^2 - y^2| / (x + y) for x, y >= 0. Differences of floats of
-the network's own rounding, b and q, are off by a share w at most, which the 16 covers; that the lengths in S and s are
-themselves rounded, by a share gamma_N at most, is covered by 4 in the place of 1 in the denominator of gamma_N.
+Rounding. An inner product of m floats, in any order, has error at most gamma_m |x| |y|, where gamma_m = m w /
+(1 - m w) and w = 2^-53 (Higham 2002, Accuracy and Stability of Numerical Algorithms, section 3.1). With S =
+sum_t |q_t| |a_t| + (|d_t| + |q_t|) |b_t| and s = sum_t |d_t| |a_t|, the three sums have errors at most
+gamma_N S^2, gamma_N S s and gamma_N s^2 for N = in + out + 3 T^2 + 16: two inner products, a product and a
+sum over 3 T^2 terms, whose absolute values add up to at most S^2, S s, s^2. So |u h - v g|^2 has error at
+most E = gamma_N (u S + |u - v| s)^2, and its root at most min(E^(1/2), E / root), as |x - y| = |x^2 - y^2| /
+(x + y) for x, y >= 0. The differences b and q of the network's floats have relative error at most w, which
+the 16 covers. The lengths in S and s have relative rounding error at most gamma_N, which is covered by 4 in
+place of 1 in the denominator of gamma_N.
 """
 
 from typing import Final, NamedTuple
@@ -27,18 +28,18 @@ from lastiterate.runtime.factors import Outer, Part
 
 _HALF_ULP: Final = 2.0**-53
 _FURTHER: Final = 64
-"""Further roundings of a number: differences and factors; sums over the parameters are counted separately."""
+"""Further roundings of a number: differences and factors; sums over parameters are counted separately."""
 
 
 class Products(NamedTuple):
-    """Inner products of the change c and of the gradient g of every parameter, and what bounds their rounding.
+    """Inner products of the change c and the gradient g of every parameter, with their rounding bounds.
 
     Attributes:
-        changes: |c|^2, shape (parameters, samples), as all of these, alike parameters together; float64.
-        mixed: <c, g>.
-        squares: |g|^2.
-        reach: S, at least |c|.
-        length: s, at least |g|.
+        changes: |c|^2, shape (parameters, samples), float64; parameters of a group are adjacent.
+        mixed: <c, g>, same shape.
+        squares: |g|^2, same shape.
+        reach: S, at least |c|, same shape.
+        length: s, at least |g|, same shape.
         gamma: gamma_N, shape (parameters, 1).
     """
 
@@ -50,17 +51,17 @@ class Products(NamedTuple):
     gamma: Tensor
 
     def scaled(self, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """|u h - v g|^2 of every parameter and the bound E of its rounding; u and v of shape (samples,)."""
+        """u h - v g|^2 of every parameter and its rounding bound E; u and v have shape (samples,)."""
         apart = u - v
         squared = u * u * self.changes + 2 * u * apart * self.mixed + apart * apart * self.squares
         return squared, self.gamma * (u * self.reach + apart.abs() * self.length).square()
 
     def there(self) -> tuple[Tensor, Tensor]:
-        """|h|^2 of every parameter, and the bound of its rounding."""
+        """h|^2 of every parameter, and its rounding bound."""
         return self.changes + 2 * self.mixed + self.squares, self.gamma * (self.reach + self.length).square()
 
     def here(self) -> tuple[Tensor, Tensor]:
-        """|g|^2 of every parameter, and the bound of its rounding."""
+        """g|^2 of every parameter, and its rounding bound."""
         return self.squares, self.gamma * self.length.square()
 
 
@@ -75,14 +76,14 @@ Held = Tensor | Outer | _Grams
 
 
 def prepare_factors(parts: tuple[Part, ...]) -> tuple[Held, ...]:
-    """The gradients at a point for comparisons with many others, with the inner products of their own factors."""
+    """Gradients at a point, with inner products of their own factors, for comparison with many other points."""
     return tuple(
         _grams(part) if isinstance(part, Outer) and part.inputs.is_floating_point() else part for part in parts
     )
 
 
 def products(there: tuple[Part, ...], here: tuple[Held, ...]) -> Products:
-    """The inner products of gradients of the same samples at two points."""
+    """Inner products of gradients of the same samples at two points."""
     pairs = [_of_pair(h, g) for h, g in zip(there, here, strict=True)]
     columns = torch.cat([found for found, _ in pairs], dim=1)
     further = columns.shape[1] + _FURTHER
@@ -96,19 +97,19 @@ def _gamma(count: int) -> float:
 
 
 def lengths(parts: tuple[Part, ...]) -> Tensor:
-    """|g| of every sample, shape (samples,), float64."""
+    """Norm |g| of every sample's gradient, shape (samples,), float64."""
     squares = torch.cat([_square(part) for part in parts]).sum(dim=0)
     return squares.clamp(min=0.0).sqrt()
 
 
 def root(squared: Tensor, error: Tensor) -> tuple[Tensor, Tensor]:
-    """The root of a square that is off by at most ``error``, and how far it may be off."""
+    """Root of a square with error at most ``error``, and a bound on the error of the root."""
     found = squared.clamp(min=0.0).sqrt()
     return found, torch.minimum(error.sqrt(), (error / found).nan_to_num(nan=0.0))
 
 
 def _of_pair(there: Part, here: Held) -> tuple[Tensor, int]:
-    """The five rows of `Products` of alike parameters, shape (5, parameters, samples), and the terms N."""
+    """The five rows of `Products` for a group of parameters, shape (5, parameters, samples), and the terms N."""
     if isinstance(here, _Grams) and isinstance(there, Outer):
         return _of_outer(there, here)
     if isinstance(here, Outer) and isinstance(there, Outer):
@@ -141,7 +142,7 @@ def _of_outer(there: Outer, here: _Grams) -> tuple[Tensor, int]:
 
 
 def _of_table(there: Outer, here: Outer) -> tuple[Tensor, int]:
-    """Of a table of rows: where both points look up the same row, its change is the one of the slopes."""
+    """Rows for embedding tables; if both points look up the same row, its change is that of the slopes."""
     d = here.slopes.double()
     same = (there.inputs == here.inputs)[..., None]
     index = torch.cat([here.inputs, there.inputs], dim=2)
@@ -153,7 +154,7 @@ def _of_table(there: Outer, here: Outer) -> tuple[Tensor, int]:
 
 
 def _rows(index: Tensor, values: Tensor) -> Tensor:
-    """The sum of the values of each row of a table, at the first token that looks it up, and 0 at the others."""
+    """Sum of the values of each row of a table, at the first token that looks it up, and 0 at the others."""
     same = index[..., :, None] == index[..., None, :]
     first = ~same.tril(-1).any(dim=3, keepdim=True)
     return (same & first).to(values) @ values

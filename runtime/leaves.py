@@ -4,11 +4,11 @@ import torch
 from torch import Tensor
 
 Leaves = tuple[Tensor, ...]
-"""One tensor a parameter, each of shape (points, samples, *parameter)."""
+"""One tensor per parameter, each of shape (points, samples, *parameter)."""
 
 
 def flat(leaves: Leaves) -> Tensor:
-    """The leaves as one tensor of shape (points, samples, dimension)."""
+    """Leaves as one tensor of shape (points, samples, dimension)."""
     return torch.cat([leaf.flatten(start_dim=2) for leaf in leaves], dim=2)
 
 
@@ -23,10 +23,10 @@ def leaf_norms(leaves: Leaves) -> Tensor:
 
 
 def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None = None) -> Leaves:
-    """The change left - right of every gradient, leaves of shape (points, samples, size of the parameter).
+    """Difference left - right of every gradient, leaves of shape (points, samples, size of the parameter).
 
-    The leaves on the right broadcast against those on the left; ``scale`` has factors for both, of shapes that
-    broadcast to (points, samples).
+    The leaves on the right broadcast against those on the left; ``scale`` holds factors for both, of shapes
+    that broadcast to (points, samples).
     """
     parts = [(a.flatten(start_dim=2), b.flatten(start_dim=2)) for a, b in zip(left, right, strict=True)]
     if scale is None:
@@ -36,5 +36,5 @@ def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None 
 
 
 def clip_factor(norms: Tensor, clip_norm: float) -> Tensor:
-    """Factor min(1, K / norm) by which a gradient of each norm is scaled into the ball of radius K = clip_norm."""
+    """Factor min(1, K / norm) that scales a gradient of each norm into the ball of radius K = clip_norm."""
     return (clip_norm / norms).clamp(max=1.0).nan_to_num(nan=1.0)

@@ -1,4 +1,4 @@
-"""The table of measured pairs. No torch: a table is read without it."""
+"""Table of measured pairs; this module does not import torch."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,10 +9,10 @@ from lastiterate.numeric.arrays import Array
 
 
 class Kind(StrEnum):
-    """Kind of gradient whose change is measured, the largest over the samples.
+    """Kind of gradient whose largest change over the samples is measured.
 
-    ``SAMPLE`` is the gradient that Theorem 3.7 assumes to be Hölder continuous; ``SAMPLE_CLIPPED`` is the one that its
-    proof uses, never with a larger constant.
+    ``SAMPLE`` is the gradient that Theorem 3.7 assumes to be Hölder continuous; ``SAMPLE_CLIPPED`` is the one
+    that its proof uses, whose constant is never larger.
     """
 
     SAMPLE = "sample"
@@ -21,12 +21,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Subset:
-    """A random subset of the samples, which stands for the data in everything that is run and measured.
+    """A random subset of the samples, used as the data in all runs and measurements.
 
     Attributes:
         samples: number of samples drawn, uniformly and without replacement.
-        of: number of samples there were.
-        seed: of the draw.
+        of: number of samples before the draw.
+        seed: seed of the draw.
     """
 
     samples: int
@@ -40,9 +40,9 @@ class PairTable:
 
     Attributes:
         distances: |x - y|, shape (pairs,), a length.
-        differences: for each kind the largest |g(x) - g(y)| over the samples, shape (pairs,), a gradient.
+        differences: largest |g(x) - g(y)| over the samples for each kind, shape (pairs,), a gradient.
         floors: assumed rounding error of every difference of that pair, shape (pairs,), a gradient.
-        blocks: for each kind the same of every layer's block of the gradient, shape (pairs, layers).
+        blocks: the differences of every layer's block of the gradient for each kind, shape (pairs, layers).
     """
 
     distances: Array
@@ -51,20 +51,20 @@ class PairTable:
     blocks: dict[Kind, Array] = field(default_factory=dict)
 
     def columns(self) -> Array:
-        """Everything as one array of shape (pairs, 4 + 2 layers); `of_columns` is the inverse."""
+        """All fields as one array of shape (pairs, 4 + 2 layers); `of_columns` is the inverse."""
         parts = [self.distances[:, None], self.floors[:, None]]
         parts += [self.differences[kind][:, None] for kind in Kind]
         return np.concatenate([*parts, *(self.blocks[kind] for kind in Kind if self.blocks)], axis=1)
 
     @staticmethod
     def of_columns(columns: Array) -> "PairTable":
-        """The table with these `columns`."""
+        """Table with these `columns`."""
         first = 2 + len(Kind)
         blocks = np.split(columns[:, first:], len(Kind), axis=1)
         differences = {kind: columns[:, 2 + k] for k, kind in enumerate(Kind)}
         return PairTable(columns[:, 0], differences, columns[:, 1], dict(zip(Kind, blocks, strict=True)))
 
     def block(self, layer: int) -> "PairTable":
-        """The table of one layer's block, with the rounding error of the whole gradient."""
+        """Table of one layer's block, with the rounding error of the whole gradient."""
         chosen = {kind: values[:, layer] for kind, values in self.blocks.items()}
         return PairTable(self.distances, chosen, self.floors)

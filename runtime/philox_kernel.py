@@ -1,6 +1,6 @@
-"""Philox-4x64-10 as one kernel of Triton, which comes with torch for CUDA on Linux.
+"""Philox-4x64-10 as one Triton kernel; Triton comes with torch for CUDA on Linux.
 
-Operators of torch need 500 kernels for one draw, and as many passes over the memory of the device; this is one of each.
+Torch operators need 500 kernels for one draw, and as many passes over device memory; this needs one of each.
 """
 
 import triton  # type: ignore[import-not-found,import-untyped,unused-ignore]
@@ -8,16 +8,16 @@ import triton.language as tl  # type: ignore[import-not-found,import-untyped,unu
 from torch import Tensor
 
 _AT_ONCE = 256
-"""Blocks that one program makes."""
+"""Number of blocks computed by one program."""
 
 
 def fill_words(
     made: Tensor, first: int, part: int, key: tuple[int, int], rounds: int, constants: tuple[int, ...]
 ) -> None:
-    """Write blocks of words, see `lastiterate.runtime.random_streams.philox`; all numbers with sign.
+    """Write blocks of words, see `lastiterate.runtime.random_streams.philox`; all numbers are signed.
 
-    ``made`` has shape (4 blocks,), on the device. The constants are the two multipliers, and what the two words of the
-    key are raised by.
+    ``made`` has shape (4 blocks,), on the device. ``constants`` are the two multipliers and the two
+    increments of the key.
     """
     blocks = len(made) // 4
     _made[(triton.cdiv(blocks, _AT_ONCE),)](made, first, part, *key, blocks, rounds, *constants, _AT_ONCE)

@@ -1,22 +1,23 @@
-"""Streams of random numbers, one for each purpose of a seed: the same on every device and in chunks of any size.
+"""Streams of random numbers, one per purpose of a seed, independent of device and chunk size.
 
-A number is a function of the seed, the purpose and its place alone. Draws are in rows: row i begins at a block of its
-own, so rows drawn together or one by one are the same, and a stream is resumed anywhere by setting ``done``.
+A number depends only on the seed, the purpose and its position. Draws are in rows, each of which begins at a new
+block, so rows drawn together or one by one are the same. A stream is resumed anywhere by setting ``done``.
 
 The bits are Philox-4x64-10, a function of a key and a counter,
 
     (c_0, c_1, c_2, c_3) -> (hi(M_1 c_2) ^ c_1 ^ k_0, lo(M_1 c_2), hi(M_0 c_0) ^ c_3 ^ k_1, lo(M_0 c_0)), ten times,
 
-with the key raised by (W_0, W_1) between rounds. NumPy makes them, in C; on CUDA a kernel of Triton, where it is
-installed. Tests hold the two together bit for bit, and both to the known answers of Random123. No statistical test is
-known to tell the bits from random ones, but it is not a cipher: they follow from the seed.
+with the key raised by (W_0, W_1) between rounds. They are computed by NumPy in C or, on CUDA, by a Triton
+kernel if Triton is installed. Tests compare the two bit for bit, and both with the known answers of
+Random123. No statistical test is known to distinguish the bits from random ones, but it is not a cipher: they
+follow from the seed.
 
-Normal numbers are made in pairs, sqrt(-2 log u) cos(v) and sqrt(-2 log u) sin(v) (Box & Muller 1958). The bits of u and
-v are the same everywhere; torch's logarithm, cosine and sine are within 2 units in the last place of the truth on CPU
-and CUDA, so two devices give numbers that are within 8 eps of each other, relatively. u has 53 bits, or 32 in
-float32: no number is larger than 8.66, or 6.77, which cuts off tails of probability 6e-18, or 1.4e-11, for each number.
-Both are below the resolution of a statistic of measured constants or of an attack. A bound is about exact Gaussians,
-which no computer draws.
+Normal numbers are made in pairs, sqrt(-2 log u) cos(v) and sqrt(-2 log u) sin(v) (Box & Muller 1958). The
+bits of u and v are the same everywhere. Torch's logarithm, cosine and sine have errors of at most 2 units in
+the last place on CPU and CUDA, so numbers on two devices differ by at most 8 eps, relatively. u has 53 bits,
+or 32 in float32, so no number is larger than 8.66, or 6.77, which cuts off tails of probability 6e-18, or
+1.4e-11, for each number. Both are below the resolution of a statistic of measured constants or of an attack.
+A bound concerns exact Gaussians, which no computer draws.
 
 Source: Salmon, Moraes, Dror & Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3".
 """
@@ -32,7 +33,7 @@ import torch
 from torch import Tensor
 
 WORDS: Final = 4
-"""Words of 64 bits in a block."""
+"""Number of 64-bit words in a block."""
 
 _MULTIPLIERS: Final = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
 _RAISES: Final = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
@@ -41,21 +42,21 @@ _ALL: Final = 2**64 - 1
 
 Key = tuple[int, int]
 LARGE: Final = 2**20
-"""Rows of more numbers than this are drawn in the precision in which they are used."""
+"""Longest row drawn in float64; longer ones are drawn in the precision in which they are used."""
 
 _AT_ONCE: Final = 2**15
 _AT_ONCE_ON_CUDA: Final = 2**20
-"""Blocks that are made at once on the CPU, where they stay in its caches, and on a GPU."""
+"""Blocks computed at once on the CPU, where they stay in its caches, and on a GPU."""
 
 _SEEDS: Final = 1_000_003
-"""More parts than anything with one seed has."""
+"""Upper bound on the number of parts with one seed."""
 
 
 class Stream:
-    """The random numbers of one purpose of one seed, or of a part of them.
+    """Random numbers of one purpose of one seed, or of a part of them.
 
     Args:
-        seed: at least 0; seeds that are a multiple of 2**64 apart are the same.
+        seed: at least 0; seeds that differ by a multiple of 2**64 are equivalent.
         purpose: from 0 to 2**64 - 1.
         part: index of the stream among the 2**64 of this purpose.
         done: blocks that were drawn before.
@@ -68,7 +69,7 @@ class Stream:
         self._key, self._part, self.done = (seed % 2**64, purpose), part, done
 
     def part(self, index: int) -> "Stream":
-        """Another stream of the same purpose, from its beginning, for each index from 0 on."""
+        """Stream of the same purpose, from its beginning, for an index of at least 0."""
         return Stream(*self._key, part=1 + index)
 
     def words(self, rows: int, size: int, device: torch.device | str = "cpu") -> Tensor:
@@ -79,21 +80,21 @@ class Stream:
         return made.reshape(rows, blocks * WORDS)[:, :size]
 
     def uniform(self, rows: int, size: int, device: torch.device | str = "cpu") -> Tensor:
-        """Uniform numbers of [0, 1), multiples of 2**-53 in float64, shape (rows, size)."""
+        """Uniform numbers in [0, 1), multiples of 2**-53 in float64, shape (rows, size)."""
         return shift_right(self.words(rows, size, device), 11).double().mul_(2.0**-53)
 
     def integers(self, high: int, count: int, device: torch.device | str = "cpu") -> Tensor:
-        """Whole numbers from 0 to high - 1, shape (count,); one is more probable than another by high / 2**63."""
+        """Integers from 0 to high - 1, shape (count,), uniform up to a relative error of about high / 2**63."""
         return shift_right(self.words(1, count, device)[0], 1) % high
 
     def permutation(self, count: int, device: torch.device | str = "cpu") -> Tensor:
-        """The numbers below ``count`` in random order."""
+        """The integers below ``count`` in random order."""
         return self.words(1, count, device)[0].argsort(stable=True)
 
     def normals(self, rows: int, size: int, like: Tensor, dtype: torch.dtype | None = None) -> Tensor:
-        """Standard normal numbers, shape (rows, size), on the device of ``like`` and in its type.
+        """Standard normal numbers, shape (rows, size), on the device of ``like`` and in its dtype.
 
-        They are made in ``dtype``; None makes them in float64, but long rows in the type of ``like``: in float32 it is
+        They are computed in ``dtype``. None means float64, or the dtype of ``like`` for long rows: float32 is
         twice as fast.
         """
         dtype, home = dtype or (like.dtype if size > LARGE else torch.float64), like.device
@@ -111,7 +112,7 @@ class Stream:
 
 
 def _fill(found: Tensor, bits: Tensor) -> None:
-    """Write normal numbers of random bits, shape (rows, an even number), one pair of each two words or of each."""
+    """Write normal numbers from random bits, shape (rows, even); a pair takes two words, or one in float32."""
     if found.dtype is torch.float64:
         u, v = (shift_right(bits[:, k::2], 11).double().add_(0.5).mul_(2.0**-53) for k in (0, 1))
     else:
@@ -123,19 +124,19 @@ def _fill(found: Tensor, bits: Tensor) -> None:
 
 
 def stream(seed: int, purpose: int) -> Stream:
-    """The stream of one purpose of one seed."""
+    """Stream of one purpose of one seed."""
     return Stream(seed, purpose)
 
 
 def seed_of(seed: int, part: int) -> int:
-    """The seed of one part of something with a seed: an initialisation, or a block of runs."""
+    """Seed of one part of a seeded computation: an initialisation, or a block of runs."""
     return _SEEDS * seed + part
 
 
 def philox(key: Key, first: int, part: int, blocks: int, device: torch.device) -> Tensor:
-    """The blocks of the counters (first, part, 0, 0), (first + 1, part, 0, 0), and so on.
+    """Blocks of the counters (first, part, 0, 0), (first + 1, part, 0, 0), and so on.
 
-    Counters are from 0 to 2**64 - 1. The words are int64 with all 64 bits in use, shape (blocks * WORDS,).
+    Counters range from 0 to 2**64 - 1. The words are int64 with all 64 bits used, shape (blocks * WORDS,).
     """
     if device.type == "cuda" and (fill := _kernel(device)) is not None:
         made = torch.empty(blocks * WORDS, dtype=torch.int64, device=device)
@@ -149,7 +150,7 @@ def philox(key: Key, first: int, part: int, blocks: int, device: torch.device) -
 
 
 def shift_right(values: Tensor, places: int) -> Tensor:
-    """The words as numbers without sign, shifted right by 1 to 63 places."""
+    """Words, as unsigned numbers, shifted right by 1 to 63 places."""
     found: Tensor = (values >> places) & (2 ** (64 - places) - 1)
     return found
 

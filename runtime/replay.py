@@ -1,6 +1,6 @@
-"""Work of many small kernels, recorded for each shape on CUDA and started as a whole from then on (CUDA graphs).
+"""Recording and replay of many small kernels on CUDA, for each argument shape (CUDA graphs).
 
-The processor takes longer to start a small kernel than a GPU to finish it; a recording is started by one call.
+Launching a small kernel takes longer than running it; a recording is launched by one call.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -16,24 +16,25 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map
 READS: Final = frozenset(
     ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "unique_dim", "_unique2", "bincount")
 )
-"""Operators that tell the processor a number or a size."""
+"""Operators that read a number or a size from the device."""
 
 MASKS: Final = (torch.bool, torch.uint8)
-"""Indices of these types do, too."""
+"""Index dtypes that have the same effect."""
 
 _COPYING: Final = ("copy", "index", "scatter", "where")
-"""Parts of the names of operators that copy from the CPU to the device, even a single number."""
+"""Name parts of operators that copy from the CPU to the device, even a single number."""
 
 _MOST: Final = 8
-"""Recordings that a function keeps; shapes beyond run as they are."""
+"""Largest number of recordings per function; further shapes run without one."""
 
 
 class Replayed:
-    """A function of tensors whose work is recorded and replayed where the device can do that.
+    """A function of tensors whose work is recorded and replayed on devices that support it.
 
-    Arguments are tensors, tuples and dictionaries of them, and hashable values; the result, tensors in the same way.
-    No argument may be written to. The first call of each shape runs as it is: libraries choose and load their kernels.
-    The second is inspected: if something is read off the device, or copied to it, no call is ever recorded.
+    Arguments are tensors, tuples and dictionaries of tensors, and hashable values; results are tensors or the
+    same containers. No argument may be written to. The first call of each shape runs unrecorded, so that
+    libraries choose and load their kernels. The second is inspected: if it reads from or copies to the
+    device, that shape is never recorded.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -42,7 +43,7 @@ class Replayed:
         self._fit: dict[Hashable, bool | None] = {}
 
     def __call__(self, *given: Any) -> Any:
-        """Call the function, or start what was recorded of it."""
+        """Call the function, or replay its recording."""
         leaves, structure = tree_flatten(given)
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         if not records(tensors[0].device) or any(one.requires_grad for one in tensors):
@@ -63,10 +64,10 @@ class Replayed:
 
 
 class _Looking(TorchDispatchMode):
-    """Inspects a call for operations that a recording cannot repeat.
+    """Inspection of a call for operations that a recording cannot repeat.
 
     Attributes:
-        fit: whether nothing was read off the device, and nothing came to it.
+        fit: True if nothing was read from the device or copied to it.
     """
 
     def __init__(self) -> None:
@@ -88,12 +89,12 @@ class _Looking(TorchDispatchMode):
 
 
 def records(device: torch.device) -> bool:
-    """Tell whether work on this device can be recorded, which it is not within a recording."""
+    """True if work on this device can be recorded; False within a recording."""
     return device.type in _RECORDERS and not _RECORDING
 
 
 def _recorded(function: Callable[..., Any], given: tuple[Any, ...]) -> "_Recording | None":
-    """Record a call, as a function of its tensors; None where that fails, for want of memory say."""
+    """Record a call as a function of its tensors; None if that fails, for example for lack of memory."""
     held: list[Tensor] = []
 
     def keep(leaf: Any) -> Any:
@@ -140,7 +141,7 @@ def _graph(work: Callable[[], Any], stream: torch.cuda.Stream, pool: Any) -> tup
 
 
 def _mend(stream: torch.cuda.Stream, pool: Any) -> None:
-    """Let torch draw numbers and free memory again, which it cannot after a recording that failed halfway."""
+    """Let torch draw numbers and free memory again, which a recording that failed halfway prevents."""
     with suppress(RuntimeError, AttributeError):  # some know that it has ended, others have no such function
         torch._C._cuda_endAllocateToPool(stream.device_index, pool)
     with torch.cuda.graph(torch.cuda.CUDAGraph(), stream=stream):
@@ -149,7 +150,7 @@ def _mend(stream: torch.cuda.Stream, pool: Any) -> None:
 
 @cache
 def _place(device: torch.device) -> tuple[torch.cuda.Stream, Any, Any]:
-    """The stream and the memory that all recordings of a device share, and a first one that keeps the memory theirs."""
+    """Stream and memory pool shared by a device's recordings, and a first recording that keeps the pool alive."""
     stream, pool = torch.cuda.Stream(), torch.cuda.graph_pool_handle()  # type: ignore[no-untyped-call]
     return stream, pool, _graph(lambda: torch.zeros(1, device=device), stream, pool)
 
@@ -158,7 +159,7 @@ _Recording = Callable[[list[Tensor]], Any]
 _Recorder = Callable[[Callable[[], Any], torch.device], tuple[Callable[[], None], Any]]
 
 _RECORDERS: Final[dict[str, _Recorder]] = {"cuda": _on_cuda}
-"""Recorders by the type of the device: each returns a function that repeats the work, and the tensors it writes."""
+"""Recorders by device type; each returns a function that repeats the work, and the tensors it writes."""
 
 _RECORDING: Final[list[Callable[..., Any]]] = []
-"""The work that is being recorded."""
+"""Work that is being recorded."""

@@ -1,22 +1,22 @@
-"""Attacks on the last iterate: lower bounds that a privacy bound must survive.
+"""Attacks on the last iterate, which give lower bounds that a valid privacy bound cannot contradict.
 
-Many runs are trained on the data and on the adjacent ones, each with noise and batches of its own, and only their last
-iterates are seen (hidden-state threat model). Half of the runs teach the attack, the other half are counted. All scores
-are used, too, except those of the runs that teach where the score itself is learned (shadow). Half of the error
-probability is for the counts, a quarter for the AUC and a quarter for the trade-off curve.
+Many runs are trained on the data and on adjacent data, each with its own noise and batches, and only their last
+iterates are observed (hidden-state threat model). The attack learns from half of the runs, and the other half are
+counted. All scores are used as well, except those of the learning runs if the score itself is learned (shadow).
+Half of the error probability is for the counts, a quarter for the AUC and a quarter for the trade-off curve.
 
-canary    The gradient of the sample that differs is always +K u on one data set and -K u on the other (add_remove:
-          none), u a direction drawn once; the score is <W_T - W_0, u>. Cebere, Bellet & Papernot 2024. A linear loss
-          has such gradients; it meets every assumption but strong convexity, for which it is bent (`crafted_tilt`). A
-          ball narrower than the noise, about sigma sqrt(d T) long, shrinks the score.
-loss      A real sample; the score is its loss at W_T, small where it was seen. Yeom et al. 2018.
-shadow    The same loss, by the likelihood ratio of the Gaussians fitted to the runs that teach: it also uses that the
-          loss is more, or less, spread where the sample was seen. Carlini et al. 2022.
+canary    The gradient of the differing sample is always +K u on one data set and -K u on the other (add_remove:
+          none), where u is a direction drawn once; the score is <W_T - W_0, u>. Cebere, Bellet & Papernot 2024.
+          A linear loss has such gradients; it meets every assumption except strong convexity, for which it is
+          bent (`crafted_tilt`). A ball narrower than the noise, about sigma sqrt(d T), shrinks the score.
+loss      A real sample; the score is its loss at W_T, which is small if the sample was seen. Yeom et al. 2018.
+shadow    The same loss, scored by the likelihood ratio of Gaussians fitted to the learning runs, which also uses
+          the difference in the spread of the loss. Carlini et al. 2022.
 
-Without a workload every gradient is crafted, as in the witnesses of `lower_bound`, of one parameter on the interval of
-the domain. The sample that differs pulls with +K against -K. Where steps are few or the domain is wide, the worst
-others stand still; where an iterate reaches the ends of the domain, others that push outwards as hard as the assumption
-allows carry an early difference to the end.
+Without a workload every gradient is crafted, as in the witnesses of `lower_bound`, with one parameter on the
+interval of the domain. The differing sample pulls with +K against -K. If there are few steps or the domain is
+wide, the worst other samples have gradient 0. If an iterate reaches the ends of the domain, samples that push
+outwards as hard as the assumption allows preserve an early difference to the end.
 """
 
 from collections.abc import Callable
@@ -47,11 +47,11 @@ from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 _NOISE: Final = 2**44
 _DIRECTION: Final = 2**45
-"""The purposes of the streams that draw the noise of the runs and the direction of the canary."""
+"""Purposes of the streams that draw the noise of the runs and the direction of the canary."""
 
 
 class AttackKind(StrEnum):
-    """The attacks; see the module."""
+    """Kinds of attack, described in the module docstring."""
 
     CANARY = "canary"
     LOSS = "loss"
@@ -72,26 +72,27 @@ def attack(
     level: float = 0.95,
     **settings: Unpack[Settings],
 ) -> Audit:
-    """Attack a run; the result is an epsilon that it must have at least.
+    """Attack a run; the result is a lower bound on its epsilon.
 
     Args:
-        workload: network, loss and data. Under "replace" a real sample is exchanged for the workload's last one, so
-            that loss and shadow need one sample more than the run.
-        run: the run; the bound to compare with is that of this very record.
+        workload: network, loss and data. Under "replace" a real sample is exchanged for the workload's last
+            one, so loss and shadow need one sample more than the run.
+        run: the run; compare the result with a bound of the same record.
         kind: the attack.
-        delta: of (epsilon, delta).
-        assumption: of the bound to compare with; a canary keeps to it. None is as good as any but strong convexity.
-        runs: runs on each of the two data sets; half of them are counted, and all have scores.
-        target: index of the sample that differs; None for the first one in the batch of the last step of a cyclic run,
-            where it costs most, and 0 in any other.
-        level: confidence of all limits together.
-        **settings: fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of runs are kept.
+        delta: delta of (epsilon, delta)-DP.
+        assumption: assumption of the bound to compare with, which the canary meets. None allows any
+            assumption except strong convexity.
+        runs: number of runs on each of the two data sets; half of them are counted, and all have scores.
+        target: index of the differing sample; None for the first one in the last batch of a cyclic run, where
+            it costs most, and 0 in any other.
+        level: joint confidence level of all limits.
+        **settings: fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of runs are stored.
 
     Returns:
         Lower confidence bounds; `Audit.refutes` gives the parts of a bound that an attack refutes.
 
     Raises:
-        InputError: too few runs or samples, no such sample, or the parameters stop being finite.
+        InputError: too few runs or samples, an invalid target, or parameters that become non-finite.
     """
     described_workload("attack", workload)
     described_run("attack", run)
@@ -163,7 +164,7 @@ def attack(
 def _canary(
     gradients: Gradients, run: NoisySGD, target: int, direction: Tensor, crafted: tuple[float, float]
 ) -> Differing:
-    """Gradients m (w - w_0) +- tilt u; without curvature constant ones, as long as the clip norm."""
+    """Gradients m (w - w_0) +- tilt u; without curvature they are constant, with the clip norm as length."""
     curvature, tilt = crafted
 
     def pull(sign: float) -> Callable[[Tensor], Tensor]:
@@ -185,7 +186,7 @@ def _likelihood_ratios(with_it: Array, without: Array) -> tuple[Array, Array]:
 
 
 def _best_threshold(with_it: Array, without: Array, delta: float, level: float) -> float:
-    """The threshold with the largest lower bound on the runs that teach; where none is above 0, with fewest errors."""
+    """Threshold with the largest lower bound on the learning runs; among ties, the one with fewest errors."""
     thresholds = np.unique(np.concatenate([with_it, without]))
     missed = np.searchsorted(np.sort(with_it), thresholds, side="right")
     wrong = len(without) - np.searchsorted(np.sort(without), thresholds, side="right")
@@ -197,9 +198,9 @@ def _best_threshold(with_it: Array, without: Array, delta: float, level: float) 
 class Others(StrEnum):
     """Behaviour of the samples that both data sets share.
 
-    ``STILL``: no gradient, or that of the least curvature where losses are strongly convex.
-    ``PULL``: all pull one way, with the sample of the adjacent data, so that a random batch without the canary looks
-    like one with that sample.
+    ``STILL``: zero gradient, or that of the least curvature if losses are strongly convex.
+    ``PULL``: all pull in the direction of the adjacent data's sample, so that a random batch without the
+    canary looks like one with that sample.
     ``OUTWARD``: they push away from the middle of the domain as hard as the assumption allows.
     """
 
@@ -218,13 +219,13 @@ class _Point(nn.Module):
 
 
 def crafted_tilt(run: NoisySGD, assumption: Assumption | None) -> tuple[float, float]:
-    """Curvature m and tilt of a crafted gradient m (w - w_0) +- tilt u that meets the assumption and the clip norm.
+    """Curvature m and tilt of a crafted gradient m (w - w_0) +- tilt u that meets assumption and clip norm.
 
-    Every loss of a strongly convex run must be strongly convex, the canary's too: a constant gradient would be a
-    run that its bound does not speak of. So it is K long at the ends of the domain only.
+    Every loss of a strongly convex run must be strongly convex, including the canary's, so a constant
+    gradient is not covered by the bound. The gradient therefore has norm K only at the ends of the domain.
 
     Raises:
-        InputError: strongly convex losses of which no gradient fits into the clip norm on the whole domain.
+        InputError: no gradient of a strongly convex loss fits into the clip norm on the whole domain.
     """
     m = 0.0 if assumption is None else least_curvature(described_assumption(assumption))
     tilt = run.clip_norm - m * run.diameter / 2 if m else run.clip_norm
@@ -237,7 +238,7 @@ def crafted_tilt(run: NoisySGD, assumption: Assumption | None) -> tuple[float, f
 
 
 def hardest(run: NoisySGD, assumption: Assumption, delta: float) -> Others:
-    """Behaviour of the others in the run with the greatest certified lower bound of epsilon at ``delta``."""
+    """Behaviour of the shared samples in the run with the largest certified lower bound on epsilon."""
     found = lower_bound(run, assumption, delta=delta)
     if "outwards" in found.witness:
         return Others.OUTWARD
@@ -248,15 +249,15 @@ def hardest(run: NoisySGD, assumption: Assumption, delta: float) -> Others:
 
 @teaches()
 def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Others.STILL) -> Workload:
-    """A workload of one parameter that meets the assumption, for a canary.
+    """Workload of one parameter that meets the assumption, for a canary.
 
     Args:
         run: the run; the domain is an interval of its diameter.
-        assumption: of the losses.
-        others: behaviour of the other samples; `hardest` gives the worst.
+        assumption: assumption on the losses.
+        others: behaviour of the shared samples; `hardest` gives the worst.
 
     Raises:
-        InputError: the assumption allows no such losses, or the choice does not exist.
+        InputError: the assumption allows no such losses, or ``others`` is unknown.
     """
     m, tilt = crafted_tilt(described_run("worst_case", run), described_assumption(assumption))
     push = steepest_push(assumption, run) if not m and isfinite(run.diameter) else 0.0
@@ -281,7 +282,7 @@ def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Oth
 def _landscape(
     others: Others, clip_norm: float, m: float, tilt: float, reach: float
 ) -> Callable[[Tensor, Tensor], Tensor]:
-    """Sum of the losses of shared samples at w = output, of shape (rows, 1); gradients m w, m w + tilt, or the push."""
+    """Summed loss of shared samples at w = output, shape (rows, 1); gradients m w, m w - tilt, or the push."""
     if others == Others.OUTWARD:
 
         def loss(output: Tensor, _target: Tensor) -> Tensor:

@@ -1,10 +1,11 @@
-"""Pairs of runs on adjacent data with the same batches and the same noise: their distance over time.
+"""Distance over time between runs on adjacent data with the same batches and noise.
 
-The forward-tracked distance D_t of the theory bounds the distance of every such pair at every time. Many pairs are run
-side by side. The two runs of a pair share their batches and their noise, every pair has its own: the pairs are
-independent draws of one coupling, and their ends independent draws of the laws of the two last iterates.
+The forward-tracked distance D_t of the theory bounds the distance of every such pair at every time. Many
+pairs are run in parallel. The two runs of a pair share their batches and noise, and different pairs are
+independent. The pairs are therefore independent draws of one coupling, and their ends are independent draws
+of the laws of the two last iterates.
 
-A tracked distance from constants that are proved (clipping, a closed form of the loss) is never exceeded; one from an
+A tracked distance from proved constants (clipping, a closed form of the loss) is never exceeded. One from an
 assumption of the user is exceeded only if the assumption is false for this network.
 
 Source: Chien & Li 2025, Lemmas 3.5 and 3.10, whose proofs have this coupling; docs/proofs/lower_bounds.md.
@@ -32,24 +33,24 @@ from lastiterate.runtime.training.adjacent import adjacent_runs, check_sample, i
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 COUPLED: Final = 2**41
-"""The purpose of the stream that draws the noise of the pairs."""
+"""Purpose of the stream that draws the noise of the pairs."""
 
 _ROUNDING: Final = 1e-9
-"""Relative excess over a tracked distance that rounding explains."""
+"""Relative excess over a tracked distance that is attributed to rounding."""
 
 
 @dataclass(frozen=True)
 class CoupledRuns:
-    """Measured distances of coupled runs. Direction: lower estimates of the greatest distance.
+    """Measured distances of coupled runs. Direction: lower estimates of the largest distance.
 
     Attributes:
         run: the run.
-        replaced: index of the sample that differs.
+        replaced: index of the differing sample.
         distances: |W_t - W'_t|, shape (steps + 1, pairs), lengths.
         last: last iterates of the runs on the data, shape (pairs, dimension).
-        last_adjacent: those of the runs on the adjacent data, the same shape.
-        pull: change of the clipped gradient at the start where the sample differs, as a share of the greatest that
-            clipping allows; in [0, 1]. Where it is near 0 the sample is fitted there, and has little effect.
+        last_adjacent: last iterates of the runs on the adjacent data, same shape.
+        pull: change of the clipped gradient at the start due to the differing sample, as a share in [0, 1] of
+            the maximum that clipping allows. Near 0 the sample is fitted there and has little effect.
     """
 
     run: NoisySGD
@@ -61,25 +62,25 @@ class CoupledRuns:
 
     @property
     def greatest(self) -> Array:
-        """The greatest distance over the pairs at each time, shape (steps + 1,)."""
+        """Largest distance over the pairs at each time, shape (steps + 1,)."""
         return np.asarray(self.distances.max(axis=1))
 
     def excess(self, tracked: Array) -> float:
-        """The largest greatest[t] / D_t - 1 over all times, D_t of shape (steps + 1,); 0 up to rounding."""
+        """Largest greatest[t] / D_t - 1 over all times, with D_t of shape (steps + 1,); 0 up to rounding."""
         found = float((self.greatest[1:] / np.maximum(tracked[1:], 1e-300) - 1).max())
         return found if found > _ROUNDING else 0.0
 
 
 def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -> Array:
-    """min(D, D_t) for t = 0..T, shape (steps + 1,), rounded up: no pair has a larger distance.
+    """min(D, D_t) for t = 0..T, shape (steps + 1,), rounded up; no pair has a larger distance.
 
     Args:
-        run: not of Poisson batches; of shuffled batches the distance holds for every order.
-        assumption: of the losses; from measured constants the result is an estimate.
-        replaced: index of the sample that differs; cyclic batches are consecutive samples.
+        run: run without Poisson batches; for shuffled batches the distance holds for every order.
+        assumption: assumption on the losses; from measured constants the result is an estimate.
+        replaced: index of the differing sample; cyclic batches are consecutive samples.
 
     Raises:
-        InputError: Poisson batches, an assumption that does not fit the run, or an index that is none.
+        InputError: Poisson batches, an assumption that does not fit the run, or an invalid index.
     """
     replaced = count("replaced", replaced, least=0)
     if run.scheme.permuted:
@@ -89,9 +90,9 @@ def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -
 
 
 def _tracked_in_any_order(run: NoisySGD, assumption: Assumption) -> Array:
-    """The greatest tracked distance over the places of the sample in each epoch.
+    """Largest tracked distance over the places of the sample in each epoch.
 
-    A larger distance stays larger (e is nondecreasing), so that the worst place may be taken epoch by epoch.
+    A larger distance stays larger (e is nondecreasing), so the worst place may be taken epoch by epoch.
     """
     known: dict[float, tuple[UpdateExpansion, UpdateExpansion]] = {}
     up = 1 + 2 * ULPS * np.finfo(float).eps
@@ -125,18 +126,18 @@ def coupled_runs(
 ) -> CoupledRuns:
     """Run pairs on the first ``run.dataset_size`` samples and on the adjacent data.
 
-    Under "replace" the adjacent data have the workload's last sample in the place of the one that differs, so the
-    workload needs one sample more than the run; under "add_remove" they lack it.
+    Under "replace" the workload's last sample replaces the differing one in the adjacent data, so the
+    workload needs one sample more than the run. Under "add_remove" the adjacent data omit that sample.
 
     Args:
         workload: network, loss and data.
         run: the run.
         pairs: number of pairs M.
-        replaced: index of the sample that differs.
-        **settings: fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of pairs are kept.
+        replaced: index of the differing sample.
+        **settings: fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of pairs are stored.
 
     Raises:
-        InputError: the workload has too few samples, no such sample, or the parameters stop being finite.
+        InputError: too few samples, an invalid index, or parameters that become non-finite.
     """
     pairs = count("pairs", pairs)
     described_workload("coupled_runs", workload)
@@ -176,10 +177,10 @@ class TrackedDistance:
     """One tracked distance.
 
     Attributes:
-        name: a few words.
+        name: short name.
         rests: "certified" for proved constants, "assumed" for an assumption of the user.
         distances: min(D, D_t), shape (steps + 1,), lengths.
-        excess: greatest relative excess of a pair over it; 0 where there is none, up to rounding.
+        excess: largest relative excess of a pair over it; 0 if there is none up to rounding.
         statement: the assumption.
     """
 
@@ -192,12 +193,12 @@ class TrackedDistance:
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """Coupled runs beside their tracked distances.
+    """Coupled runs with their tracked distances.
 
     Attributes:
         coupled: the runs.
-        tracked: the tracked distances, none for Poisson batches.
-        remark: the reason why a tracked distance is left out; or "".
+        tracked: the tracked distances; empty for Poisson batches.
+        remark: reason why no distance is tracked, or empty.
     """
 
     coupled: CoupledRuns
@@ -206,7 +207,7 @@ class Drift:
 
     @property
     def refuted(self) -> tuple[TrackedDistance, ...]:
-        """The tracked distances that some pair exceeds."""
+        """Tracked distances that some pair exceeds."""
         return tuple(one for one in self.tracked if one.excess > 0)
 
 
@@ -222,10 +223,10 @@ def measure_drift(
 ) -> Drift:
     """Run coupled pairs and compare them with all known tracked distances.
 
-    The assumption is that of the losses. All other arguments are as for `coupled_runs`.
+    ``assumption`` is on the losses. All other arguments are as for `coupled_runs`.
 
     Raises:
-        InputError: as `coupled_runs` and `tracked_distance`.
+        InputError: as in `coupled_runs` and `tracked_distance`.
     """
     described_workload("measure_drift", workload)
     described_run("measure_drift", run)

@@ -1,1 +1,1 @@
-"""Constants of the gradients of a network, measured: lower estimates, statistical estimates, closed forms."""
+"""Measured constants of a network's gradients: lower estimates, statistical estimates, closed forms."""

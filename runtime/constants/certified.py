@@ -1,4 +1,4 @@
-"""Constants that are proved of feed-forward networks, on a ball around their initial parameters.
+"""Proved constants of feed-forward networks on a ball around their initial parameters.
 
 Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 """
@@ -19,7 +19,7 @@ from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 _TRIED: Final = 8
 _UP: Final = 1 + 1e-12
-"""Samples that a loss is tried on; more than the rounding of a power and two products."""
+"""Number of samples on which a loss is tested; factor above the rounding of a power and two products."""
 
 
 @teaches()
@@ -33,23 +33,23 @@ def certified_constants(
     loss: str = "cross_entropy",
     scale: float = 1.0,
 ) -> LossConstants:
-    """Constants of the losses of a workload's samples on a ball around its initial parameters. Direction: upper bounds.
+    """Constants of a workload's losses on a ball around its initial parameters. Direction: upper bounds.
 
-    They are about the samples of the workload, with any label. A bound for a run needs them for every sample that
-    adjacent data may hold: see `constants_of_network`.
+    They hold for the samples of the workload, with any label. A bound for a run needs them for every sample
+    that adjacent data may hold: see `constants_of_network`.
 
     Args:
-        workload: its module is a Sequential of linear layers, convolutions, averages and activations; what
-            asks for no gradient is frozen.
-        radius: of the ball, a length.
-        seed: of the initial parameters.
+        workload: its module is a Sequential of linear layers, convolutions, averages and activations;
+            parameters that require no gradient are frozen.
+        radius: radius of the ball, a length.
+        seed: seed of the initial parameters.
         input_radius: distance from the inputs of the workload within which the constants hold.
         inputs: as in `network_constants`.
-        loss: "cross_entropy", or "logistic" of one output; the workload's loss is tried against it.
+        loss: "cross_entropy", or "logistic" for one output; the workload's loss is tested against it.
         scale: factor of the loss.
 
     Raises:
-        InputError: a network that cannot be read, another loss, a number out of its range.
+        InputError: a network that cannot be read, another loss, or a number out of its range.
     """
     module = described_workload("certified_constants", workload).initial(seed)
     layers = layers_of(module, workload.inputs.shape[1:])
@@ -64,13 +64,13 @@ def certified_constants(
 def certified_side(
     workload: Workload, seed: int, diameter: float, free: InputSet | None = None
 ) -> tuple[LossConstants | None, str]:
-    """The constants on the ball of this diameter around the parameters initialised from ``seed``. Upper bounds.
+    """Constants on the ball of ``diameter`` around the parameters initialised from ``seed``. Upper bounds.
 
-    They are those of the workload's closed form; without one, and where inputs are free, those proved of its network:
-    for its own samples with any label, or for every input of the set.
+    They come from the workload's closed form. Without one, or if inputs are free, they are those proved of
+    its network, for its own samples with any label or for every input of the set.
 
     Returns:
-        The constants, perhaps infinite, or None where nothing is known; and the reason why none is finite, or "".
+        The constants, possibly infinite, or None if unknown; and the reason why none is finite, or "".
     """
     try:
         if free is None and workload.constants is not None:
@@ -101,11 +101,11 @@ def certified_side(
 
 
 def certified_holder(constants: LossConstants | None, lam: float, diameter: float, clip_norm: float) -> float | None:
-    """The certified constant of an order, gradient / length^lambda; None where none is known. An upper bound.
+    """Certified constant of an order, gradient / length^lambda; None if unknown. An upper bound.
 
-    Gradients that are L-Lipschitz and at most G long change by min(L r, 2 G) over a distance r, which is at most
-    L min(D, 2 G / L)^(1 - lambda) r^lambda on a domain of diameter D. Clipping to K makes no change longer and G at
-    most K, and a mean over samples has the constants of each.
+    Gradients that are L-Lipschitz and at most G long change by min(L r, 2 G) over a distance r, which is at
+    most L min(D, 2 G / L)^(1 - lambda) r^lambda on a domain of diameter D. Clipping to K does not enlarge
+    changes and makes G at most K, and a mean over samples has the constants of each sample.
     """
     if constants is None:
         return None

@@ -1,4 +1,4 @@
-"""Assumptions that a closed form proves: losses of linear scores, on rows kept within a public norm.
+"""Assumptions proved by a closed form, for losses of linear scores on rows of bounded public norm.
 
 Source: docs/proofs/constants.md; docs/proofs/expansions.md, clipping that acts on convex losses.
 """
@@ -23,7 +23,7 @@ from lastiterate.runtime.workloads.trials import user_code
 
 @teaches()
 class ClippedRows(Dataset[tuple[Tensor, Any]]):
-    """A data set of pairs (input, target) whose longer inputs are scaled down to a norm.
+    """Data set of pairs (input, target) whose inputs are scaled down to at most a given norm.
 
     The norm is that of all entries of an input as one vector. It must not depend on the data.
 
@@ -43,11 +43,11 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
 
     @property
     def targets(self) -> Tensor | None:
-        """The targets of all pairs, or of some where they are not kept together."""
+        """Targets of all pairs, or of some if they are not stored together."""
         return targets_of(self.data)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Any]:
-        """The pair, the input no longer than the norm, also after rounding."""
+        """The pair, with an input whose norm does not exceed the limit even after rounding."""
         item = self.data[index]
         row, target = item if isinstance(item, list | tuple) and len(item) == 2 else (None, None)
         if not isinstance(row, Tensor) or not row.is_floating_point() or not bool(torch.isfinite(row).all()):
@@ -62,17 +62,18 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
 
 @teaches()
 def assumption_of(module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm: float) -> Convex | Smooth:
-    """The strongest assumption that a closed form proves for a linear layer; its constant is rounded up.
+    """Strongest assumption that a closed form proves for a linear layer; its constant is rounded up.
 
     Args:
-        module: a linear layer, perhaps after flattening; before ``make_private`` or after it.
-        loss: mean of torch.nn or torch.nn.functional: cross entropy, or of one output the logistic loss, squared
-            error, Huber or smooth L1 loss. Clipping keeps the latter convex, and cross entropy only smooth.
-        data: rows that the module takes as they are.
-        clip_norm: of a per-sample gradient.
+        module: a linear layer, possibly after flattening, before or after ``make_private``.
+        loss: mean loss of torch.nn or torch.nn.functional: cross entropy or, for one output, the logistic
+            loss, squared error, Huber or smooth L1 loss. Clipping keeps losses of one output convex, and
+            cross entropy only smooth.
+        data: rows in the form that the module takes.
+        clip_norm: clip norm of a per-sample gradient.
 
     Raises:
-        InputError: no closed form is known, nothing bounds the rows, or the loss ties the rows of a batch.
+        InputError: no closed form is known, no norm bounds the rows, or the loss ties the rows of a batch.
 
     >>> data = torch.utils.data.TensorDataset(torch.ones(4, 2), torch.zeros(4, 1))
     >>> assumption_of(nn.Linear(2, 1, bias=False), nn.MSELoss(), ClippedRows(data, 3.0), clip_norm=1.0)

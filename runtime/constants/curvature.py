@@ -1,12 +1,12 @@
 """Changes of per-sample gradients with their slopes, and the largest |eigenvalue| of per-sample Hessians.
 
-The change is |G(x) - G(y)|, where G is the clipped gradient of one sample. With the unit vector u along G(x) - G(y) its
-slope in x is J(x)' u, where the Jacobian J of the clipped gradient is H below the clip norm K and
-(K / |g|) (1 - g g' / |g|^2) H above; both factors are symmetric. Hessian-vector products go forward over reverse: two
-reverse passes through a convolution, at points of its own for every pair, are many times slower.
+The change is |G(x) - G(y)|, where G is the clipped gradient of one sample. With the unit vector u along G(x) -
+G(y) its slope in x is J(x)' u, where the Jacobian J of the clipped gradient is H below the clip norm K and (K /
+|g|) (1 - g g' / |g|^2) H above; both factors are symmetric. Hessian-vector products use forward over reverse mode:
+two reverse passes through a convolution, at separate points for every pair, are many times slower.
 
-Eigenvalues are by Lanczos, on many pairs at once. Every Ritz value lies in the range of the eigenvalues, so the largest
-one in absolute value is a lower estimate of the smoothness at that point.
+Eigenvalues are computed by Lanczos on many pairs at once. Every Ritz value lies in the range of the
+eigenvalues, so the largest absolute value is a lower estimate of the smoothness at that point.
 
 Source: Lanczos 1950; Pearlmutter 1994 for products with the Hessian.
 """
@@ -23,23 +23,22 @@ from lastiterate.runtime.leaves import clip_factor
 
 _WEIGHT: Final = 2
 _AGAIN: Final = 4
-"""Memory of a Hessian-vector product with its Lanczos vectors, and of a gradient that is differentiated again, in
-gradients; half of the budget of the latter is for the points."""
+"""Memory, in gradients, of a Hessian-vector product with its Lanczos vectors, and of a repeated derivative."""
 
 
 def largest_ritz(
     gradients: Gradients, points: Tensor, inputs: Tensor, targets: Tensor, start: Tensor, steps: int
 ) -> Tensor:
-    """Largest |Ritz value| of the Hessian at each point of the loss of its own row of the data, shape (points,).
+    """Largest |Ritz value| of the Hessian at each point, for the loss of its own data row, shape (points,).
 
-    ``start`` is the first vector, of any length; the Lanczos steps are no more than the dimension.
+    ``start`` is the first vector, of any length; ``steps`` is at most the dimension.
     """
     parts = gradients.pair_chunks(len(points), weight=_WEIGHT)
     return torch.cat([_ritz(gradients, points[p], inputs[p], targets[p], start, steps) for p in parts])
 
 
 def _ritz(gradients: Gradients, points: Tensor, rows: Tensor, targets: Tensor, start: Tensor, steps: int) -> Tensor:
-    """Compute `largest_ritz` of points whose Hessian-vector products fit the memory together."""
+    """Compute `largest_ritz` for points whose Hessian-vector products fit in memory together."""
     pairs, products = len(points), vmap(gradients.curved)
     current = (start / torch.linalg.vector_norm(start)).repeat(pairs, 1)
     before, coupling = torch.zeros_like(current), current.new_zeros(pairs)
@@ -62,9 +61,9 @@ def _ritz(gradients: Gradients, points: Tensor, rows: Tensor, targets: Tensor, s
 
 
 class Changes:
-    """Changes of gradients over many pairs of points at once, clipped to ``clip_norm``; inf leaves them as they are.
+    """Changes of gradients over many pairs of points at once, clipped to ``clip_norm`` (inf: unclipped).
 
-    Every pair has a row of the data of its own: inputs, shape (pairs, ...), and targets, shape (pairs, ...).
+    Every pair has its own row of the data: inputs, shape (pairs, ...), and targets, shape (pairs, ...).
     """
 
     def __init__(self, gradients: Gradients, inputs: Tensor, targets: Tensor, clip_norm: float = inf) -> None:
@@ -74,7 +73,7 @@ class Changes:
         self._product = vmap(gradients.curved, chunk_size=at_once)
 
     def between(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-        """The change G(x) - G(y), shape (pairs, dimension), and |g(x)| + |g(y)| before clipping, shape (pairs,)."""
+        """Change G(x) - G(y), shape (pairs, dimension), and |g(x)| + |g(y)| before clipping, shape (pairs,)."""
         (here, long), (there, other) = ((g, torch.linalg.vector_norm(g, dim=1)) for g in map(self._at, (x, y)))
         factors = (clip_factor(one, self._clip_norm)[:, None] for one in (long, other))
         return here * next(factors) - there * next(factors), long + other

@@ -1,15 +1,17 @@
-"""Hölder constants of a real network by drawn pairs: around one training, or at the checkpoints of another.
+"""Hölder constants of a network from drawn pairs, around one training run or at the checkpoints of another.
 
-For each initialisation the network is trained by the run that is accounted for; around every iterate points are drawn
-in a ball; the change of the gradients over each (iterate, point) pair is kept. Constants for all orders and the
-measured modulus are then read off one table: the experiment of Chien & Li 2025, appendix A.13.
+For each initialisation, the network is trained by the run that is accounted for. Points are drawn in a ball
+around every iterate, and the change of the gradients over each (iterate, point) pair is stored. The constants
+for all orders and the measured modulus are then read from one table, as in the experiment of Chien & Li 2025,
+appendix A.13.
 
-Gradients are per sample, unclipped (as Theorem 3.7 assumes) and clipped (as its proof needs). The theorem is about
-every sample that could stand in the data set: a measurement over the samples at hand is a lower estimate of that, too.
+Gradients are per sample, unclipped (as Theorem 3.7 assumes) and clipped (as its proof needs). The theorem
+concerns every sample that the data set could contain, so a measurement over the given samples is a lower
+estimate in this respect as well.
 
-Around the checkpoints of a training points are drawn in the same directions for all, so that only the network differs;
-and each checkpoint is a pair with the one before it: |g(w_t) - g(w_s)| / |w_t - w_s|^lambda is the change along the
-training. Nothing is trained there.
+Around the checkpoints of a training run, points are drawn in the same directions, so that only the network
+differs. Each checkpoint also forms a pair with the previous one, whose ratio |g(w_t) - g(w_s)| / |w_t -
+w_s|^lambda is the change along the training. Nothing is trained in this case.
 """
 
 import re
@@ -48,7 +50,7 @@ from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 _PARTS: Final = 16
-"""Parts of an initialisation, each of some iterates, which are kept when they are finished."""
+"""Number of parts of an initialisation, each of some iterates; finished parts are stored."""
 
 
 @teaches()
@@ -66,11 +68,11 @@ def estimate_holder(
 
     Args:
         workload: network, loss and data.
-        run: the training run, over all samples of the workload; its iterates are the centers of the balls.
+        run: training run over all samples of the workload; its iterates are the centers of the balls.
         lambdas: orders in (0, 1].
         sampling: settings, those of A.13 by default.
-        layers: measure every layer's block of the gradient, too; it costs no gradient.
-        **settings: fields of ``sampling`` that are changed.
+        layers: whether to measure every layer's block of the gradient as well, which needs no further gradient.
+        **settings: fields of ``sampling`` to change.
 
     Returns:
         The constants and the measured modulus. Direction: lower estimates.
@@ -142,13 +144,13 @@ _IN_A_FOLDER: Final = "model.safetensors"
 
 
 def checkpoints_in(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """The files of weights named, and those in the folders named, in the order of their numbers.
+    """Files of weights among ``paths`` and in folders among them, which are sorted by their numbers.
 
-    In a folder they end in .pt, .pth, .bin or .safetensors, or are model.safetensors of a folder in it, as a Trainer of
-    Hugging Face writes ``checkpoint-500``.
+    In a folder, files of weights end in .pt, .pth, .bin or .safetensors, or are model.safetensors in a
+    subfolder such as ``checkpoint-500`` of the Hugging Face Trainer.
 
     Raises:
-        InputError: a folder has none, or something else than a path is named.
+        InputError: a folder contains no such file, or an entry is not a path.
     """
     found: list[Path] = []
     for named in paths:
@@ -169,7 +171,7 @@ def checkpoints_in(paths: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def _numbered(path: Path) -> tuple[tuple[int, str], ...]:
-    """Words and numbers of a path, so that step 20 comes before step 100."""
+    """Words and numbers of a path, as a sort key that puts step 20 before step 100."""
     return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", path.as_posix()))
 
 
@@ -187,12 +189,13 @@ def constants_along_training(
 ) -> AlongTraining:
     """Measure the constants of a workload at each of several checkpoints of its training.
 
-    Checkpoints are files of weights or folders of them, as `checkpoints_in`, in the order of the training; the
-    workload's own weights are not used. The metric has weights of the coordinates, None for the Euclidean norm. All
-    other arguments are as for `estimate_holder`; initialisations and centers are not used.
+    Checkpoints are files of weights or folders of them, as in `checkpoints_in`, in training order; the
+    workload's own weights are not used. ``metric`` holds weights of the coordinates, None for the Euclidean
+    norm. All other arguments are as for `estimate_holder`; initialisations and centers are not used.
 
     Raises:
-        InputError: fewer than two checkpoints, one that does not fit, or a workload or setting that cannot be measured.
+        InputError: fewer than two checkpoints, one that does not fit, or a workload or setting that cannot be
+            measured.
     """
     described_workload("constants_along_training", workload)
     asked, sampling = check_orders(lambdas), _settings(sampling, settings)

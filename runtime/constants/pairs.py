@@ -1,9 +1,9 @@
-"""Gradient differences of (iterate, drawn point) pairs: one pass that serves every Hölder order.
+"""Gradient differences of (iterate, drawn point) pairs, in one pass for all Hölder orders.
 
-The gradients of a large network are compared without being computed: a sample is represented by the factors of its
-gradients (`lastiterate.runtime.factors`), so memory does not grow with samples times parameters. Lengths of changes are
-roots of inner products in double precision; their possible error (`lastiterate.runtime.inner_products`) is added to the
-rounding that is assumed of a gradient.
+The gradients of a large network are compared without being formed. A sample is represented by the factors of
+its gradients (`lastiterate.runtime.factors`), so memory does not grow with samples times parameters. Norms of
+changes are roots of inner products in double precision; their possible error
+(`lastiterate.runtime.inner_products`) is added to the assumed rounding of a gradient.
 """
 
 from math import log
@@ -22,21 +22,21 @@ from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import Stream
 
 SMALLEST_RADIUS: Final = 1e-3
-"""The smallest radius of a log-uniform draw, as a share of the radius of the ball."""
+"""Smallest radius of a log-uniform draw, as a share of the radius of the ball."""
 
 FLOOR_ULPS: Final = 32.0
-"""Rounding error assumed of a gradient, in units of the eps of its passes times the largest per-sample norm."""
+"""Assumed rounding error of a gradient, in units of its eps times the largest per-sample norm."""
 
 
 _COPIES: Final = 8
-"""Tensors of the shape of the points that live together at most."""
+"""Largest number of tensors of the shape of the points that coexist."""
 
 
 def ball_points(count: int, radius: float, draw: Draw, generator: Stream, like: Tensor) -> Tensor:
     """Points of the ball of this radius (a length) around the origin, shape (count, dimension).
 
-    They are on the device of ``like``, of shape (dimension,), and in its type. Each is a row of the stream, two numbers
-    longer than a point, so drawing points together or one by one gives the same ones.
+    They are on the device of ``like``, shape (dimension,), and in its dtype. Each uses one row of the stream,
+    two numbers longer than a point, so points drawn together or one by one are the same.
     """
     drawn = generator.normals(count, 2 + len(like), like)
     directions, rest = drawn[:, :-2], drawn[:, -2:].double()
@@ -50,10 +50,10 @@ def ball_points(count: int, radius: float, draw: Draw, generator: Stream, like: 
 def measure_center(
     gradients: Gradients, center: Tensor, clip_norm: float, sampling: Sampling, generator: Stream
 ) -> PairTable:
-    """Draw points around a center, of shape (dimension,), and measure how the gradients change, clipped to K or not.
+    """Draw points around a center, shape (dimension,), and measure the changes of gradients, clipped or not.
 
     Raises:
-        InputError: a gradient that is not finite.
+        InputError: a gradient is not finite.
     """
     columns = []
     for group in gradients.vector_chunks(sampling.points, copies=_COPIES):
@@ -65,10 +65,10 @@ def measure_center(
 
 @torch.no_grad()
 def measure_between(gradients: Gradients, one: Tensor, other: Tensor, clip_norm: float) -> PairTable:
-    """The pair of two points, each of shape (dimension,), as `measure_center` has those of drawn points.
+    """Table of the pair of two points, each of shape (dimension,), in the form of `measure_center`.
 
     Raises:
-        InputError: a gradient that is not finite.
+        InputError: a gradient is not finite.
     """
     return _table(
         [_around(gradients, one, other[None], clip_norm)], "got nan or inf at one of two points; take others."
@@ -83,7 +83,7 @@ def _table(columns: list[Tensor], otherwise: str) -> PairTable:
 
 
 def _around(gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float) -> Tensor:
-    """Distances, floors and differences of the pairs (center, point), as `PairTable.columns` has them, transposed."""
+    """Distances, floors and differences of the pairs (center, point), as transposed `PairTable.columns`."""
     distances = torch.linalg.vector_norm(around - center, dim=1)
     way = _in_full if gradients.factored is None else around_factored
     norms, found, off = way(gradients, center, around, clip_norm)
@@ -95,7 +95,7 @@ def _around(gradients: Gradients, center: Tensor, around: Tensor, clip_norm: flo
 def _in_full(
     gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
 ) -> tuple[Tensor, dict[Kind, Tensor], Tensor]:
-    """The results of `around_factored` from whole gradients, which have no error besides their own rounding."""
+    """Results of `around_factored` from whole gradients, with no error besides their own rounding."""
     norms = torch.zeros(len(around), dtype=gradients.dtype, device=gradients.device)
     largest = {kind: norms.new_zeros(1 + len(gradients.layers), len(around)) for kind in Kind}
     for chunk in gradients.sample_chunks():
@@ -116,8 +116,8 @@ def _compared(
     """Compare gradients at the center with those at some points.
 
     Returns:
-        Sums of the greatest |g(x)| and |g(y)|, shape (points,); and the greatest changes of a sample, of the whole
-        gradient and of every layer's block, shape (1 + layers, points).
+        Sums of the largest |g(x)| and |g(y)|, shape (points,); and the largest changes over samples, of the
+        whole gradient and of every layer's block, shape (1 + layers, points).
     """
     there = gradients.of_rows(points, rows, targets)
     norm_here, norm_there = norm(here), norm(there)
@@ -130,7 +130,7 @@ def _compared(
 
 
 def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:
-    """Norm of the whole, then of every layer's block, shape (1 + layers, points, samples)."""
+    """Norms of the whole and of every layer's block, shape (1 + layers, points, samples)."""
     norms = leaf_norms(leaves)
     blocks = [torch.stack([norms[k] for k in chosen]) for chosen in gradients.layers.values()]
     return torch.stack([torch.linalg.vector_norm(part, dim=0) for part in (norms, *blocks)])
@@ -139,12 +139,12 @@ def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:
 def around_factored(
     gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
 ) -> tuple[Tensor, dict[Kind, Tensor], Tensor]:
-    """Differences and rounding of the pairs of a center and points, (points, dimension), by factors of gradients.
+    """Differences and rounding for pairs of a center and points, (points, dimension), by factors of gradients.
 
     Returns:
-        Sums of the greatest |g(x)| and |g(y)| over samples, shape (points,); the differences of every kind, of the
-        whole and then of every layer, shape (1 + layers, points); and the possible error of the roots, shape (points,).
-        In double precision.
+        Sums of the largest |g(x)| and |g(y)| over samples, shape (points,); the differences of every kind, of
+        the whole and of every layer, shape (1 + layers, points); and the possible error of the roots, shape
+        (points,). All in double precision.
     """
     factored = gradients.factored
     assert factored is not None  # noqa: S101
@@ -179,9 +179,9 @@ def _of_point(
 def _per_sample(
     inner: Products, groups: Tensor, v: Tensor, clip_norm: float
 ) -> tuple[dict[Kind, Tensor], Tensor, Tensor]:
-    """Greatest changes of the samples by kind, (1 + layers,), their possible error, and the longest |g| + |h|.
+    """Largest changes over samples by kind, (1 + layers,), their possible error, and the largest |g| + |h|.
 
-    A length with a relative error e moves a clipped gradient by at most e times its own length.
+    A norm with a relative error e moves a clipped gradient by at most e times its own norm.
     """
     ends = [(groups[:1] @ squared)[0].clamp(min=0.0) for squared, _ in (inner.there(), inner.here())]
     shares = [

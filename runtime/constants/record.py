@@ -1,10 +1,10 @@
-"""Records of measurements: drawn pairs, a search, checkpoints of a training, and several workloads side by side.
+"""Records of measured Hölder constants: from drawn pairs, a search, training checkpoints, and several workloads.
 
-Every constant found is a *lower* estimate: the largest ratio over pairs is at most the true Hölder constant. A privacy
-number computed from it is a `lastiterate.numeric.bound.Estimate`, conditional on the true constant being no larger.
-No torch: a record is read and described without it.
+Every constant found is a *lower* estimate: the largest ratio over pairs is at most the true Hölder constant.
+A privacy number computed from it is a `lastiterate.numeric.bound.Estimate`, conditional on the true constant
+being no larger. This module does not import torch.
 
-A layer is a module that owns parameters itself: the weight and the bias of a linear map are one block.
+A layer is a module that directly owns parameters. The weight and bias of a linear map form one block.
 """
 
 import json
@@ -27,22 +27,22 @@ from lastiterate.numeric.store import Arrays
 from lastiterate.runtime.pair_table import Kind, PairTable, Subset
 
 TRUSTED_ERROR: Final = 1e-3
-"""Pairs whose difference has a larger assumed relative rounding error are left out of every maximum."""
+"""Largest assumed relative rounding error of a difference; pairs above it are excluded from every maximum."""
 
 _KNOTS: Final = 48
-"""Distances of a measured modulus."""
+"""Number of distances at which a measured modulus is tabulated."""
 
 
 @dataclass(frozen=True)
 class Constants:
-    """The constants of one kind of gradient. Direction: lower estimates, measured.
+    """Constants of one kind of gradient. Direction: lower estimates, measured.
 
     Attributes:
-        constants: for each order the largest |g(x) - g(y)| / |x - y|^lambda, in gradient / length^lambda;
-            0 where every pair was left out, which says nothing.
-        float_errors: for each order the assumed relative rounding error of the pair that attains it.
-        left_out: pairs left out because rounding may dominate their difference.
-        kept: pairs that the maxima are over.
+        constants: largest |g(x) - g(y)| / |x - y|^lambda for each order, in gradient / length^lambda; 0,
+            which carries no information, if every pair was excluded.
+        float_errors: assumed relative rounding error of the pair that attains each constant.
+        left_out: number of pairs excluded because rounding may dominate their difference.
+        kept: number of pairs over which the maxima are taken.
     """
 
     constants: tuple[float, ...]
@@ -51,7 +51,7 @@ class Constants:
     kept: int
 
     def cell(self, order: int) -> str:
-        """The constant of the order with this index, rounded down, or "none trusted" if no pair was kept."""
+        """Constant of the order at this index, rounded down, or "none trusted" if no pair was kept."""
         return printed_down(self.constants[order], 4) if self.kept else "none trusted"
 
 
@@ -60,9 +60,9 @@ class LayerConstants:
     """Constants of one layer's block of the gradient. Direction: lower estimates.
 
     Attributes:
-        name: of the module that owns the parameters, as in ``named_modules``; "(module)" for the outermost.
+        name: name of the module that owns the parameters, as in ``named_modules``; "(module)" for the outermost.
         size: number of its parameters.
-        measured: for each kind of gradient the block's constants, in the order of the lambdas.
+        measured: constants of the block for each kind of gradient, in the order of the lambdas.
     """
 
     name: str
@@ -71,10 +71,10 @@ class LayerConstants:
 
 
 def check_orders(values: Sequence[float]) -> tuple[float, ...]:
-    """The Hölder orders, sorted and without repetition.
+    """Sorted Hölder orders without repetition.
 
     Raises:
-        InputError: none was given, or one lies outside (0, 1].
+        InputError: no order was given, or one lies outside (0, 1].
     """
     if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
         raise InputError(f"The Hölder orders are a list, got lambdas={values!r}; for example (0.5, 1.0).")
@@ -84,7 +84,7 @@ def check_orders(values: Sequence[float]) -> tuple[float, ...]:
 
 
 def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constants:
-    """The constants of one kind of gradient for every order in (0, 1], from one table, less their assumed rounding."""
+    """Constants of one kind of gradient for the given orders, read from one table, less the assumed rounding."""
     kept = trusted(table, kind)
     distances, differences, floors = table.distances[kept], table.differences[kind][kept], table.floors[kept]
     if not len(distances):
@@ -101,10 +101,10 @@ def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constant
 
 
 def envelope_of(table: PairTable, kind: Kind, radius: float) -> Tabulated:
-    """The measured modulus, less the assumed rounding, on at most 48 distances, equally spaced in the logarithm.
+    """Measured modulus, less the assumed rounding, at up to 48 logarithmically spaced distances.
 
-    A value is the largest change over pairs that are no farther apart: a lower estimate of the true modulus at every
-    distance. Where all pairs were left out it is zero up to ``radius``. The last distance is at least ``radius``.
+    Each value is the largest change over pairs at most that far apart, a lower estimate of the true modulus.
+    If all pairs were excluded, it is zero up to ``radius``. The last distance is at least ``radius``.
     """
     kept = trusted(table, kind)
     if not kept.any():
@@ -121,13 +121,13 @@ def envelope_of(table: PairTable, kind: Kind, radius: float) -> Tabulated:
 
 
 def trusted(table: PairTable, kind: Kind) -> NDArray[np.bool_]:
-    """Mask of the pairs that rounding does not dominate, shape (pairs,)."""
+    """Mask, of shape (pairs,), of the pairs whose difference rounding does not dominate."""
     kept: NDArray[np.bool_] = table.floors <= TRUSTED_ERROR * table.differences[kind]
     return kept & (table.distances > 0) & (table.differences[kind] > 0)
 
 
 def constants_by_layer(table: PairTable, sizes: dict[str, int], lambdas: Sequence[float]) -> tuple[LayerConstants, ...]:
-    """The constants of every layer; ``sizes`` has numbers of parameters by layer, in the order of the blocks."""
+    """Constants of every layer; ``sizes`` has numbers of parameters by layer name, in the order of the blocks."""
     return tuple(
         LayerConstants(name, size, {kind: read_off(table.block(j), kind, lambdas) for kind in Kind})
         for j, (name, size) in enumerate(sizes.items())
@@ -135,7 +135,7 @@ def constants_by_layer(table: PairTable, sizes: dict[str, int], lambdas: Sequenc
 
 
 _SAME: Final = 0.8
-"""Ratio of the least to the greatest distance above which the constants of all orders are nearly the same."""
+"""Ratio of the smallest to the largest distance above which the constants of all orders nearly coincide."""
 
 _WORDS: Final = {Kind.SAMPLE: "per-sample gradients", Kind.SAMPLE_CLIPPED: "clipped per-sample gradients"}
 
@@ -147,19 +147,19 @@ def _for_all(kind: Kind, run: NoisySGD) -> str:
 
 @dataclass(frozen=True)
 class HolderEstimate(Displayed):
-    """Hölder constants of a network, measured. Direction: lower estimates of the true constants.
+    """Measured Hölder constants of a network. Direction: lower estimates of the true constants.
 
-    The settings are those of `lastiterate.runtime.constants.sampling.Sampling`, ``centers`` being those of one run and
-    ``memory`` bytes of a chunk.
+    The settings are those of `lastiterate.runtime.constants.sampling.Sampling`, except that ``centers``
+    counts those of one run and ``memory`` is in bytes per chunk.
 
     Attributes:
         lambdas: the orders, each in (0, 1].
-        measured: for each kind of gradient its constants, in the order of ``lambdas``.
-        envelopes: for each kind of gradient its measured modulus.
-        run: the training run of every initialisation, whose iterates were the centers.
+        measured: constants for each kind of gradient, in the order of ``lambdas``.
+        envelopes: measured modulus for each kind of gradient.
+        run: training run of every initialisation, whose iterates were the centers.
         pairs: number of (iterate, point) pairs.
-        distances: least and greatest distance of a pair.
-        layers: constants of every layer's block of the gradient, where they were asked for.
+        distances: smallest and largest distance of a pair.
+        layers: constants of every layer's block of the gradient, if requested.
 
     Source: Chien & Li 2025, appendix A.13.
     """
@@ -190,14 +190,14 @@ class HolderEstimate(Displayed):
         return f"{self.workload}: L per sample {constants}, lower estimates from {self.pairs} sampled pairs"
 
     def table(self) -> TextTable:
-        """The constants for every order."""
+        """Table of the constants for every order."""
         kinds = self.measured[Kind.SAMPLE], self.measured[Kind.SAMPLE_CLIPPED]
         rows = ((f"{lam:g}", *(kind.cell(k) for kind in kinds)) for k, lam in enumerate(self.lambdas))
         caption = f"{self.workload}: measured Hölder constants (lower estimates)"
         return TextTable(caption, ("lambda", "L per sample", "L clipped"), tuple(rows))
 
     def records(self) -> list[dict[str, Any]]:
-        """A row for every order; None where no pair could be trusted."""
+        """One row per order, with None if no pair could be trusted."""
         return [
             {"kind": "estimate", "lambda": lam}
             | {str(kind): one.constants[k] if one.kept else None for kind, one in self.measured.items()}
@@ -205,7 +205,7 @@ class HolderEstimate(Displayed):
         ]
 
     def constant(self, lam: float, kind: Kind = Kind.SAMPLE) -> float:
-        """The measured constant of an order, in gradient / length^lambda; an `InputError` if it was not measured."""
+        """Measured constant of an order, in gradient / length^lambda; an `InputError` if it was not measured."""
         if kind not in self.measured:
             raise InputError(f"The kind must be one of {', '.join(Kind)}, got kind={kind}; choose one of them.")
         if lam not in self.lambdas:
@@ -225,11 +225,11 @@ class HolderEstimate(Displayed):
         return Measured(Holder(constant, lam), self.condition(f"the constant {constant:.4g}", kind))
 
     def modulus(self, kind: Kind = Kind.SAMPLE) -> Measured:
-        """The measured modulus as an assumption, with the errors of `holder`; it ends at the longest distance."""
+        """Measured modulus up to the largest distance, as an assumption; an `InputError` if no pair is trusted."""
         return Measured(self.envelopes[kind], self.condition("the tabulated modulus", kind))
 
     def condition(self, what: str, kind: Kind) -> str:
-        """Condition of a number made from this measurement, or an `InputError` where no pair could be trusted."""
+        """Condition of a number computed from this measurement; raises `InputError` if no pair is trusted."""
         if not self.measured[kind].kept:
             raise InputError(f"{self.untrusted}, got kind={kind}.")
         least, greatest = self.distances
@@ -241,11 +241,11 @@ class HolderEstimate(Displayed):
 
     @property
     def trusted(self) -> bool:
-        """True if rounding leaves a per-sample pair; without one there is no constant."""
+        """True if at least one per-sample pair is trusted; without one there is no constant."""
         return self.measured[Kind.SAMPLE].kept > 0
 
     def remarks(self) -> list[str]:
-        """Sentences below the table."""
+        """Remarks printed below the table."""
         said, (least, greatest) = [], self.distances
         if self.trusted:
             said.append(
@@ -258,7 +258,7 @@ class HolderEstimate(Displayed):
 
     @property
     def untrusted(self) -> str:
-        """Explanation of a measurement without a trusted pair, with a remedy."""
+        """Explanation, with a remedy, of why a measurement has no trusted pair."""
         way = "float64 or with a larger radius" if self.dtype != "float64" else "a larger radius"
         return (
             "No pair could be trusted: every gradient changes by less than 1000 times the rounding assumed of "
@@ -267,7 +267,7 @@ class HolderEstimate(Displayed):
         )
 
     def to_json(self) -> str:
-        """The record as JSON text; `from_json` reads it back."""
+        """Record as JSON text, which `from_json` reads."""
         data = asdict(self)
         if self.run.diameter == inf:  # JSON has no infinity
             data["run"]["diameter"] = "inf"
@@ -275,7 +275,7 @@ class HolderEstimate(Displayed):
 
     @staticmethod
     def from_json(text: str) -> "HolderEstimate":
-        """The record in the text of `to_json`, or an `InputError` where it is not one."""
+        """Record parsed from the text of `to_json`; raises `InputError` if the text is not a record."""
         from pydantic import TypeAdapter
 
         try:
@@ -291,17 +291,17 @@ class HolderEstimate(Displayed):
 
 @dataclass(frozen=True)
 class WorstPair:
-    """The worst pair found for one order. Direction: a lower estimate.
+    """Worst pair found for one order. Direction: lower estimate.
 
     Attributes:
-        constant: |G(x) - G(y)| / |x - y|^lambda, gradient / length^lambda, less the rounding assumed of the difference;
-            0 where no pair could be trusted.
+        constant: |G(x) - G(y)| / |x - y|^lambda, in gradient / length^lambda, less the assumed rounding error
+            of the difference; 0 if no pair could be trusted.
         distance: |x - y|, a length.
-        sample: index of the sample; None where inputs are free.
+        sample: index of the sample; None if inputs are free.
         float_error: assumed relative rounding error of the difference.
-        start: the constant of the best drawn pair at the start of the ascent.
-        seed: of the initialisation.
-        place: the points ``x`` and ``y``, ``input`` and ``target`` of the sample.
+        start: ratio of the best drawn pair at the start of the ascent.
+        seed: seed of the initialisation.
+        place: the points ``x`` and ``y``, and the ``inputs`` and ``targets`` of the sample.
     """
 
     lam: float
@@ -315,7 +315,7 @@ class WorstPair:
 
 
 def best_end(ends: Arrays, lam: float) -> tuple[int, float]:
-    """The pair of a search with the largest constant for an order, and that constant; 0 where none can be trusted."""
+    """Index of the pair with the largest constant for an order, and that constant; 0 if none is trusted."""
     changes, floors = ends["changes"], ends["floors"]
     with np.errstate(divide="ignore", invalid="ignore"):
         kept = np.where(floors <= TRUSTED_ERROR * changes, (changes - floors) / ends["distances"] ** lam, 0.0)
@@ -324,7 +324,7 @@ def best_end(ends: Arrays, lam: float) -> tuple[int, float]:
 
 
 def best_pairs(lambdas: Sequence[float], found: Sequence[Arrays], seed: int = 0) -> tuple[WorstPair, ...]:
-    """For each order the best pair of the searches for *all* orders; ``found`` has the search for each order."""
+    """Best pair for each order among the searches for *all* orders; ``found`` holds one search per order."""
     ends = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
     pairs = []
     for lam, own in zip(lambdas, found, strict=True):
@@ -339,19 +339,19 @@ def best_pairs(lambdas: Sequence[float], found: Sequence[Arrays], seed: int = 0)
 
 @dataclass(frozen=True)
 class WorstCaseConstants(Displayed):
-    """Constants of one initialisation, or the largest over several, from both sides.
+    """Lower estimates and upper bounds of the constants of one initialisation, or their maxima over several.
 
     Attributes:
-        run: the training run around whose iterates the search begins.
-        kind: gradient that is searched.
-        inputs: the set of inputs that is searched, with every label of the data; None for the samples of the data.
-        found: for each order the largest constant found. Lower estimates.
-        upper: for each order the proved constant, perhaps infinite; None where none is known. Upper bounds.
-        why: the reason why no finite constant is proved; empty where one is.
-        searched: for each order the worst pair found in the domain. Lower estimates.
-        certified: the proved constants on the domain, or None where nothing is known. Upper bounds.
-        bounded: the bound that the certified constants give for the run, or None.
-        memory: bytes of a chunk.
+        run: training run around whose iterates the search begins.
+        kind: kind of gradient searched.
+        inputs: set of inputs searched, with every label of the data; None for the samples of the data.
+        found: largest constant found for each order. Lower estimates.
+        upper: proved constant for each order, possibly infinite; None if none is known. Upper bounds.
+        why: reason why no finite constant is proved; empty if one is.
+        searched: worst pair found in the domain for each order. Lower estimates.
+        certified: proved constants on the domain, or None if none are known. Upper bounds.
+        bounded: bound that the certified constants give for the run, or None.
+        memory: bytes per chunk.
     """
 
     workload: str
@@ -376,19 +376,19 @@ class WorstCaseConstants(Displayed):
 
     @property
     def trusted(self) -> bool:
-        """True if every order has a trusted pair, so that a privacy number follows."""
+        """True if every order has a trusted pair, which a privacy number requires."""
         return all(self.found)
 
     @property
     def untrusted(self) -> str:
-        """Explanation for a search from which no privacy number follows, with a remedy."""
+        """Explanation, with a remedy, of why a search yields no privacy number."""
         return "for some order no pair could be trusted; search in float64 or on a wider domain"
 
     def holder(self, lam: float) -> Measured:
-        """The largest constant found as an assumption for `lastiterate.numeric.bound.estimate`.
+        """Largest constant found, as an assumption for `lastiterate.numeric.bound.estimate`.
 
         Raises:
-            InputError: no privacy number follows.
+            InputError: an order has no trusted pair.
         """
         if not self.trusted:
             raise InputError(
@@ -406,7 +406,7 @@ class WorstCaseConstants(Displayed):
         return f"any input of {self.inputs}" if self.inputs else "the samples of the data"
 
     def table(self) -> TextTable:
-        """The constants from both sides, for every order."""
+        """Table of the estimates found and the certified constants, for every order."""
         rows = tuple(
             (f"{pair.lam:g}", words_found(low), words_upper(high), f"{pair.distance:.3g}" if pair.constant else "-")
             for pair, low, high in zip(self.searched, self.found, self.upper, strict=True)
@@ -415,14 +415,14 @@ class WorstCaseConstants(Displayed):
         return TextTable(caption, ("lambda", "found", "certified", "at distance"), rows)
 
     def records(self) -> list[dict[str, Any]]:
-        """A row for every order, with the estimate found and the certified upper bound."""
+        """One row per order, with the estimate found and the certified upper bound."""
         return [
             {"kind": "estimate", "lambda": lam, "found": low, "certified": high}
             for lam, low, high in zip(self.lambdas, self.found, self.upper, strict=True)
         ]
 
     def remarks(self) -> list[str]:
-        """Sentences below the table."""
+        """Remarks printed below the table."""
         said = ["The constants found are lower estimates."]
         if self.why:
             said.append(f"No finite constant is certified, {self.why.rstrip('.')}.")
@@ -437,7 +437,7 @@ class WorstCaseConstants(Displayed):
         return [*said, self.remark]
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the places of the pairs as plain data."""
+        """Plain data of all fields except the places of the pairs."""
         said = asdict(replace(self, bounded=None)) | {"kind": str(self.kind)}
         said["bounded"] = self.bounded.as_dict() if self.bounded else None
         for pair in said["searched"]:
@@ -446,12 +446,12 @@ class WorstCaseConstants(Displayed):
 
 
 def words_found(constant: float) -> str:
-    """A constant that was found, rounded down, or that none can be trusted."""
+    """A constant found, rounded down, or "none trusted" if it is 0."""
     return printed_down(constant, 4) if constant else "none trusted"
 
 
 def words_upper(constant: float | None) -> str:
-    """A certified constant, rounded up, or in a word why there is none."""
+    """Certified constant, rounded up, or a word for an unknown or infinite one."""
     if constant is None:
         return "not known"
     return printed_up(constant, 4) if isfinite(constant) else "infinite"
@@ -459,17 +459,17 @@ def words_upper(constant: float | None) -> str:
 
 @dataclass(frozen=True)
 class WorkloadConstants:
-    """One of several workloads that are searched.
+    """Search results for one of several workloads.
 
     Attributes:
         parameters: number of trained parameters.
-        samples: number of samples that were measured.
+        samples: number of samples measured.
         settings: recommended settings of the workload that were used.
         orders: Hölder orders, each in (0, 1].
-        found: for each the largest constant found. Lower estimates; 0 where no pair could be trusted.
-        certified: for each the proved constant, perhaps infinite; None where none is known. Upper bounds.
-        why: the reason why there is no finite one; empty where there is.
-        seconds: of the search, or of its last part, where it was interrupted.
+        found: largest constant found for each order; 0 if no pair could be trusted. Lower estimates.
+        certified: proved constant for each order, possibly infinite; None if none is known. Upper bounds.
+        why: reason why no finite constant is proved; empty if one is.
+        seconds: duration of the search, or of its last part if it was interrupted.
     """
 
     workload: str
@@ -488,11 +488,12 @@ class Stage:
     """Measurement at one checkpoint. Direction: lower estimates.
 
     Attributes:
-        checkpoint: its file.
+        checkpoint: file of the checkpoint.
         around: constants over pairs of the checkpoint and points drawn around it, in the order of the lambdas.
-        moved: distance to the checkpoint before, a length; None for the first.
-        between: constants of the pair of the two; None for the first.
-        layers: constants around it of every layer's block of the gradient, by the layer's name, where asked for.
+        moved: distance to the previous checkpoint, a length; None for the first.
+        between: constants of the pair formed with the previous checkpoint; None for the first.
+        layers: constants of every layer's block of the gradient around the checkpoint, by layer name, if
+            requested.
     """
 
     checkpoint: str
@@ -508,8 +509,8 @@ class AlongTraining:
 
     Attributes:
         lambdas: the orders, each in (0, 1].
-        stages: one for each checkpoint.
-        samples: number of samples over which the largest is taken.
+        stages: one per checkpoint.
+        samples: number of samples over which the maximum is taken.
     """
 
     workload: str

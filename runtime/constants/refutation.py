@@ -1,9 +1,9 @@
-"""Assumptions put to the test: two points at which the clipped gradients of a sample do what an assumption forbids.
+"""Refutation of assumptions by two points at which the clipped gradients of a sample violate them.
 
-Gradients are clipped as in the run, since a bound is about clipped gradients. Clipping is a projection onto a ball and
-makes no change longer, so a pair that refutes L refutes it without clipping, too. Where losses are convex and
-their clipped gradients are not those of a convex loss, as for softmax with a small clip norm, it is clipping that
-acts, which the assumption excludes. An assumption that is not refuted is not proved.
+Gradients are clipped as in the run, since a bound concerns clipped gradients. Clipping is a projection onto a
+ball and does not enlarge changes, so a pair that refutes L refutes it without clipping as well. Losses may be
+convex while their clipped gradients are not those of a convex loss, as for softmax with a small clip norm;
+the assumption excludes such clipping. An assumption that is not refuted is not thereby proved.
 """
 
 from collections.abc import Callable
@@ -38,36 +38,36 @@ from lastiterate.runtime.training.descent import project_onto_ball
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 TRIED: Final = (Holder, Convex, StronglyConvex)
-"""The assumptions of which two points and two gradients of a sample can tell."""
+"""Assumptions that two points and two gradients of a sample can refute."""
 
 _REFUTING: Final = 2**49
-"""The purpose of the stream that draws points and samples."""
+"""Purpose of the stream that draws points and samples."""
 
 _STARTS: Final = 32
 _ITERATIONS: Final = 40
 _NUMBERS: Final = 2**20
-"""Pairs that look for a refutation, their steps, and the numbers that they may have together."""
+"""Number of pairs in a search for a refutation, number of their steps, and largest number of entries in all."""
 
 _SINGLE: Final = 1 + 2.0**-20
-"""A constant that is exceeded by less is not refuted: rows that were divided by their lengths in single precision."""
+"""Factor below which an exceeded constant is not refuted, for rows normalised in single precision."""
 
 _CLOSE: Final = 1e-3
-"""Distance of two points along a direction of negative curvature, in radii of the ball."""
+"""Distance of two points along a direction of negative curvature, as a share of the radius of the ball."""
 
 
 @teaches()
 @dataclass(frozen=True)
 class Refutation:
-    """Two points and a sample that no loss of the assumption can have.
+    """Two points and a sample whose gradients contradict an assumption.
 
     Attributes:
         assumption: the part of the assumption that is refuted.
         distance: |x - y|, a length.
         change: |g(x) - g(y)| of the clipped gradients, a gradient.
         sample: index of the sample.
-        along: <g(x) - g(y), x - y> / |x - y|^2, which convex losses have at least at 0, gradient / length.
-        constant: the least L of this order that admits the pair, gradient / length^lambda.
-        words: in one clause.
+        along: <g(x) - g(y), x - y> / |x - y|^2, which is at least 0 for convex losses, gradient / length.
+        constant: smallest L of this order that admits the pair, gradient / length^lambda.
+        words: the refutation as one clause.
     """
 
     assumption: Assumption
@@ -85,16 +85,15 @@ class Refutation:
 
 @teaches()
 def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: int = 0) -> Refutation | None:
-    """Look for a pair that refutes an assumption for the samples of a workload, or return None.
+    """Search for a pair that refutes an assumption for the samples of a workload; None if none is found.
 
-    Constants of Hölder orders, of smooth and of convex losses are tried, alone or as parts of a `Minimum`, on the
-    domain of the run around the initial parameters; without a domain on a ball around them. Nothing is found for what
-    makes no such claim. All numbers are less the rounding that is assumed of float64.
-
-    The seed is of the initial parameters and of the search.
+    Hölder, smoothness and convexity claims are tested, alone or as parts of a `Minimum`, on the domain of the
+    run around the initial parameters, or on a ball around them if the domain is unbounded. Other assumptions
+    are not tested. All numbers are reduced by the rounding assumed of float64. ``seed`` is that of the
+    initial parameters and of the search.
 
     Raises:
-        InputError: no workload, run or assumption, or gradients that are not finite.
+        InputError: an invalid workload, run or assumption, or gradients that are not finite.
     """
     described_workload("refute", workload)
     described_run("refute", run)
@@ -115,7 +114,7 @@ def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: i
 
 
 def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: Assumption) -> str:
-    """Refuse an assumption with the pair that `refute` finds; the result describes the trial."""
+    """Refuse an assumption with the pair that `refute` finds; otherwise return a description of the test."""
     if not any(isinstance(part, TRIED) for part in conjuncts(assumption)):
         return "" if isinstance(assumption, Clipped) else UNTRIED
     found = refute(workload, run, assumption)
@@ -160,7 +159,7 @@ def _too_steep(
 def _bent(
     gradients: Gradients, part: Assumption, least: float, diameter: float, clip_norm: float, seed: int
 ) -> Refutation | None:
-    """Search along the directions in which losses are curved downwards most, and report a pair below ``least``."""
+    """Search along the directions of most negative curvature, and report a pair whose slope is below ``least``."""
     generator = stream(seed, purpose=_REFUTING)
     many = min(4 * _STARTS, max(1, _NUMBERS // gradients.dimension))
     drawn, vectors = (ball_points(many, diameter / 2, Draw.UNIFORM, generator, gradients.start) for _ in range(2))
@@ -170,7 +169,7 @@ def _bent(
     changes, reach = Changes(gradients, *_rows_of(gradients, samples), clip_norm), _CLOSE * diameter / 4
 
     def product(vectors: Tensor) -> Tensor:
-        """(J + J') / 2 times the vectors, J the Jacobians of the clipped gradients, times u by a central difference."""
+        """Symmetric part of J times the vectors, for J the Jacobians of clipped gradients; J by differences."""
         forward, _ = changes.between(middle + reach * vectors, middle - reach * vectors)
         return (forward / (2 * reach) + changes.pulled(middle, vectors)) / 2
 
@@ -191,7 +190,7 @@ def _bent(
 
 
 def _most_negative(product: Callable[[Tensor], Tensor], vectors: Tensor) -> Tensor:
-    """Unit vectors along which symmetric matrices are least, by powers of each and of its shift."""
+    """Unit vectors that nearly minimise the quadratic forms of symmetric matrices, by power iteration."""
     vectors = start = unit_vectors(vectors)
     for _ in range(_ITERATIONS // 4):
         pushed = product(vectors)
@@ -207,7 +206,7 @@ def _rows_of(gradients: Gradients, samples: Tensor | list[int]) -> tuple[Tensor,
 
 
 def _along(changes: Changes, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """<g(x) - g(y), x - y> / |x - y|^2 plus its rounding, so no less than the truth, and |g(x) - g(y)|; (pairs,)."""
+    """<g(x) - g(y), x - y> / |x - y|^2 plus its rounding (an upper bound), and |g(x) - g(y)|; (pairs,)."""
     change, scale = changes.between(x, y)
     distance = torch.linalg.vector_norm(x - y, dim=1)
     inner = ((change * (x - y)).sum(dim=1) / distance + rounding_of(scale)) / distance

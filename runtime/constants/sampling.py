@@ -1,4 +1,4 @@
-"""Settings shared by all measurements, and sets in which points and inputs are drawn."""
+"""Settings shared by all measurements, and sets from which points and inputs are drawn."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -19,11 +19,11 @@ from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 Choice = TypeVar("Choice", bound=StrEnum)
 Parts = Mapping[str, Callable[[Mapping[str, Arrays]], Arrays]]
-"""Parts of a measurement by name, each computed from the parts before it."""
+"""Parts of a measurement by name, each computed from the earlier parts."""
 
 
 def choose_member(name: str, value: str, among: type[Choice]) -> Choice:
-    """The member named by a value, or an `InputError`."""
+    """Enum member with this value; an `InputError` if there is none."""
     if value not in tuple(among):
         raise InputError(f"{name} needs one of {', '.join(among)}, got {name}={value}; choose one of them.")
     return among(value)
@@ -32,10 +32,10 @@ def choose_member(name: str, value: str, among: type[Choice]) -> Choice:
 class Draw(StrEnum):
     """Distribution of the points in the ball.
 
-    ``UNIFORM`` is appendix A.13's draw. In many dimensions it puts nearly every point at the boundary (the
-    median of |u| is 2^(-1/d), 0.9987 of the radius for d = 515), so it says nothing about short distances.
+    ``UNIFORM`` is the draw of appendix A.13. In many dimensions it puts nearly every point at the boundary (the
+    median of |u| is 2^(-1/d), 0.9987 of the radius for d = 515), so it gives no information on short distances.
     ``LOG_UNIFORM`` draws the direction uniformly and the logarithm of the radius uniformly over three
-    decades, so that a measured modulus has support at short distances too.
+    decades, so a measured modulus also has support at short distances.
     """
 
     UNIFORM = "uniform"
@@ -43,7 +43,7 @@ class Draw(StrEnum):
 
 
 class Settings(TypedDict, total=False):
-    """The fields of `Sampling` as keywords."""
+    """Fields of `Sampling` as keywords."""
 
     inits: int
     centers: int | None
@@ -66,20 +66,21 @@ class Sampling:
 
     Attributes:
         inits: number of initialisations.
-        centers: number of iterates kept and measured, evenly spaced, the first and the last included; None for all of
-            them, as in A.13. The others are never stored, so that a large network fits.
-        points: points drawn around every such iterate.
-        radius: radius of the ball they are drawn in, a length.
+        centers: number of evenly spaced iterates stored and measured, including the first and last; None for
+            all, as in A.13. The others are never stored, so large networks fit.
+        points: number of points drawn around every such iterate.
+        radius: radius of the ball in which they are drawn, a length.
         draw: ``uniform`` in the ball, or ``log-uniform`` radii.
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
-        memory: bytes that one chunk of gradients may take, None for what the device has room for; it changes nothing
-            but speed and the last bits.
-        threads: threads of torch on the CPU. Small networks are fastest with one; on a busy machine two
-            threads that wait for each other were five times slower than one.
-        seed: seed of everything random, at least 0.
-        folder: of finished parts, which are not computed again; None keeps nothing.
-        on_step: called with (finished, all) parts or steps, first with those found in ``folder``.
+        memory: bytes for one chunk of gradients, None for the room on the device; affects only speed and the
+            last bits.
+        threads: torch threads on the CPU. Small networks are fastest with one; on a busy machine two threads
+            that wait for each other were five times slower than one.
+        seed: seed of all random draws, at least 0.
+        folder: folder of finished parts, which are not recomputed; None stores nothing.
+        on_step: called with the numbers of finished and of all parts or steps, first for those found in
+            ``folder``.
 
     Raises:
         InputError: a number out of its range, an unknown draw, or another type.
@@ -115,23 +116,23 @@ class Sampling:
 
     @property
     def deciding(self) -> dict[str, object]:
-        """The settings that decide the numbers of one initialisation, as plain data."""
+        """Settings that determine the results of one initialisation, as plain data."""
         names = ("centers", "points", "radius", "dtype", "seed")
         return {name: getattr(self, name) for name in names} | {"draw": str(self.draw)}
 
     def but(self, **changed: Unpack[Settings]) -> "Sampling":
-        """The same settings, some of them changed."""
+        """Copy of the settings with some changed."""
         if unknown := changed.keys() - Settings.__annotations__:
             raise TypeError(f"unknown settings {unknown}")  # whoever hands them on says what it takes
         return replace(self, **changed)
 
     def gradients(self, workload: Workload, seed: int | None = None) -> Gradients:
-        """Gradients of a workload initialised from ``seed``, by default that of the settings."""
+        """Gradients of a workload initialised from ``seed``, or from the seed of the settings if None."""
         module = described_workload("gradients", workload).initial(self.seed if seed is None else seed)
         return Gradients(workload, module, dtype=self.dtype, device=self.device, memory=self.memory)
 
     def compute(self, parts: Parts, store: Store) -> dict[str, Arrays]:
-        """All parts, in order; those that the store has are not computed again."""
+        """Compute all parts in order; those in the store are not recomputed."""
         found: dict[str, Arrays] = {}
         told = self.on_step or (lambda _finished, _all: None)
         told(0, len(parts))
@@ -143,7 +144,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class InputSet:
-    """The box [low, high] in every entry of an input, lengths of inputs."""
+    """Inputs with every entry in [low, high]."""
 
     low: float
     high: float
@@ -152,22 +153,22 @@ class InputSet:
         return f"box:{self.low:g},{self.high:g}"
 
     def projected(self, inputs: Tensor) -> Tensor:
-        """The nearest inputs of the set, shape (k, ...)."""
+        """Nearest inputs of the set, shape (k, ...)."""
         return inputs.clamp(self.low, self.high)
 
     def drawn(self, like: Tensor, generator: Stream) -> Tensor:
-        """Random corners of the box, in the shape of ``like``, (k, ...), one after another."""
+        """Random corners of the box, in the shape of ``like``, (k, ...)."""
         found = generator.normals(len(like), like[0].numel(), like)
         return torch.where(found < 0, self.low, self.high).to(like).reshape(like.shape)
 
     def around(self, entries: int) -> tuple[float, float]:
-        """A value of all entries and an upper bound of the distance of any point of the set from there."""
+        """Value of all entries of a center, and an upper bound on the distance of any point of the set from it."""
         middle = (self.low + self.high) / 2
         return middle, max(self.high - middle, middle - self.low) * sqrt(entries) * (1 + 1e-12)
 
 
 def input_set(text: str) -> InputSet:
-    """The set named by a text, ``box:LOW,HIGH``, or an `InputError`."""
+    """The set described by ``box:LOW,HIGH``; an `InputError` for other texts."""
     kind, _, rest = text.partition(":")
     try:
         low, high = map(float, rest.split(","))

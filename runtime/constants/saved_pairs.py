@@ -1,7 +1,7 @@
-"""Pairs of points kept in a file, and computed again from it, so that a search need not be trusted.
+"""Pairs of points stored in a file and recomputed from it, so that a search need not be trusted.
 
-The file is in the format of safetensors, so nothing in it is executed: points ``x`` and ``y``, ``inputs`` and
-``targets`` of the samples, one row a pair, and their description in the metadata, with a checksum.
+The file is in the safetensors format, so no code in it is executed. It holds points ``x`` and ``y``, and
+``inputs`` and ``targets`` of the samples, one row per pair; the metadata holds their description and a checksum.
 """
 
 import json
@@ -27,20 +27,20 @@ _KEY: Final = "lastiterate_pairs"
 _FORMAT: Final = 1
 _NAMES: Final = ("x", "y", "inputs", "targets")
 _SLACK: Final = 1e-9
-"""Tolerated relative rounding of a ratio in float64, and of a point's distance from the centre."""
+"""Relative tolerance, in float64, of a ratio and of a point's distance from the centre."""
 _CLOSE: Final = 1e-6
-"""The same for an input at the edge of its set, in float32."""
+"""Relative tolerance, in float32, of an input at the edge of its set."""
 
 
 @dataclass(frozen=True)
 class Rechecked:
-    """One pair computed again, in float64.
+    """One pair recomputed in float64.
 
     Attributes:
         lam: the order.
-        said: the constant in the file, gradient / length^lambda, less the rounding assumed then.
-        found: |G(x) - G(y)| / |x - y|^lambda now.
-        problem: the reason why the pair does not count, in words; empty where there is none.
+        said: constant in the file, gradient / length^lambda, less the rounding assumed then.
+        found: recomputed |G(x) - G(y)| / |x - y|^lambda.
+        problem: reason why the pair does not count; empty if it does.
     """
 
     lam: float
@@ -50,15 +50,15 @@ class Rechecked:
 
     @property
     def holds(self) -> bool:
-        """True if the pair is one of the domain and its ratio at least the constant in the file."""
+        """True if the pair counts and its ratio is at least the constant in the file, up to rounding."""
         return not self.problem and self.found >= self.said * (1 - _SLACK)
 
 
 def save_pairs(path: Path, look: WorstCaseConstants) -> None:
-    """Write the trusted pairs of a search, one for every order.
+    """Write the trusted pairs of a search, one per order.
 
     Raises:
-        InputError: there is none, or the file cannot be written.
+        InputError: there are none, or the file cannot be written.
     """
     from safetensors.numpy import save
 
@@ -85,13 +85,13 @@ def save_pairs(path: Path, look: WorstCaseConstants) -> None:
 
 
 def recheck(workload: Workload, path: Path) -> tuple[Rechecked, ...]:
-    """Compute the pairs of a file again, one by one, by a plain backward pass in float64 on the CPU.
+    """Recompute the pairs of a file, one by one, by a plain backward pass in float64 on the CPU.
 
-    A pair has a `Rechecked.problem` where it is not one of the domain, or its sample not one of the data or of the set
-    of inputs.
+    A pair has a `Rechecked.problem` if a point is outside of the domain, or its sample is outside of the data
+    or of the set of inputs.
 
     Raises:
-        InputError: the file cannot be read, is damaged, is not one of pairs, or is of another workload.
+        InputError: the file cannot be read, is damaged, does not hold pairs, or belongs to another workload.
     """
     said, arrays = _read(path)
     if said["workload"] != workload.name:

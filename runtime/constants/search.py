@@ -1,19 +1,20 @@
-"""Adversarial search for the pair of points where a per-sample gradient changes most.
+"""Adversarial search for the pair of points between which a per-sample gradient changes most.
 
-|G(x) - G(y)| / |x - y|^lambda is raised over many pairs side by side, in the ball of the domain. With m = (x + y) / 2
-and d = x - y, steps along the slope of the log ratio in d and in m alternate; the step in d is |d|^2 times the slope,
-which for a quadratic loss and lambda = 1 is power iteration with H^2. Where inputs are free within a set there are
-steps in the input, too, projected onto the set. A step that lowers the ratio is undone and the next one of its kind is
-half as long, otherwise 1.5 times: no ratio ever decreases.
+The ratio |G(x) - G(y)| / |x - y|^lambda is raised for many pairs in parallel within the ball of the domain. With m
+= (x + y) / 2 and d = x - y, steps along the slope of the log ratio in d and in m alternate. The step in d is |d|^2
+times the slope, which for a quadratic loss and lambda = 1 is power iteration with H^2. If inputs are free within a
+set, there are also steps in the input, projected onto the set. A step that lowers the ratio is undone and the next
+one of its kind is half as long; otherwise the next one is 1.5 times as long. No ratio ever decreases.
 
-Pairs start in the ball and around the iterates, and at short and long distances along the most curved directions:
-many points are screened with a sample each by a few Lanczos steps, and from the best |v' H(w) v| is raised in the same
-way, by third derivatives in w and power iteration in v, from other starts until two ascents agree. All pairs take a few
-steps, the best quarter twice as many, and the best quarter of those three times; in between the best are tried with
-every sample. The result is a pair that exists, less the rounding assumed of it: a lower estimate of the constant on
-the domain, and never below its own start. It reaches the constants of quadratics, of powers and of logistic losses
-within 2% (tests/runtime/constants/test_acceptance.py), and 95% of what ten times the effort finds by other means on
-small networks (tests/runtime/constants/test_search_peer.py).
+Pairs start in the ball and around the iterates, and at short and long distances along the directions of
+largest curvature. For the latter, many points are screened with one sample each by a few Lanczos steps. From
+the best of them, |v' H(w) v| is raised in the same way, by third derivatives in w and power iteration in v,
+with further starts until two ascents agree. All pairs take a few steps, the best quarter twice as many, and
+the best quarter of those three times as many; between these ascents, the best pairs are tried with every
+sample. The result is the ratio of an existing pair less the assumed rounding, so it is a lower estimate of
+the constant on the domain, and it is never below its own start. It comes within 2% of the constants of
+quadratics, powers and logistic losses (tests/runtime/constants/test_acceptance.py), and reaches 95% of what
+ten times the effort finds by other means on small networks (tests/runtime/constants/test_search_peer.py).
 
 Source: ours; Pearlmutter 1994 for products with the Hessian.
 """
@@ -40,59 +41,58 @@ from lastiterate.runtime.training.descent import project_onto_ball
 
 _SEARCH: Final = 2**42
 _FREE: Final = 2**48
-"""The purposes of the streams that draw the starts of a search, and free inputs."""
+"""Purposes of the streams that draw the starts of a search and the free inputs."""
 
 _SCREENED: Final = 2**46
 _FREE_SCREENED: Final = 2**47
-"""The purposes of the streams that draw screened points, and free inputs there."""
+"""Purposes of the streams that draw the screened points and their free inputs."""
 
 _LEVELS: Final = 3
 _KEPT: Final = 2**18
-"""Levels of an ascent; numbers that the ends that are kept have together at most, where there are several."""
+"""Number of levels of an ascent; total number of entries in the points kept, unless a single point has more."""
 
 _RITZ_STEPS: Final = 4
 _TURNS: Final = 8
-"""Lanczos steps of a screened point; steps of power iteration that begin at the most curved ones."""
+"""Lanczos steps per screened point; steps of power iteration before an ascent of the curvature."""
 
 _CLOSE: Final = 1e-4
 APART: Final = (1.0, 100.0, 1000.0)
-"""Distance of a pair along a curved direction, in diameters, and factors of the distances at which it starts, too."""
+"""Distance of a pair along a curved direction, in diameters; factors that give its starting distances."""
 
 _AGREED: Final = 0.99
 _ROUNDS: Final = 6
-"""Share of the largest curvature that a second ascent has to reach, and ascents at most until one does."""
+"""Share of the largest curvature that a second ascent must reach; largest number of ascents."""
 
 _FIRST_MOVE: Final = 0.3
 _LONGER: Final = 1.5
 _SHORTER: Final = 0.5
-"""First step of a middle, as a share of the radius; factors of the next step after one that helped, and another."""
+"""First step of a midpoint, as a share of the radius; factors of a step after an improvement and otherwise."""
 
 _COPIES: Final = 52
-"""Twice the tensors of the shape of the points that live together in an ascent, so that they take half the budget."""
+"""Twice the number of point-sized tensors alive in an ascent, so that they take half of the memory budget."""
 
 _WEIGHT: Final = 4
 _THIRD: Final = 6
 _TRIED: Final = 4
-"""Memory of a slope in the input and of a third derivative, in gradients; the best pairs that are tried with every
-sample."""
+"""Memory of an input slope and of a third derivative, in gradients; number of pairs tried with every sample."""
 
 _ROW: Final = ("inputs", "targets", "samples")
 State = dict[str, Tensor]
-"""Pairs, one row each: points x and y, inputs, targets and samples, the ratio with its parts, slopes, step lengths."""
+"""Pairs, one per row: points x and y, inputs, targets, samples, ratios and their parts, slopes, step lengths."""
 
 
 class Search(NamedTuple):
     """Settings of a search.
 
     Attributes:
-        center: shape (dimension,), the centre of the domain.
-        diameter: of the domain, a length.
+        center: center of the domain, shape (dimension,).
+        diameter: diameter of the domain, a length.
         lam: the order, in (0, 1].
-        clip_norm: of the gradients that are compared; inf for unclipped ones.
-        around: shape (points, dimension), for example iterates: every second start is at one of them.
-        free: set of the inputs that are searched, with every label of the data; None for the samples themselves.
-        seed: of the starts.
-        part: number of the draw of starts.
+        clip_norm: clip norm of the compared gradients; inf for unclipped ones.
+        around: points such as iterates, shape (points, dimension); every second start is near one of them.
+        free: set of inputs searched, with every label of the data; None for the samples themselves.
+        seed: seed of the starts.
+        part: index of the draw of starts.
     """
 
     gradients: Gradients
@@ -110,9 +110,10 @@ class Search(NamedTuple):
         """Raise the ratios of drawn pairs, and of those in ``also`` from `curved`, in three ascents.
 
         Returns:
-            The best ends, one row a pair: ``changes`` |G(x) - G(y)| and its assumed rounding error ``floors``,
-            gradients; ``distances``, lengths; ``samples``, indices, -1 where inputs are free; ``x``, ``y``, ``inputs``
-            and ``targets``; and in a row of its own ``started``, the ratio of the best drawn pair at the start.
+            Best ends, one row per pair: ``changes`` |G(x) - G(y)| and their assumed rounding errors
+            ``floors``, in gradient units; ``distances``, lengths; ``samples``, indices, -1 if inputs are
+            free; ``x``, ``y``, ``inputs`` and ``targets``. The single entry of ``started`` is the ratio of
+            the best drawn pair at the start.
 
         Raises:
             InputError: the diameter or a gradient is not finite.
@@ -138,17 +139,17 @@ class Search(NamedTuple):
 
     @torch.no_grad()
     def curved(self, screened: int = 2000, starts: int = 48, iterations: int = 40, rounds: int = _ROUNDS) -> Arrays:
-        """Close pairs along the most curved directions, by ascents until two reach the same curvature.
+        """Close pairs along the directions of largest curvature, by ascents until two reach the same curvature.
 
         Args:
-            screened: number of points that are screened with one sample each.
-            starts: number of those that ascend.
+            screened: number of points screened with one sample each.
+            starts: number of screened points that ascend.
             iterations: steps of an ascent; the best quarter takes twice as many more.
-            rounds: ascents at most, each from other starts.
+            rounds: largest number of ascents, each from other starts.
 
         Returns:
-            The most promising pairs with finite derivatives, at most ``starts``: ``x``, ``y``, ``inputs``, ``targets``,
-            ``samples``, and |v' H v| as ``ratio``, gradient / length.
+            The most promising pairs with finite derivatives, at most ``starts``: ``x``, ``y``, ``inputs``,
+            ``targets``, ``samples``, and |v' H v| as ``ratio``, in gradient / length.
         """
         screened, starts = count("screened", screened), count("starts", starts)
         found: list[State] = []
@@ -168,7 +169,7 @@ class Search(NamedTuple):
         return {name: best[name].cpu().numpy() for name in ("x", "y", "ratio", *_ROW)}
 
     def pairs(self, x: Tensor, y: Tensor, rows: State) -> State:
-        """Pairs at the start, each with its row of the data, or an `InputError` where a gradient is not finite."""
+        """Initial pairs, each with its row of the data; raises `InputError` if a gradient is not finite."""
         state = self._begun({"x": x, "y": y}, rows)
         if not bool(torch.isfinite(state["moved"]).all()):
             raise InputError(
@@ -188,7 +189,7 @@ class Search(NamedTuple):
         return stream(self.seed, purpose=purpose + self.part)
 
     def _starts(self, number: int, generator: Stream) -> tuple[Tensor, Tensor]:
-        """Points of the ball, every second one near one of those that are to be searched around, and offsets."""
+        """Points in the ball, every second one near a point of ``around`` if there are any, and offsets."""
         at = self.center.repeat(number, 1)
         if self.around is not None:
             near = self.around[generator.integers(len(self.around), number // 2, self.around.device)]
@@ -197,7 +198,7 @@ class Search(NamedTuple):
         return project_onto_ball(at + offsets[::2], self.center, self.diameter), offsets[1::2]
 
     def _rows(self, samples: Tensor, generator: Stream) -> State:
-        """Rows of these samples; free inputs are the nearest of the set, and every second one is drawn."""
+        """Rows of the given samples; free inputs are projected onto the set, every second one is drawn from it."""
         inputs, targets = (part[samples] for part in self.gradients.rows())
         if self.free is not None:
             drawn = torch.arange(len(inputs), device=inputs.device) % 2 == 1
@@ -216,7 +217,7 @@ class Search(NamedTuple):
         return [self._apart, self._middle]
 
     def _climbed(self, state: State, iterations: int) -> State:
-        """Make so many steps, of two kinds in turn, and as many of one in the input; the pairs are overwritten."""
+        """Take ``iterations`` / 2 steps of each kind in turn, also in free inputs; the pairs are overwritten."""
         moves = self._moves() + ([] if self.free is None else [self._input])
         for part in self._chunks(len(state["x"])):
             own, ways = _taken(state, part), moves
@@ -229,7 +230,7 @@ class Search(NamedTuple):
         return state
 
     def _with_worst_samples(self, state: State) -> State:
-        """The best pairs with the sample, or the label, whose gradient changes most there; no ratio gets smaller."""
+        """Give the best pairs the sample or label whose gradient changes most, unless that lowers the ratio."""
         inputs, targets = self.gradients.rows()
         labels = labels_of(self.gradients, self.free)
         for pair in state["ratio"].topk(min(_TRIED, len(state["ratio"]))).indices.cpu().tolist():
@@ -292,7 +293,7 @@ class Search(NamedTuple):
         return kept
 
     def _at(self, state: State) -> State:
-        """The pairs with their ratios and slopes."""
+        """Pairs with their ratios and slopes recomputed."""
         x, y, inputs, targets = (state[name] for name in ("x", "y", "inputs", "targets"))
         changes = Changes(self.gradients, inputs, targets, self.clip_norm)
         change, scale = changes.between(x, y)
@@ -309,7 +310,7 @@ class Search(NamedTuple):
         return state | slopes | {"moved": moved, "floor": floor, "distance": distance, "ratio": ratio}
 
     def _along(self, row: Tensor, target: Tensor, x: Tensor, y: Tensor, along: Tensor) -> Tensor:
-        """The change of one sample's gradient along a vector, to be differentiated in the input: forward, then back."""
+        """Change of one sample's gradient along a vector, in forward mode, to be differentiated in the input."""
 
         def at(point: Tensor) -> Tensor:
             vector = along
@@ -324,7 +325,7 @@ class Search(NamedTuple):
 
 
 class _Bend(Search):
-    """Ascent of the curvature |v' H(w) v| of one sample's loss, ``ratio``, in points w, ``x``, and ``vectors`` v."""
+    """Ascent of the curvature |v' H(w) v| (``ratio``) of one sample's loss in w (``x``) and v (``vectors``)."""
 
     def one_ascent(self, screened: int, starts: int, iterations: int) -> State:
         generator, gradients, center = self._stream(_SCREENED), self.gradients, self.center
@@ -375,7 +376,7 @@ class _Bend(Search):
         return state | up | {"vectors": vectors, "ratio": values.abs().nan_to_num(0.0, 0.0)}
 
     def _certain(self, own: State, gradients: Gradients) -> Tensor:
-        """Curvature of every sample's loss at one point along its direction, shape (samples,)."""
+        """Curvature of every sample's loss at the point and along the vector of ``own``, shape (samples,)."""
         rows, targets = gradients.rows()
         over_samples = vmap(self._bend, (None, None, 0, 0))
         found = [
@@ -386,16 +387,16 @@ class _Bend(Search):
 
 
 def labels_of(gradients: Gradients, free: InputSet | None) -> Tensor:
-    """The labels of the data, which any input may have where inputs are free; none for targets that are no labels."""
+    """Labels of the data, any of which a free input may have; empty for fixed inputs and for other targets."""
     targets = gradients.rows()[1]
     labelled = free is not None and targets.values.ndim == 1 and not targets.dtype.is_floating_point
     return torch.unique(targets.values).to(targets.device) if labelled else targets[:0]
 
 
 def most_promising(values: Tensor, samples: Tensor, number: int) -> Tensor:
-    """Indices of so many of the starts: half with the largest values, half the largest of as many samples as there are.
+    """Indices of ``number`` starts: half with the largest values, half the best of as many samples as possible.
 
-    One sample may have many high hills and another the highest.
+    One sample may have many high local maxima while another sample has the highest.
     """
     order = values.argsort(descending=True, stable=True)
     of = samples[order]
@@ -432,21 +433,21 @@ def _either(chosen: Tensor, these: Tensor, those: Tensor) -> Tensor:
 
 
 def _column(values: Tensor, like: Tensor) -> Tensor:
-    """One number a row, to broadcast against all entries of the row."""
+    """Reshape one number per row so that it broadcasts against ``like``."""
     return values.reshape(-1, *[1] * (like.ndim - 1))
 
 
 def rounding_of(scale: Tensor) -> Tensor:
-    """Rounding error assumed of the difference of two gradients whose lengths sum to ``scale``."""
+    """Assumed rounding error of the difference of two gradients whose norms sum to ``scale``."""
     return FLOOR_ULPS * torch.finfo(scale.dtype).eps * scale
 
 
 def _less_rounding(moved: Tensor, floor: Tensor) -> Tensor:
-    """Change of a gradient less its rounding error; 0 where that may dominate it."""
+    """Change of a gradient less its rounding error; 0 if rounding may dominate it."""
     return (moved - floor).masked_fill(~(floor <= TRUSTED_ERROR * moved), 0.0)
 
 
 def unit_vectors(vectors: Tensor, otherwise: Tensor | float = 0.0) -> Tensor:
-    """Vectors of length 1, and others where that is not a number."""
+    """Vectors scaled to length 1, with ``otherwise`` in place of entries that are not finite."""
     unit: Tensor = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
     return torch.where(torch.isfinite(unit), unit, otherwise)

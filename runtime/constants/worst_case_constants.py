@@ -1,7 +1,7 @@
 """Worst-case constants of a workload from both sides: the worst pair found, and a proved constant.
 
-The draws of A.13 give typical pairs. Beside them stand an adversarial search (a lower estimate, usually far higher)
-and, where they are proved, upper bounds, which give a bound and not an estimate.
+The draws of A.13 give typical pairs. This module adds an adversarial search (a lower estimate, usually far
+higher) and, if proved, upper bounds, which give a bound and not an estimate.
 """
 
 from collections.abc import Mapping
@@ -28,27 +28,27 @@ from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.workload import Workload
 
 _WIDEST: Final = 10.0
-"""Diameter of the ball that is searched where the domain is unbounded."""
+"""Diameter of the ball that is searched if the domain is unbounded."""
 
 _STARTS: Final = 256
 _CURVED: Final = 48
-"""Starts: a network with millions of parameters gets fewer."""
+"""Largest numbers of starts; networks with millions of parameters get fewer."""
 
 _HELD_TOGETHER: Final = 128
-"""Bytes of the memory budget for every number of the drawn starts, and of the curved ones: half of it is for steps."""
+"""Bytes of the memory budget per entry of the drawn or curved starts, of which half are for steps."""
 
 _SCREENED: Final = 2000
 _LOOKED_AT: Final = 2**25
-"""Points that are screened for curvature, and numbers that they may have together."""
+"""Largest number of points screened for curvature, and of their entries in all."""
 
 _ITERATIONS: Final = 60
 _BENDING: Final = 40
 _FEWEST: Final = 8
 _STEPPED: Final = 2**28
-"""Steps of a pair and of a curvature at most, steps and screened points at least, and numbers that all steps have."""
+"""Largest steps of a pair and of a curvature, fewest steps and screened points, entries of all steps."""
 
 _LARGE: Final = 10**7
-"""Networks with more parameters get one ascent of the curvature."""
+"""Networks with more parameters than this get one ascent of the curvature."""
 
 
 @teaches()
@@ -63,19 +63,19 @@ def worst_case_constants(
     order: float = 2.0,
     **settings: Unpack[Settings],
 ) -> WorstCaseConstants:
-    """Search around one initialisation with every method; finished parts are kept.
+    """Search around one initialisation for every order; finished parts are stored.
 
     Args:
         workload: network, loss and data.
-        run: the training run, around whose iterates the search begins.
+        run: training run around whose iterates the search begins.
         lambdas: orders in (0, 1].
-        kind: gradient that is searched: of one sample, clipped or not.
-        inputs: set in which the input ascends, too, and every label of the data is tried; None for the data.
-        order: the Rényi order of the bound from certified constants.
-        **settings: fields of `Sampling`; points are not drawn, and the seed is of the one initialisation.
+        kind: kind of gradient searched: of one sample, clipped or not.
+        inputs: set in which the input ascends as well, with every label of the data; None for the data.
+        order: Rényi order of the bound from certified constants.
+        **settings: fields of `Sampling`; points are not drawn, and the seed is that of the initialisation.
 
     Raises:
-        InputError: as `estimate_holder`, or there is no such kind, or a set of inputs where it cannot be.
+        InputError: as in `estimate_holder`, an unknown kind, or a set of inputs for inputs that are not real.
     """
     asked, sampling = check_orders(lambdas), Sampling().but(**settings)
     kind = choose_member("kind", kind, Kind)

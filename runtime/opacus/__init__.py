@@ -1,1 +1,1 @@
-"""Opacus: an accountant for the last iterate, and the projection that it needs."""
+"""Accountant for the last iterate in Opacus, and the projection that it needs."""

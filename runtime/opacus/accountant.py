@@ -1,16 +1,18 @@
-"""An accountant for Opacus that knows that only the last iterate is released.
+"""Opacus accountant for training that releases only the last iterate.
 
-Opacus tells an accountant the noise multiplier and the sampling rate of each step. `LastIterateAccountant.describe`
-takes the rest: optimiser, assumption, data loader, and the diameter of the domain, if `project` keeps the parameters in
-one. The parameters and batches before the last step must stay secret: no checkpoint, no validation score of an earlier
-model.
+Opacus passes the noise multiplier and the sampling rate of each step to an accountant.
+`LastIterateAccountant.describe` takes the rest: optimiser, assumption, data loader, and the diameter of the
+domain if `project` keeps the parameters in one. The parameters and batches before the last step must stay
+secret, so no checkpoint and no validation score of an earlier model may be released.
 
-Units: Opacus adds noise of standard deviation sigma C to the sum of the clipped gradients, sigma the noise multiplier
-and C max_grad_norm, and divides by the expected batch size b. On the *iterate* that is eta sigma C / b. Batches are
-Poisson, and a sample is left out of them or not; see `describe`, ``public``, for its place in the data.
+Units: Opacus adds noise of standard deviation sigma C to the sum of the clipped gradients, where sigma is the
+noise multiplier and C is max_grad_norm, and divides by the expected batch size b. The standard deviation on
+the *iterate* is eta sigma C / b. Batches are Poisson. Adjacent data omit one sample from the batches; see
+``public`` of `describe` for the number of samples.
 
-Otherwise the number is that of composition, a valid bound without any of this, and `LastIterateAccountant.route` gives
-the reason. Importing this module registers the accountant as "last_iterate".
+Without a description, or if no theorem for the last iterate gives less, the number is that of composition,
+which is always valid, and `LastIterateAccountant.route` gives the reason. Importing this module registers the
+accountant as "last_iterate".
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -47,8 +49,9 @@ Method = TypeVar("Method", bound=Callable[..., None])
 class _State(BaseModel, extra="forbid"):
     """State of the accountant in a checkpoint.
 
-    ``step_sizes`` are (step size, number of steps) of runs of equal steps, 0 where not known; ``projected`` counts
-    the steps with a projection, and ``parameters`` is a fingerprint of those after the last step.
+    ``step_sizes`` holds (step size, number of steps) for runs of equal steps, with 0 for an unknown step
+    size. ``projected`` counts the steps with a projection, and ``parameters`` is a fingerprint of those after
+    the last step.
     """
 
     mechanism: str
@@ -60,7 +63,7 @@ class _State(BaseModel, extra="forbid"):
 
 
 def _remembering_refusal(describe: Method) -> Method:
-    """Keep the sentence of a refused description in ``refused``."""
+    """Store the message of a refused description in ``refused``."""
 
     @wraps(describe)
     def remembering(self: "LastIterateAccountant", *given: Any, **named: Any) -> None:
@@ -75,18 +78,18 @@ def _remembering_refusal(describe: Method) -> Method:
 
 
 class LastIterateAccountant(IAccountant):  # type: ignore[misc]
-    """Accounts for DP-SGD of which only the last iterate is released.
+    """Accountant for DP-SGD that releases only the last iterate.
 
-    Use it as ``PrivacyEngine(accountant="last_iterate")``, one engine for each model. After ``make_private``, before
-    the first step:
+    Use it as ``PrivacyEngine(accountant="last_iterate")``, with one engine per model. After ``make_private``,
+    before the first step:
 
         project(optimizer, diameter=2.0)
         engine.accountant.describe(optimizer, Convex(L=1.0), data_loader, diameter=2.0)
 
     Attributes:
-        history: (noise multiplier, sampling rate, number of steps) of runs of equal steps, as Opacus has it.
-        route: of the number in the last call of `get_epsilon`; empty before it.
-        refused: the sentence that refused the last call of `describe`; empty if it was accepted.
+        history: (noise multiplier, sampling rate, number of steps) for runs of equal steps, as in Opacus.
+        route: route of the number in the last call of `get_epsilon`; empty before it.
+        refused: message that refused the last call of `describe`; empty if it was accepted.
     """
 
     def __init__(self) -> None:
@@ -115,28 +118,33 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         module: nn.Module | None = None,
         loss: Callable[[Tensor, Tensor], Tensor] | None = None,
     ) -> None:
-        """Describe the training for the theorems of the last iterate; again after a state was loaded.
+        """Describe the training for the last-iterate theorems; call it again after loading a state.
 
         Args:
-            optimizer: of ``make_private``: plain SGD, flat clipping, gradients divided by the batch size.
-            assumption: of the losses on the domain.
-            data_loader: of ``make_private``, with Poisson batches; its data set has all n samples.
-            diameter: of the domain, a length; inf without projection. Where finite, `project` must be attached.
-            scheduled: those of "lr" and "noise_multiplier" that change from step to step, by a schedule that does not
-                look at the data. A step with any other change is refused.
-            public: numbers (m, b) that do not look at the data, not even at their number: every sample is drawn with
-                probability 1/m, there are m batches in an epoch, and sums are divided by b. Loader and optimiser are
-                set to them, and a data set may have a sample more or less. Without them Opacus computes both from the
-                number of samples, and the sample that differs has gradient 0 at the same number.
-            module: of ``make_private``. With it and ``loss`` it is tried on some of the data whether the loss of a
-                batch is the mean of the losses of its rows alone, and whether the assumption holds; a refusal names the
-                pair of rows, or of points. Without, the assumption is tried on the gradients of the steps alone.
+            optimizer: optimiser from ``make_private``: plain SGD, flat clipping, gradients divided by the
+                batch size.
+            assumption: assumption on the losses over the domain.
+            data_loader: loader from ``make_private``, with Poisson batches; its data set has all n samples.
+            diameter: diameter of the domain, a length; inf without projection. If finite, `project` must be
+                attached.
+            scheduled: those of "lr" and "noise_multiplier" that change between steps, by a schedule that does
+                not depend on the data. A step with any other change is refused.
+            public: numbers (m, b) that do not depend on the data or on its size. Every sample is drawn with
+                probability 1/m, an epoch has m batches, and sums are divided by b. The loader and optimiser
+                are set to them, and adjacent data sets may differ in size by one. Without them, Opacus
+                computes both from the number of samples, and the differing sample has gradient 0 while the
+                number of samples stays the same.
+            module: module from ``make_private``. With ``loss``, it is tested on some of the data whether the
+                loss of a batch is the mean of the losses of its rows alone, and whether the assumption holds;
+                a refusal names the pair of rows or points. Without it, the assumption is tested only on the
+                gradients of the steps.
             loss: loss(output, target) of a batch, as in the training loop.
 
         Raises:
-            InputError: the optimiser does more than plain SGD, batches are not Poisson batches, no theorem holds for
-                such a step, the description does not fit the steps so far, steps were taken before, module or loss is
-                given alone, a row changes the gradients of others, or the losses do not meet the assumption.
+            InputError: the optimiser does more than plain SGD, batches are not Poisson batches, no theorem
+                holds for such a step, the description does not fit the steps so far, steps were taken before
+                it, only one of ``module`` and ``loss`` is given, a row changes the gradients of others, or
+                the losses violate the assumption.
         """
         described_assumption(assumption)
         if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
@@ -174,7 +182,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._count(noise_multiplier, sample_rate, 0.0)
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[DPOptimizer], None]:
-        """A hook that counts a step with the current step size; Opacus calls it after each step."""
+        """Hook that counts a step with the current step size; Opacus calls it after each step."""
 
         def hook(optimizer: DPOptimizer) -> None:
             if self._description is not None:
@@ -191,11 +199,11 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         return hook
 
     def get_epsilon(self, delta: float, **_: Any) -> float:
-        """Epsilon of (epsilon, delta)-DP of the last iterate, rounded up, with its `route`.
+        """Epsilon of (epsilon, delta)-DP of the last iterate, rounded up; sets `route`.
 
         Raises:
-            InputError: delta is out of range, steps were not projected to the described domain, or the parameters are
-                not those after the last step.
+            InputError: delta is out of range, steps were not projected onto the described domain, or the
+                parameters are not those after the last step.
         """
         delta = chance("delta", delta, -inf)
         if self._watch is not None:
@@ -229,22 +237,22 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
 
     @property
     def tried(self) -> str:
-        """The trials of loss and assumption so far, in words."""
+        """Description of the tests of loss and assumption so far."""
         steps = "" if self._watch is None else self._watch.tried
         tied = "" if self._tried or not steps else "whether rows change the gradients of others was not tried"
         return "; ".join(filter(None, (self._tried, steps, tied))) or UNTRIED
 
     def composition(self) -> DominatingPair:
-        """All steps so far, as if every iterate were released; needs no description."""
+        """Dominating pair of all steps so far, as if every iterate were released; needs no description."""
         return DominatingPair(
             0.0, tuple(SampledSteps(q, sigma, "add_remove", times) for sigma, q, times in self.history)
         )
 
     def run(self) -> NoisySGD:
-        """The steps so far as a run, the noise rounded down.
+        """The steps so far as a run, with the noise rounded down.
 
         Raises:
-            InputError: they were not described, do not fit the description, or refuted it.
+            InputError: the steps were not described, do not fit the description, or refuted the assumption.
         """
         told = self._description
         if told is None or self._assumption is None:
@@ -264,11 +272,11 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
 
     @classmethod
     def mechanism(cls) -> str:
-        """The name under which Opacus knows it."""
+        """Name under which the accountant is registered with Opacus."""
         return _NAME
 
     def state_dict(self, destination: Any = None) -> Any:
-        """The numbers, in ``destination`` or a new mapping; assumption and optimiser are described after loading."""
+        """State in ``destination`` or a new mapping; assumption and optimiser must be described after loading."""
         now = _State(
             mechanism=self.mechanism(),
             history=self.history,

@@ -1,12 +1,12 @@
-"""Description of a training that Opacus does not give its accountant, read off the result of ``make_private``.
+"""Description of a training that Opacus does not give its accountant, read from the result of ``make_private``.
 
-Opacus draws every sample with probability q = 1 / m, m the number of batches in an epoch, and divides the sum of the
-gradients by b = floor(q n). Both change with n (its issues 571 and 819), and the scale of the noise with them, which is
-visible in the last iterate in many dimensions. So no number holds for data sets of n and of n - 1 samples, and either n
-stays the same and one sample has gradient 0, or m and b are public numbers.
+Opacus draws every sample with probability q = 1 / m, where m is the number of batches in an epoch, and divides the
+sum of the gradients by b = floor(q n). Both depend on n (its issues 571 and 819), and so does the scale of the
+noise, which is visible in the last iterate in many dimensions. No guarantee therefore covers data sets of n and of
+n - 1 samples: either n stays the same and one sample has gradient 0, or m and b are public numbers.
 
-Where m does not divide n, that is a run on more data at another step size: samples without a gradient are added until
-m divides their number n', and step_size is eta n' / (m b). The iterates are the same.
+If m does not divide n, this is a run on more data with another step size: samples without a gradient are
+added until m divides their number n', and step_size is eta n' / (m b). The iterates are the same.
 """
 
 from collections.abc import Iterable, Sequence, Sized
@@ -31,17 +31,17 @@ from lastiterate.runtime.workloads.trials import refuse_complex
 
 @dataclass(frozen=True)
 class Description:
-    """A training, as numbers.
+    """Numerical description of a training.
 
     Attributes:
         dataset_size: number n of samples.
         batch_size: b, by which the sum of the gradients is divided.
-        clip_norm: of a per-sample gradient.
-        diameter: of the domain, a length; inf without projection.
-        centre: a fingerprint of the centre of the domain; empty without projection.
-        weight_decay: of the optimiser, which adds it after clipping and noise; gradient / length.
-        public: True if sampling rate and batch size do not depend on the data, not even on n.
-        data: a fingerprint of some items; empty where these are random.
+        clip_norm: clip norm of a per-sample gradient.
+        diameter: diameter of the domain, a length; inf without projection.
+        centre: fingerprint of the centre of the domain; empty without projection.
+        weight_decay: weight decay of the optimiser, which adds it after clipping and noise; gradient / length.
+        public: True if sampling rate and batch size do not depend on the data or on n.
+        data: fingerprint of some items; empty if these are random.
     """
 
     dataset_size: int
@@ -56,7 +56,7 @@ class Description:
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     def check_continues(self, before: "Description") -> None:
-        """Refuse to go on with another training."""
+        """Refuse to continue a different training."""
         changed = [one.name for one in fields(self) if getattr(self, one.name) != getattr(before, one.name)]
         if changed == ["data"] and not (self.data and before.data):  # read at random, or described by an older version
             return
@@ -78,15 +78,15 @@ class Description:
         step_sizes: Sequence[tuple[float, int]],
         assumption: Assumption,
     ) -> NoisySGD:
-        """The steps as a run, the noise rounded down.
+        """The steps as a run, with the noise rounded down.
 
         Args:
             history: (noise multiplier, sampling rate, number of steps) of equal steps.
-            step_sizes: (step size, number of steps) of equal steps; 0 where it is not known.
-            assumption: of the losses.
+            step_sizes: (step size, number of steps) of equal steps; 0 if unknown.
+            assumption: assumption on the losses.
 
         Raises:
-            InputError: there are no steps, or not those of one Poisson-sampled training.
+            InputError: there are no steps, or they are not those of one Poisson-sampled training.
         """
         rates = {rate for _, rate, _ in history}
         if len(rates) != 1:
@@ -121,7 +121,7 @@ class Description:
         )
 
     def _padded(self, rate: float, assumption: Assumption) -> tuple[int, int]:
-        """Numbers n' >= n and b' with b' / n' the sampling rate, the least."""
+        """Smallest numbers n' >= n and b' for which b' / n' is the sampling rate."""
         m = round(1 / rate)
         if abs(rate * m - 1) > 1e-12:
             raise InputError(
@@ -140,7 +140,7 @@ class Description:
 def describe_training(
     optimizer: Any, data_loader: Any, diameter: float, public: tuple[int, int] | None = None
 ) -> Description:
-    """Describe the training of an optimiser and a data loader of ``make_private``."""
+    """Describe the training of an optimiser and a data loader from ``make_private``."""
     check_plain(optimizer)
     if not isinstance(data_loader, DPDataLoader):
         raise InputError(
@@ -180,12 +180,12 @@ def _set_sizes(optimizer: DPOptimizer, data_loader: DPDataLoader, public: tuple[
 
 
 def step_size_of(optimizer: DPOptimizer) -> float:
-    """The step size of all parameters."""
+    """Step size of all parameters."""
     return float(optimizer.param_groups[0]["lr"])
 
 
 def weight_decay_of(optimizer: DPOptimizer) -> float:
-    """The weight decay of all parameters, or an `InputError` where they have several."""
+    """Weight decay of all parameters; an `InputError` if it differs between them."""
     found = {float(group.get("weight_decay", 0.0)) for group in optimizer.original_optimizer.param_groups}
     if len(found) > 1:
         raise InputError(
@@ -207,7 +207,7 @@ def _centre(optimizer: DPOptimizer, diameter: float) -> str:
 
 
 def _is_strongly_convex(assumption: Assumption) -> bool:
-    """True if it excludes a sample without a gradient."""
+    """True if the assumption excludes a sample without a gradient."""
     return isinstance(assumption, StronglyConvex) or any(map(_is_strongly_convex, getattr(assumption, "parts", ())))
 
 
@@ -216,11 +216,11 @@ def _unrolled(runs: Iterable[tuple[float, int]]) -> list[float]:
 
 
 _FLAT = (DPOptimizer, DPOptimizerFastGradientClipping)
-"""Both clip each sample's whole gradient; the second ("ghost") without storing it, in the loss that Opacus returns."""
+"""Both clip each sample's whole gradient; the second ("ghost") without storing it, in Opacus's loss."""
 
 
 def check_plain(optimizer: Any) -> None:
-    """Refuse an optimiser whose update is not ``(1 - eta lambda) W - eta / b * (sum of clipped gradients + noise)``."""
+    """Refuse an update other than ``(1 - eta lambda) W - eta / b * (sum of clipped gradients + noise)``."""
     if isinstance(optimizer, torch.optim.Optimizer) and not isinstance(optimizer, DPOptimizer):
         raise InputError(
             f"The accountant needs the optimizer that make_private returned, got optimizer={type(optimizer).__name__}; "

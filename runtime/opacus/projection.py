@@ -1,7 +1,7 @@
-"""A projection after every step of an Opacus optimiser, as in the theorems for the last iterate.
+"""Projection after every step of an Opacus optimiser, as in the theorems for the last iterate.
 
-The parameters, all of them as one vector, are moved to the nearest point of a ball after each step. The centre of the
-ball must not depend on the data, so a resumed training needs the one of its beginning.
+The vector of all parameters is moved to the nearest point of a ball after each step. The centre of the ball
+must not depend on the data, so a resumed training needs its initial centre.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ _NAME = "_lastiterate_projection"
 
 
 class Projection:
-    """A ball onto which an optimiser projects after each of its steps.
+    """Ball onto which an optimiser projects after each of its steps.
 
     Attributes:
-        diameter: of the ball, a length.
-        centre: shape (dimension,), the parameters one after the other.
+        diameter: diameter of the ball, a length.
+        centre: centre of the ball, shape (dimension,), in the order of the parameters.
         steps: number of projected steps.
     """
 
@@ -48,11 +48,11 @@ def project(optimizer: Any, diameter: float, centre: Sequence[Tensor] | None = N
 
     Args:
         optimizer: an Opacus optimiser, before its first step.
-        diameter: of the ball (not its radius), a length.
-        centre: one tensor a parameter, from before the training; None for the parameters now.
+        diameter: diameter of the ball (not its radius), a length.
+        centre: one tensor per parameter, from before the training; None for the current parameters.
 
     Raises:
-        InputError: it projects already, the diameter is not positive, or the centre does not fit the parameters.
+        InputError: the optimiser already projects, the diameter is not positive, or the centre does not fit.
     """
     if attached(optimizer) is not None:
         raise InputError(
@@ -75,11 +75,11 @@ def project(optimizer: Any, diameter: float, centre: Sequence[Tensor] | None = N
 
 
 def attached(optimizer: Any) -> Projection | None:
-    """The projection of an optimiser, if it has one."""
+    """Projection of an optimiser, or None."""
     found = getattr(getattr(optimizer, "original_optimizer", optimizer), _NAME, None)
     return found if isinstance(found, Projection) else None
 
 
 def parameters_of(optimizer: Any) -> list[Tensor]:
-    """The parameters that an optimiser trains, in its order."""
+    """Parameters that an optimiser trains, in its order."""
     return [one for group in optimizer.param_groups for one in group["params"] if one.requires_grad]

@@ -1,4 +1,4 @@
-"""Trial of what is described on some of the data, on the network of ``make_private`` without Opacus's hooks."""
+"""Test of a description on some of the data, on the network of ``make_private`` without Opacus's hooks."""
 
 from copy import deepcopy
 from typing import Any
@@ -22,10 +22,10 @@ from lastiterate.runtime.workloads.workload import Workload
 def try_on_data(
     module: nn.Module | None, loss: Loss | None, data_loader: Any, run: NoisySGD, assumption: Assumption
 ) -> str:
-    """Try on some of the data whether rows change the gradients of others, and whether the assumption is met.
+    """Test on some of the data whether rows change the gradients of others and whether the assumption holds.
 
     Returns:
-        On what it was tried, in words; nothing where neither module nor loss is given.
+        Description of the tests; empty if neither module nor loss is given.
     """
     if module is None and loss is None:
         return ""

@@ -1,12 +1,12 @@
-"""Watch over a training with Opacus, which must follow its description.
+"""Checks that a training with Opacus follows its description.
 
-Before every step the settings of the optimiser, the loader that drew the batch, the data set, the projection and the
-parameters are compared with the description and with the state after the last step. A change is refused before the
-step that would use it, so the count stays true of the iterate that was counted.
+Before every step, the settings of the optimiser, the loader that drew the batch, the data set, the projection
+and the parameters are compared with the description and with the state after the last step. A change is
+refused before a step uses it, so the account stays valid for the iterate that was counted.
 
-The assumption is tried on the steps. Some samples are remembered with their clipped gradient and its iterate. When one
-is drawn again, two points and two gradients of one loss are known, and may refute the assumption. This needs neither
-network nor loss, and costs no gradient.
+The assumption is tested on the steps. Some samples are stored with their clipped gradient and its iterate. If
+one is drawn again, two points and two gradients of one loss are known, and may refute the assumption. This
+needs neither network nor loss, and no further gradient.
 """
 
 from collections import deque
@@ -28,17 +28,17 @@ from lastiterate.runtime.opacus.projection import Projection, attached, paramete
 
 _SAMPLES: Final = 16
 _NUMBERS: Final = 2**22
-"""Number of samples that are remembered, and of floats for all of them."""
+"""Largest number of stored samples, and of floats for all of them."""
 
 _FLOOR: Final = 2.0**10
-"""Rounding that is assumed of a gradient, in units of its last place."""
+"""Assumed rounding error of a gradient, in units of its last place."""
 
 SCHEDULED: Final = ("lr", "noise_multiplier")
 """Settings that may follow a schedule; clip norm, batch size and weight decay may not."""
 
 
 class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
-    """The Poisson batches of a loader, with a queue of those that no step has taken yet."""
+    """Poisson batches of a loader, with a queue of those that no step has taken yet."""
 
     def __init__(self, drawn: UniformWithReplacementSampler) -> None:
         super().__init__(
@@ -56,7 +56,7 @@ class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
             yield batch
 
     def taken(self, size: int | None) -> list[int] | None:
-        """Take the next batch of this size, of any where it is None; None where none is waiting."""
+        """Take the next batch of this size (None: any size), or None if none is waiting."""
         while self._waiting:
             batch = self._waiting.popleft()
             if size is None or len(batch) == size:
@@ -65,10 +65,10 @@ class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
 
 
 class _Trial:
-    """Gradients of some samples, and whether they refute an assumption.
+    """Gradients of some samples, and a test of whether they refute an assumption.
 
     Attributes:
-        pairs: number of pairs of gradients of one sample that were compared with it.
+        pairs: number of compared pairs of gradients of one sample.
     """
 
     def __init__(self, assumption: Assumption) -> None:
@@ -77,7 +77,7 @@ class _Trial:
         self.pairs = 0
 
     def refuted(self, optimizer: DPOptimizer, batch: Sequence[int]) -> str:
-        """The pair that refutes the assumption, as a clause, after a step on the samples of a batch; or ""."""
+        """Clause naming the pair that refutes the assumption after a step on these samples; empty if none."""
         point = torch.cat([one.detach().reshape(-1) for one in optimizer.params])
         most = max(1, min(_SAMPLES, _NUMBERS // (2 * len(point)))) if self._parts else 0
         for row, sample in enumerate(batch):
@@ -119,9 +119,10 @@ class _Trial:
 class Watch:
     """Comparison of a training with its description, from `describe` on.
 
-    The sampler of the loader is replaced by one that draws the same and counts. The assumption is tried on the
-    gradients of the steps, unless items of the data are random. ``scheduled`` has those of `SCHEDULED` that may change
-    from step to step; ``last`` are noise multiplier and step size of the last step, None before the first.
+    The sampler of the loader is replaced by one that draws the same batches and queues them. The assumption
+    is tested on the gradients of the steps, unless items of the data are random. ``scheduled`` holds the
+    members of `SCHEDULED` that may change between steps. ``last`` holds the noise multiplier and step size of
+    the last step, or None before the first.
     """
 
     def __init__(
@@ -152,11 +153,11 @@ class Watch:
         self._hook = optimizer.original_optimizer.register_step_post_hook(self._after)
 
     def end(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         self._hook.remove()
 
     def check_step(self, optimizer: DPOptimizer, sample_rate: float) -> None:
-        """Refuse a step of another training before it is taken."""
+        """Refuse a step that does not follow the description, before it is taken."""
         self._check_settings(optimizer)
         self.check_parameters()
         self._check_data(sample_rate)
@@ -176,7 +177,7 @@ class Watch:
         self._last, self._counted = _numbers(optimizer), True
 
     def check_assumption(self) -> None:
-        """Refuse the assumption where a step refuted it."""
+        """Refuse the assumption if a step refuted it."""
         if self._refuted:
             raise InputError(
                 f"The training needs losses that meet the assumption, got assumption={self._refuted}; describe again "
@@ -185,12 +186,12 @@ class Watch:
 
     @property
     def tried(self) -> str:
-        """The trial of the assumption on the steps, in words; or ""."""
+        """Description of the test of the assumption on the steps; empty if there was none."""
         pairs = 0 if self._trial is None else self._trial.pairs
         return f"tried on {pairs} gradients of samples that were drawn again, not refuted" if pairs else ""
 
     def check_parameters(self) -> None:
-        """Refuse other parameters than those after the last step."""
+        """Refuse parameters other than those after the last step."""
         if self._left is None or all(map(torch.equal, self._left, (one.detach() for one in self._parameters))):
             return
         raise InputError(
@@ -200,7 +201,7 @@ class Watch:
 
     @property
     def fingerprint(self) -> str:
-        """Of the parameters after the last step; empty before the first."""
+        """Fingerprint of the parameters after the last step; empty before the first."""
         return "" if self._left is None else fingerprint_of_values(self._left)
 
     def _check_settings(self, optimizer: DPOptimizer) -> None:

@@ -1,1 +1,1 @@
-"""Optimisers and callbacks for training loops of one's own, which keep the account."""
+"""Optimisers and callbacks for custom training loops, which keep the account."""

@@ -1,4 +1,4 @@
-"""Callback for the Hugging Face Trainer (pip install 'lastiterate[trainer]'): the run as trained, and its bound."""
+"""Callback for the Hugging Face Trainer (pip install 'lastiterate[trainer]'), which checks and bounds the run."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from lastiterate.runtime.optimisers.trainers import Record, check_settings
 class HuggingFaceRecord(Record, TrainerCallback):
     """Checks a training by ``transformers.Trainer`` against its run, and bounds it at the end.
 
-    The trainer gets ``optimizers=(optimiser, None)``, its ``get_train_dataloader`` gives the optimiser's batches, and
-    the arguments say ``max_grad_norm=0`` and ``lr_scheduler_type="constant"``, unless the run describes another
-    schedule. No checkpoint and no logged number of an earlier model may be released.
+    The trainer takes ``optimizers=(optimiser, None)``, its ``get_train_dataloader`` returns the optimiser's
+    batches, and its arguments are ``max_grad_norm=0`` and ``lr_scheduler_type="constant"``, unless the run
+    describes another schedule. No checkpoint and no logged number of an earlier model may be released.
 
     Arguments and attributes are those of `lastiterate.runtime.optimisers.trainers.Record`.
     """

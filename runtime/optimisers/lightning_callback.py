@@ -1,4 +1,4 @@
-"""Callback for PyTorch Lightning (pip install 'lastiterate[lightning]'): the run as it was trained, and its bound."""
+"""Callback for PyTorch Lightning (pip install 'lastiterate[lightning]'), which checks and bounds the run."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -17,8 +17,8 @@ from lightning.pytorch import Callback, LightningModule, Trainer
 class LightningRecord(Record, Callback):
     """Checks a Lightning training against its run, and bounds it at the end.
 
-    The module's ``configure_optimizers`` returns the optimiser, and its training step returns the loss. No checkpoint
-    and no logged number of an earlier model may be released.
+    The module's ``configure_optimizers`` returns the optimiser, and its training step returns the loss. No
+    checkpoint and no logged number of an earlier model may be released.
 
     Arguments and attributes are those of `lastiterate.runtime.optimisers.trainers.Record`.
     """

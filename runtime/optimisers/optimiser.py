@@ -1,15 +1,15 @@
-"""Projected noisy SGD as a torch optimiser: for a training loop of one's own, and accounted for as it ran.
+"""Projected noisy SGD as a torch optimiser for custom training loops, with an account of the steps taken.
 
-It is `lastiterate.runtime.training.descent.train` step by step, on a module whose parameters move in place. It takes
-one step on the rows that `ProjectedNoisySGD.batches` chose and counts it. Steps on other rows have no bound, so a
-detectable deviation is refused: a step without a batch drawn for it, one of another size, and a sample whose row
-changes. A run that is resumed from a checkpoint continues bit by bit: the state holds the parameters, the number of
-steps, and the position in the random stream. The batches are drawn again from the seed.
+It performs `lastiterate.runtime.training.descent.train` step by step, on a module whose parameters are updated in
+place. Each step uses the rows chosen by `ProjectedNoisySGD.batches` and is counted. Steps on other rows have no
+bound, so a detectable deviation is refused: a step without a batch drawn for it, a batch of another size, and a
+sample whose row changes. A run resumed from a checkpoint continues bit for bit: the state holds the parameters,
+the number of steps and the position in the random stream, and the batches are drawn again from the seed.
 
 The DPSGD-DC of Liang et al. 2026 (algorithm 1, "double clipping" of gradients and of parameters) has
-``center="origin"``, and ``run.diameter`` is twice the radius D of its domain |theta| <= D. The account does not depend
-on the place of the ball, as long as its center does not depend on the data; the constants of the losses are needed on
-this ball.
+``center="origin"``, and ``run.diameter`` is twice the radius D of its domain |theta| <= D. The account does
+not depend on the position of the ball, provided that its center does not depend on the data. The constants of
+the losses must hold on this ball.
 """
 
 from collections.abc import Callable, Iterator
@@ -43,25 +43,24 @@ from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
 _FACTOR: Final = 6364136223846793005
-"""Odd: its powers are the weights of the words of a row, modulo 2^64."""
+"""Odd factor, whose powers modulo 2^64 are the weights of the words of a row."""
 
 
 @teaches()
 class ProjectedNoisySGD(torch.optim.Optimizer):
-    """Per-sample clipping, Gaussian noise and projection, in the order that the theorems ask for.
+    """Per-sample clipping, Gaussian noise and projection, in the order that the theorems require.
 
     Args:
-        module: its trained parameters are moved in place. Where they lie outside the domain they are projected onto it
-            at once, so that the run starts inside.
+        module: module whose trained parameters are updated in place; they are projected onto the domain at once.
         loss: loss(output, target) of a batch of one sample, a scalar.
         run: the planned run; `accounted` returns the run so far.
-        center: of the ball to which iterates are projected: "initial", the initial parameters of the module, or
-            "origin".
-        seed: of the noise and of the batches; the same draws on every device.
-        memory: bytes that one chunk of per-sample gradients may take; None for the room on the device.
+        center: center of the ball onto which iterates are projected: "initial", the initial parameters of the
+            module, or "origin".
+        seed: seed of the noise and of the batches, with the same draws on every device.
+        memory: bytes for one chunk of per-sample gradients; None for the memory available on the device.
 
     Raises:
-        InputError: the module mixes samples or is random, or has nothing to train; or there is no such center.
+        InputError: the module mixes samples, is random or has no trained parameters, or ``center`` is unknown.
 
     Source: Chien & Li 2025, update (1); Liang et al. 2026, algorithm 1.
 
@@ -118,7 +117,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         self._move(project_onto_ball(self._point(), self._center, run.diameter))
 
     def batches(self) -> Iterator[Tensor]:
-        """Indices of the samples of every remaining step, drawn as in the run."""
+        """Sample indices of every remaining step, drawn as in the run."""
         left = islice(enumerate(draw_batches(self.run, stream(self.seed, purpose=BATCHES))), self.done, None)
         for t, batch in left:
             self._waiting[t] = batch
@@ -127,18 +126,18 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
     @says_when_memory_runs_out
     @torch.no_grad()
     def step(self, inputs: Tensor, targets: Tensor) -> None:  # type: ignore[override]
-        """One update on a batch.
+        """Take one step on a batch.
 
-        The account is of the batches drawn by `batches`; rows chosen in another way have no bound, and are refused
-        where that is detected: by their number, and by a sample whose row changes.
+        The account covers the batches drawn by `batches`. Rows chosen in another way have no bound and are
+        refused if detected, by their number or by a sample whose row changes.
 
         Args:
             inputs: shape (k, ...), the rows chosen by `batches`; k may be 0 for Poisson batches.
             targets: shape (k, ...).
 
         Raises:
-            InputError: the run is over, the rows are not those drawn, or the parameters stop being finite; nothing is
-                changed then.
+            InputError: the run is over, the rows are not those drawn, or the parameters become non-finite;
+                the state is then unchanged.
         """
         t = self.done
         if t >= self.run.steps:
@@ -158,7 +157,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         self.done += 1
 
     def _moved(self, point: Tensor, gradients: Gradients | None) -> Tensor:
-        """The point after step ``self.done`` from ``point``; no gradients for an empty batch."""
+        """Point after step ``self.done`` from ``point``; ``gradients`` is None for an empty batch."""
         run, t = self.run, self.done
         total = torch.zeros_like(point)
         if gradients is not None:
@@ -192,10 +191,10 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         return now
 
     def accounted(self) -> NoisySGD:
-        """The run so far, as the accountant takes it.
+        """The run so far, in the form that the accountant takes.
 
         Raises:
-            InputError: no step has been made.
+            InputError: no step has been taken.
         """
         if not self.done:
             raise InputError("An account needs at least one step, got done=0; call step first.")
@@ -206,12 +205,13 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         return replace(self.run, steps=self.done, **cut)
 
     def bound(self, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
-        """Bound of the run so far, with the assumption tried on samples of the steps; ``tried`` gives their number.
+        """Bound of the run so far; ``tried`` gives the number of samples on which the assumption was tested.
 
-        Arguments are those of `lastiterate.numeric.bound.bound`, which without samples cannot try the assumption.
+        Arguments are those of `lastiterate.numeric.bound.bound`, which has no samples to test the assumption on.
 
         Raises:
-            InputError: as there; or two points and a sample, which it names, refute the assumption.
+            InputError: as in `bound`, or the assumption is refuted by two points and a sample, which the
+                message names.
         """
         found = bound(self.accounted(), assumption, order=order, delta=delta)
         return replace(found, tried=self._tried(assumption))
@@ -240,19 +240,20 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         return refuse_tied_rows("the samples", module, self._loss, Rows(inputs, *held), Rows(targets, *held))
 
     def save(self, path: str | Path) -> None:
-        """Write `state_dict` to a file, whole or not at all: an older file stays until the new one is complete."""
+        """Write `state_dict` to a file atomically: an older file stays until the new one is complete."""
         write_checkpoint(path, self.state_dict())
 
     def load(self, path: str | Path) -> None:
-        """Resume where `save` was called, parameters of the module included, in this process or in another.
+        """Resume from a file of `save`, including the module's parameters, in this or another process.
 
         Raises:
-            InputError: the file is missing, damaged, not a checkpoint, or of another run; nothing is changed then.
+            InputError: the file is missing, damaged, not a checkpoint, or of another run; the state is then
+                unchanged.
         """
         self.load_state_dict(read_checkpoint(path))
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that a resumed run needs; safe for ``torch.load(weights_only=True)``."""
+        """State needed to resume the run; safe for ``torch.load(weights_only=True)``."""
         return {
             "optimiser": type(self).__name__,
             "done": self.done,
@@ -265,7 +266,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Resume where `state_dict` was taken, parameters of the module included."""
+        """Resume from a `state_dict`, including the module's parameters."""
         self._check(state_dict)
         self._noise.done, self.done = state_dict["streams"]["noise"], state_dict["done"]
         self._move(state_dict["parameters"].to(self._point()))
@@ -335,7 +336,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
 
 
 def _checksums(rows: Tensor) -> Tensor:
-    """A number for each row from its bytes, shape (k,), on the CPU; equal rows have equal numbers on every device."""
+    """Checksum of the bytes of each row, shape (k,), on the CPU; equal rows agree on every device."""
     if not isinstance(rows, Tensor) or not rows.numel():  # anything but a tensor is refused where gradients are made
         return torch.zeros(len(rows), dtype=torch.int64)
     words = rows.detach().contiguous().reshape(len(rows), -1).view(torch.uint8)

@@ -1,10 +1,11 @@
-"""Projected noisy SGD inside a loop that others write, compared with the run at every step.
+"""Projected noisy SGD inside the loop of a trainer, compared with the run at every step.
 
-A trainer calls ``optimizer.step()`` and hands over no batch. `RecordedSGD` sees the batch of the module's last forward
-pass, compares it with the batch that the run draws, and makes the private step on per-sample gradients of its own; the
-gradient that the trainer has accumulated, scaled or clipped is not used. Any other action of the trainer that the
-theory does not cover (several forward passes a step, mixed precision, other batches, an undescribed schedule,
-parameters moved by something else) ends the training with an `InputError`, and `accounted` stays at the steps made.
+A trainer calls ``optimizer.step()`` without a batch. `RecordedSGD` sees the batch of the module's last
+forward pass, compares it with the batch that the run draws, and takes the private step on its own per-sample
+gradients. The gradient that the trainer has accumulated, scaled or clipped is not used. Any other action of
+the trainer that the theory does not cover (several forward passes per step, mixed precision, other batches,
+an undescribed schedule, parameters moved otherwise) ends the training with an `InputError`, and `accounted`
+covers the steps taken.
 """
 
 from collections.abc import Callable
@@ -25,19 +26,19 @@ from lastiterate.runtime.workloads.validation import refuse_mixing
 
 @teaches()
 class RecordedSGD(ProjectedNoisySGD):
-    """`ProjectedNoisySGD` whose ``step()`` takes no batch but that of the last forward pass.
+    """`ProjectedNoisySGD` whose ``step()`` uses the batch of the last forward pass.
 
     Args:
-        module: maps inputs to outputs; the trainer's model may be a larger one that calls it once a step.
+        module: map from inputs to outputs; the trainer's model may be a larger one that calls it once per step.
         loss: loss(output, target) of a batch of one sample, a scalar.
-        run: what is to be run, with batches of one size.
+        run: the planned run, with batches of one size.
         inputs: all samples, shape (dataset_size, ...).
         targets: shape (dataset_size, ...).
-        **options: as of `ProjectedNoisySGD`.
+        **options: options of `ProjectedNoisySGD`.
 
     Raises:
-        InputError: as `ProjectedNoisySGD`; or Poisson batches, which loaders cannot give; or not ``run.dataset_size``
-            samples.
+        InputError: as in `ProjectedNoisySGD`; Poisson batches, which loaders cannot provide; or a number of
+            samples other than ``run.dataset_size``.
 
     >>> from torch.nn.functional import mse_loss
     >>> run = NoisySGD(2, 0.1, 0.01, 1.0, dataset_size=4, batch_size=2, sampling="cyclic", diameter=1.0)
@@ -89,17 +90,17 @@ class RecordedSGD(ProjectedNoisySGD):
         module.register_forward_pre_hook(self._see, with_kwargs=True)
 
     def batch_sampler(self) -> list[list[int]]:
-        """Indices of the batch of every step that is left: of a DataLoader, to be gone through once."""
+        """Indices of the batch of every remaining step, for one pass of a DataLoader."""
         return [batch.tolist() for batch in self.batches()]
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:  # type: ignore[override]
-        """One update on the batch that the module was called with.
+        """Take one step on the batch with which the module was called.
 
         Args:
-            closure: forward and backward pass, as trainers hand it over; its loss is returned.
+            closure: forward and backward pass, as trainers pass it; its loss is returned.
 
         Raises:
-            InputError: as `ProjectedNoisySGD.step`; or the trainer does what the run has not.
+            InputError: as in `ProjectedNoisySGD.step`, or the trainer deviates from the run.
         """
         loss = None
         if closure is not None:
@@ -122,7 +123,7 @@ class RecordedSGD(ProjectedNoisySGD):
             self._stepping = False
 
     def check_ended(self) -> None:
-        """Refuse to speak of a training whose end or whose parameters are not those of the run."""
+        """Refuse a training whose number of steps or whose parameters are not those of the run."""
         if self.done < self.run.steps:
             raise InputError(
                 f"The run needs steps={self.run.steps}, got {self.done} when training ended; when it stops must not "

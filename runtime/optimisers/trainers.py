@@ -1,4 +1,4 @@
-"""Account of a training in the loop of a trainer, and settings that the theory does not cover."""
+"""Account of a training in the loop of a trainer, and checks for settings that the theory does not cover."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,18 +24,18 @@ _WHY: Final = {
 
 
 class Record:
-    """Base of callbacks: a training, checked against its run and bounded at the end.
+    """Base of callbacks that check a training against its run and bound it at the end.
 
     Args:
-        optimiser: the only one that trains.
-        assumption: of the losses.
-        order, delta: as of `lastiterate.numeric.bound.bound`.
+        optimiser: the only optimiser that trains.
+        assumption: assumption on the losses.
+        order, delta: as in `lastiterate.numeric.bound.bound`.
 
     Attributes:
-        bound: what was trained, bounded; None before the end.
+        bound: bound of the completed training; None before the end.
 
     Raises:
-        InputError: the optimiser is not a `RecordedSGD`, or nothing can be said of its run.
+        InputError: the optimiser is not a `RecordedSGD`, or its run has no bound.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class Record:
 
 
 def check_settings(optimiser: RecordedSGD, optimisers: Sequence[object], **settings: tuple[object, object]) -> None:
-    """Refuse another optimiser, and settings that are not what they need to be.
+    """Refuse another optimiser, and settings with other values than needed.
 
     Args:
-        optimiser: the one that keeps the account.
-        optimisers: those of the trainer.
-        **settings: name -> (what it is, what it needs to be).
+        optimiser: the optimiser that keeps the account.
+        optimisers: optimisers of the trainer.
+        **settings: name -> (actual value, needed value).
     """
     if len(optimisers) != 1 or optimisers[0] is not optimiser:
         names = [type(one).__name__ for one in optimisers]

@@ -1,7 +1,7 @@
-"""Many runs on a data set and on the adjacent one, side by side.
+"""Many runs in parallel on a data set and on an adjacent one.
 
-Two data sets are adjacent where one sample stands in the place of another ("replace") or is missing ("add_remove").
-Here every run of a block advances at once, coupled to its partner or on batches and noise of its own.
+Two data sets are adjacent if one sample is replaced by another ("replace") or is missing ("add_remove"). All
+runs of a block advance together, either coupled to their partners or with their own batches and noise.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from lastiterate.runtime.training.descent import project_onto_ball
 from lastiterate.runtime.workloads.workload import Workload
 
 _BATCHES = 2**54
-"""The purpose of the stream that draws the batches of runs side by side."""
+"""Purpose of the stream that draws the batches of parallel runs."""
 
 _MOST_RUNS = 2**14
 _ENTRIES_AT_ONCE = 2**24
@@ -34,10 +34,10 @@ class Differing:
     """The sample in which two data sets differ.
 
     Attributes:
-        index: its place in the data.
+        index: its index in the data.
         here: its clipped gradient on the data, from points of shape (points, dimension) to the same shape.
-        there: that of the sample in its place in the adjacent data; None where it is missing.
-        stand_in: index of the sample in its place in the adjacent data, -1 for none; None for crafted gradients.
+        there: clipped gradient of its replacement in the adjacent data; None if it is missing there.
+        stand_in: index of its replacement in the adjacent data, -1 for none; None for crafted gradients.
     """
 
     index: int
@@ -47,7 +47,7 @@ class Differing:
 
 
 def check_sample(workload: Workload, run: NoisySGD, name: str, index: int, *, spare: bool) -> None:
-    """Refuse an index outside of the data, and too few data; ``spare`` needs one sample more to take its place."""
+    """Refuse an index outside of the data, or too few samples; ``spare`` requires one more, as a replacement."""
     needed = run.dataset_size + spare
     if workload.samples < needed:
         why = ", one of them to take the place of another" if spare else ""
@@ -81,10 +81,10 @@ def in_blocks(
     store: Store,
     on_step: Callable[[int, int], None] | None,
 ) -> list[Arrays]:
-    """Compute arrays for many pairs of runs, block after block; finished blocks are kept.
+    """Compute arrays for many pairs of runs, block by block; finished blocks are stored.
 
-    ``compute`` takes the block, its number of pairs, and a function to call after each of the ``run.steps`` steps;
-    ``on_step`` takes (finished, all) steps.
+    ``compute`` takes the block, its number of pairs, and a function to call after each of the ``run.steps``
+    steps; ``on_step`` takes the numbers of finished and of all steps.
     """
     sizes = _block_sizes(gradients, run, pairs)
     found, finished = [], 0
@@ -108,7 +108,7 @@ def in_blocks(
 
 
 def _block_sizes(gradients: Gradients, run: NoisySGD, pairs: int) -> list[int]:
-    """Numbers of pairs of the blocks, whose sum is ``pairs``: a minute on a core each, the same on every machine."""
+    """Numbers of pairs per block, with sum ``pairs``: a minute of one core each, the same on every machine."""
     step = run.batch * gradients.dimension
     wanted = max(_ENTRIES_TO_BE_FAST // step, _ENTRIES_OF_A_MINUTE // (run.steps * step))
     size = max(1, min(wanted, _ENTRIES_AT_ONCE // max(step, run.dataset_size), _MOST_RUNS))
@@ -127,20 +127,20 @@ def adjacent_runs(
     block: int,
     purpose: int,
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """The iterates of many pairs of runs, from ``gradients.start``.
+    """Iterates of many pairs of runs, from ``gradients.start``.
 
     Args:
-        gradients: per-sample gradients of the workload, of which the first ``run.dataset_size`` samples are the data.
+        gradients: per-sample gradients of the workload, whose first ``run.dataset_size`` samples are the data.
         run: the run.
         differing: the sample in which the data sets differ.
         pairs: number of pairs.
         coupled: True if the two runs of a pair share batches and noise; else they are independent.
-        seed: of the noise and the batches, the same on every device.
-        block: number of this block of pairs, each of which has draws of its own.
-        purpose: of the stream that draws the noise.
+        seed: seed of the noise and the batches, with the same draws on every device.
+        block: index of this block of pairs; blocks have separate draws.
+        purpose: purpose of the stream that draws the noise.
 
     Yields:
-        After every step the iterates on the data and on the adjacent data, each of shape (pairs, dimension).
+        After every step, the iterates on the data and on the adjacent data, each of shape (pairs, dimension).
     """
     mixed = seed_of(seed, block)
     noise, drawn = stream(mixed, purpose), stream(mixed, _BATCHES)
@@ -165,7 +165,7 @@ def adjacent_runs(
 
 
 def _sums(gradients: Gradients, run: NoisySGD, differing: Differing, points: Tensor, chosen: Tensor) -> Tensor:
-    """Sums of the clipped gradients over the batches, on the data in the first half of the points."""
+    """Sums of the clipped gradients over the batches; the first half of the points are runs on the data."""
     pairs = len(points) // 2
     if chosen.ndim == 1:
         others = chosen[chosen != differing.index]

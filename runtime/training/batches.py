@@ -1,4 +1,4 @@
-"""Samples in the batch of each step, drawn as `lastiterate.numeric.run.NoisySGD` says."""
+"""Samples in the batch of each step, drawn as described by `lastiterate.numeric.run.NoisySGD`."""
 
 from collections.abc import Iterator
 
@@ -14,14 +14,14 @@ _DRAWN_AT_ONCE = 2**22
 
 
 def draw_batches(run: NoisySGD | RandomProjectionRun, generator: Stream) -> Iterator[Tensor]:
-    """The indices of the samples in the batch of each step, sorted or not, on the CPU.
+    """Sample indices in the batch of each step, in any order, on the CPU.
 
     Args:
         run: cyclic batches are consecutive samples in the order of the data.
-        generator: full and cyclic batches draw nothing from it.
+        generator: stream of the draws; unused for full and cyclic batches.
 
     Yields:
-        One tensor of shape (size of the batch,) a step; a Poisson batch can be empty.
+        One tensor of shape (size of the batch,) per step; a Poisson batch can be empty.
     """
     everything, scheme = torch.arange(run.dataset_size), SCHEMES[run.sampling]
     order = everything
@@ -41,11 +41,11 @@ def draw_batches(run: NoisySGD | RandomProjectionRun, generator: Stream) -> Iter
 def draw_batches_of_many(
     run: NoisySGD | RandomProjectionRun, runs: int, generator: Stream, device: torch.device | str = "cpu"
 ) -> Iterator[Tensor]:
-    """The batches of many runs side by side, each run with batches of its own from one stream.
+    """Batches of many parallel runs, with separate batches for each run from one stream.
 
     Yields:
-        Indices of samples, one tensor a step: shape (k,), on the CPU, where the batch is the same for every run (full,
-        cyclic); else shape (runs, k), on the device, where -1 stands for no sample.
+        Sample indices, one tensor per step: shape (k,), on the CPU, if all runs share the batch (full,
+        cyclic); else shape (runs, k), on the device, with -1 for no sample.
     """
     scheme = SCHEMES[run.sampling]
     if scheme.fixed:
@@ -68,14 +68,14 @@ def draw_batches_of_many(
 def _uniform(
     run: NoisySGD | RandomProjectionRun, runs: int, generator: Stream, device: torch.device | str
 ) -> Iterator[Tensor]:
-    """A uniform number for every sample of every run, shape (runs, dataset_size) in all, some runs at a time."""
+    """Uniform numbers for every sample of every run, shape (runs, dataset_size) in all, some runs at a time."""
     step = max(1, _DRAWN_AT_ONCE // run.dataset_size)
     for first in range(0, runs, step):
         yield generator.uniform(min(step, runs - first), run.dataset_size, device)
 
 
 def _padded(taken: Tensor) -> Tensor:
-    """The indices that are taken in each row, shape (rows, most in a row), filled up with -1."""
+    """Indices taken in each row, shape (rows, most in a row), filled with -1."""
     places, columns = taken.cumsum(dim=1), torch.arange(taken.shape[1], device=taken.device)
     most = int(places[:, -1].max())
     found = torch.full((len(taken), most + 1), -1, device=taken.device)  # the last column takes what is not taken

@@ -1,1 +1,1 @@
-"""Workloads: networks with losses and data, those that ship with the package and those of a user."""
+"""Workloads: networks with losses and data, shipped with the package or provided by the user."""

@@ -1,8 +1,8 @@
-"""A ResNet on CIFAR-10, read from the user's own folder: 50,000 training images of 32 x 32 pixels in ten classes.
+"""A ResNet on CIFAR-10, read from the user's folder: 50,000 training images of 32 x 32 pixels in ten classes.
 
-The files that its authors publish (``cifar-10-batches-py``) are pickled, and unpickling executes code of a file. They
-are read by torchvision's own loader, which first compares the MD5 of every file with the published one and refuses
-where one differs: no second preimage of MD5 is known. Nothing here unpickles by itself.
+The files published by its authors (``cifar-10-batches-py``) are pickled, and unpickling executes code. They
+are read by torchvision's own loader, which first compares the MD5 of every file with the published one and
+refuses any difference; no second preimage of MD5 is known. This module does not unpickle anything itself.
 """
 
 from collections.abc import Callable
@@ -37,13 +37,13 @@ class _Scaled(nn.Module):
 
 
 def cifar10_resnet18(data: Path | None = None) -> Workload:
-    """torchvision's ResNet-18 with ten classes and random weights, batch norm replaced by group norm of 32 groups.
+    """torchvision's ResNet-18 with ten classes and random weights, and group norm of 32 groups for batch norm.
 
-    Batch norm mixes the samples of a batch, so a per-sample gradient is undefined with it. The rest is unchanged, with
-    first layers made for larger images: 32 x 32 pixels become one in the last ones.
+    Batch norm mixes the samples of a batch, so per-sample gradients are undefined with it. The rest is
+    unchanged, including first layers made for larger images: 32 x 32 pixels become one in the last layers.
 
     Args:
-        data: the folder ``cifar-10-batches-py`` or the one that holds it.
+        data: the folder ``cifar-10-batches-py`` or its parent.
     """
     name = "builtin:cifar10-resnet18"
     resnet, (images, classes) = resnet18(name), images_of(data, name)
@@ -63,7 +63,7 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
 
 
 def resnet18(name: str) -> Callable[[], nn.Module]:
-    """Maker of the network of `cifar10_resnet18` without the scaling of bytes; ``name`` is that of the workload."""
+    """Factory of the network of `cifar10_resnet18` without the scaling of bytes; ``name`` is the workload's."""
     models = torchvision("models", name)
 
     def network() -> nn.Module:
@@ -77,7 +77,7 @@ def resnet18(name: str) -> Callable[[], nn.Module]:
 
 
 def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:
-    """The training images as bytes, shape (n, 3, 32, 32), and their classes, shape (n,), for the workload ``name``."""
+    """Training images as bytes, shape (n, 3, 32, 32), and classes, shape (n,), for the workload ``name``."""
     if data is None:
         raise InputError(
             f"The workload reads your own copy of CIFAR-10, got workload={name} without a folder; unpack its Python "
@@ -97,11 +97,11 @@ def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:
 
 
 def torchvision(part: str, name: str) -> ModuleType:
-    """``torchvision.models`` or ``torchvision.datasets``, also beside a torch for which it was not built.
+    """``torchvision.models`` or ``torchvision.datasets``, even with a torch for which it was not built.
 
-    The wheels of torchvision for Linux are built for CUDA. Beside a torch without it their compiled operators do not
-    load, and the import stops because two of them are not declared. Networks and loaders need none, so these two are
-    declared then, without an implementation.
+    The Linux wheels of torchvision are built for CUDA. With a torch without CUDA their compiled operators do
+    not load, and the import fails because two of them are not declared. Networks and loaders need neither, so
+    these two are then declared without an implementation.
     """
     if find_spec("torchvision") is None:
         raise InputError(

@@ -1,12 +1,12 @@
-"""Classifiers of the Transformers library from a folder of the user, in the format of ``save_pretrained``.
+"""Classifiers of the Transformers library from a user's folder in the format of ``save_pretrained``.
 
-``config.json`` describes the network, and Transformers' own code builds it; ``model.safetensors`` has the weights.
-Nothing of the folder runs and nothing is downloaded. Parts that a configuration may name to be fetched or run
-(``auto_map``, kernels of attention, quantisation) are left out.
+``config.json`` describes the network, which Transformers' own code builds; ``model.safetensors`` holds the
+weights. No code in the folder is executed and nothing is downloaded. Parts of a configuration that could
+fetch or run code (``auto_map``, attention kernels, quantisation) are ignored.
 
-Attention is computed step by step, since the fused kernels have no second derivatives and no batching, and the mask is
-a tensor of numbers to add, since Transformers branches on the values of any other. Only encoders look at all tokens
-that such a mask lets them, so the families are those that were tried.
+Attention is computed step by step, since fused kernels have neither second derivatives nor batching. The mask
+is a tensor of numbers to add, since Transformers branches on the values of any other mask. With such a mask
+only encoders attend to all visible tokens, so only tested families are accepted.
 """
 
 import json
@@ -33,10 +33,10 @@ FAMILIES: Final = ("albert", "bert", "camembert", "distilbert", "electra", "mpne
 """Values of ``model_type`` that are known to work."""
 
 _SEGMENTED: Final = ("albert", "bert", "camembert", "electra", "roberta", "xlm-roberta")
-"""Those of them that take segments."""
+"""Families whose networks take segments."""
 
 _HIDDEN: Final = -1e30
-"""Added to the score of a hidden token; its exponential is 0 in float32, too."""
+"""Number added to the score of a hidden token; its exponential is 0 in float32 as well."""
 
 _FEW: Final = 8
 
@@ -49,9 +49,9 @@ _RECOMMENDED: Final[Mapping[str, Any]] = MappingProxyType(
 
 
 class Classifier(nn.Module):
-    """A classifier of Transformers as a map of rows to scores; its parameters keep the names that they have there.
+    """Classifier of Transformers as a map from rows to scores; parameters keep their names.
 
-    Shapes: (sentences, 3, tokens) of whole numbers, as `read_tokens` gives them, to (sentences, classes).
+    It maps integers of shape (sentences, 3, tokens), as `read_tokens` returns them, to (sentences, classes).
     """
 
     def __init__(self, whole: nn.Module, *, segmented: bool) -> None:
@@ -71,17 +71,17 @@ class Classifier(nn.Module):
 
 
 def added_mask(kept: Tensor, module: nn.Module) -> Tensor:
-    """Mask of (sentences, tokens) as numbers that an attention adds, shape (sentences, 1, tokens, tokens)."""
+    """Additive attention mask of shape (sentences, 1, tokens, tokens), from one of shape (sentences, tokens)."""
     hidden = torch.where(kept, 0.0, _HIDDEN).to(next(module.parameters()).dtype)
     return hidden[:, None, None, :].expand(-1, 1, kept.shape[1], -1)
 
 
 def hugging_face(folder: Path, data: Path | None = None) -> Workload:
-    """The classifier in ``folder`` on the tokenised sentences of the file ``data``, see `read_tokens`.
+    """Classifier in ``folder`` on the tokenised sentences of the file ``data``, see `read_tokens`.
 
     Raises:
-        InputError: a file or a package is missing, the network is not a classifier of a known family, the weights are
-            not its weights, or the data do not fit it.
+        InputError: a file or package is missing, the network is not a classifier of a known family, the
+            weights are not those of the network, or the data do not fit it.
     """
     name, path = f"hf:{folder}", folder / "model.safetensors"
     config = _read_config(folder, name)
@@ -159,7 +159,7 @@ def _read_config(folder: Path, name: str) -> Any:
 
 
 def transformers(name: str) -> Any:
-    """The library, for the workload of this name, or an `InputError` where it is missing."""
+    """The transformers library; an `InputError` naming the workload if it is missing."""
     missing = [one for one in ("transformers", "safetensors") if find_spec(one) is None]
     if missing:
         raise InputError(
@@ -172,21 +172,21 @@ def transformers(name: str) -> Any:
 
 
 def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
-    """The sentences of a file with the columns input_ids, attention_mask, labels and perhaps token_type_ids.
+    """Sentences of a file with the columns input_ids, attention_mask, labels and optionally token_type_ids.
 
-    Nothing in the file runs. Shorter sentences are filled up with ``padding``, the number of a token, where the mask
-    is 0.
+    No code in the file is executed. Shorter sentences are filled with ``padding``, a token number, where the
+    mask is 0.
 
     Args:
-        path: of a .safetensors, .npz, .parquet or .jsonl file.
-        padding: number of the token that fills up.
+        path: a .safetensors, .npz, .parquet or .jsonl file.
+        padding: number of the padding token.
 
     Returns:
-        Rows, shape (n, 3, tokens): the numbers of the tokens, 1 where there is a token and 0 after the end, and the
-        segments of the tokens; and the classes, shape (n,).
+        Rows, shape (n, 3, tokens), which hold the token numbers, the mask (1 at tokens, 0 after the end) and
+        the segments; and classes, shape (n,).
 
     Raises:
-        InputError: there is no such file, it is damaged or of another kind, or its columns do not fit together.
+        InputError: the file is missing, damaged or of another kind, or its columns do not fit together.
     """
     if not path.is_file():
         raise InputError(f"Tokenised data must be a file, got data={path}; check the path.")

@@ -1,10 +1,11 @@
-"""Trial of per-sample independence: no row may change the output, the loss or the gradient of another.
+"""Test of per-sample independence: no row may change the output, the loss or the gradient of another.
 
-Private training clips the gradient of every sample, and its theorems assume that one more row moves the clipped sum by
-one clip norm at most. A network that mixes rows breaks that, and so does a loss that divides by something of the batch
-(class weights, entries that count, a norm): for a single row its own weight cancels. So the output and the gradient of
-a row are compared alone and among others, and the slopes of the loss of several rows in their outputs must be the mean,
-or the sum, of those of each row alone, at every size of the batch. A passed trial is not a proof.
+Private training clips the gradient of every sample, and its theorems assume that one more row moves the
+clipped sum by at most one clip norm. This fails for a network that mixes rows, and for a loss that divides by
+a quantity of the batch (class weights, a count of entries, a norm), which cancels for a single row. The test
+therefore compares the output and gradient of a row alone and in a batch. It also requires the slopes of the
+loss of several rows in their outputs to be the mean, or the sum, of the slopes of each row alone, at every
+batch size. Passing the test is not a proof.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,62 +29,62 @@ from lastiterate.runtime.workloads.trials import user_code
 Loss = Callable[[Any, Tensor], Tensor]
 
 _ROWS: Final = 4
-"""Rows that are put through the module together."""
+"""Number of rows passed through the module together."""
 
 _PARAMETERS: Final = 2**22
-"""Numbers in the parameters that are moved and differentiated, the smallest tensors first: some of every layer."""
+"""Largest number of parameter entries that are moved and differentiated, smallest tensors first."""
 
 _MOVED: Final = 0.01
-"""Share by which parameters are moved: a part that begins at zero mixes nothing yet."""
+"""Relative size of a parameter's move, since a part that is initially zero does not mix rows yet."""
 
 _SLACK: Final = 16.0
-"""Rounding of a gradient, in that of an output; and of a slope of order 1, in ulps."""
+"""Rounding error of a gradient relative to that of an output, and of a slope of order 1 in ulps."""
 
 _LABELS: Final = 16
-"""Labels that are tried besides those of the rows: a neighbouring data set may have them."""
+"""Number of labels tested besides those of the rows, since a neighbouring data set may contain them."""
 
 _NUMBERS: Final = 2**22
-"""Numbers in the outputs that are looked at together."""
+"""Largest number of output entries processed together."""
 
 _SIZES: Final = (64, 257)
-"""Of batches in which rows stand several times, where there is room."""
+"""Sizes of batches with repeated rows, used if they fit."""
 
 _COARSE: Final = ((1e-11, torch.float32), (1e-5, torch.bfloat16))
-"""A relative change of outputs that a loss in double precision shows, and the dtype of one that does not show it."""
+"""Relative output changes visible to a loss in double precision, each with a dtype in which they are not."""
 
 _SAME: Final = 1e-5
-"""Relative difference of two losses that are taken for equal."""
+"""Relative difference up to which two losses count as equal."""
 
 
 @contextmanager
 def keep_random_state(device: torch.device) -> Iterator[None]:
-    """Leave torch's random numbers as they were."""
+    """Leave torch's random state unchanged."""
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         yield
 
 
 def first_tensor(output: object) -> Tensor | None:
-    """The first tensor of what a module returns, or None where it is not real."""
+    """First tensor of a module's output, or None if it is not real."""
     while isinstance(output, tuple | list | Mapping) and output:
         output = next(iter(output.values() if isinstance(output, Mapping) else output))
     return output if isinstance(output, Tensor) and output.is_floating_point() else None
 
 
 def outputs_differ(left: Tensor, right: Tensor) -> bool:
-    """Tell whether two outputs differ by more than rounding."""
+    """Test whether two outputs differ by more than rounding."""
     largest = right.nan_to_num(0.0, 0.0, 0.0).abs().max() if right.numel() else 0.0
     return bool(((left - right).abs() > tolerance(right) * largest).any())  # nan is never larger: the loss tells
 
 
 def tolerance(values: Tensor) -> float:
-    """More than rounding in another order gives, and far less than mixing does."""
+    """Relative tolerance, above rounding in another order and far below the effect of mixing."""
     return float(torch.finfo(values.dtype).eps ** 0.5)
 
 
 def _perturb(values: Tensor, share: float) -> Tensor:
-    """Real numbers each made smaller by a random part of this share, noise where all are 0; others as they are.
+    """Real values, each reduced by a random part of ``share``, or noise if all are 0; other values unchanged.
 
-    Probabilities stay probabilities, and logarithms of them stay negative.
+    Probabilities stay probabilities, and their logarithms stay negative.
     """
     if not values.is_floating_point():
         return values
@@ -97,7 +98,7 @@ class Together:
     Attributes:
         outputs: tensors in any nesting, each of shape (rows, ...).
         targets: shape (rows, ...).
-        names: of the rows, in words.
+        names: names of the rows in messages.
     """
 
     loss: Loss
@@ -106,7 +107,7 @@ class Together:
     names: list[str]
 
     def on(self, batch: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """The loss of a batch, and its slopes in the outputs, shape (rows, numbers)."""
+        """Loss of a batch, and its slopes in the outputs, shape (rows, numbers)."""
         places = torch.tensor(batch).to(self.targets.device)
         held = tree_map(lambda leaf: leaf[places].detach(), self.outputs)
         moving = [leaf.requires_grad_() for leaf in tree_leaves(held) if leaf.is_floating_point()]
@@ -120,7 +121,7 @@ class Together:
         return value.detach(), torch.cat([slope.reshape(len(batch), -1) for slope in slopes], dim=1)
 
     def in_its_precision(self) -> "Together":
-        """The same in double precision, or else in the precision that the loss takes."""
+        """Copy in double precision, or else in a precision that the loss accepts."""
         for dtype in (torch.float64, tree_leaves(self.outputs)[0].dtype, torch.float32):
             with suppress(Exception):  # the loss holds tensors of another dtype, or the device has no double precision
                 cast = lambda one: one.to(dtype) if one.is_floating_point() else one  # noqa: B023, E731
@@ -132,11 +133,11 @@ class Together:
         return self
 
     def perturbed(self, share: float) -> "Together":
-        """The same with outputs near to those: at first, all may be 0."""
+        """Copy with slightly different outputs, since all may be 0 initially."""
         return replace(self, outputs=tree_map(lambda leaf: _perturb(leaf, share), self.outputs))
 
     def with_labels(self) -> "Together":
-        """The same with rows of other labels, up to the number of outputs; on a GPU between those of the data alone."""
+        """Copy with rows of further labels, up to the number of outputs; on a GPU only between existing ones."""
         targets, classes = self.targets, [n for leaf in tree_leaves(self.outputs) for n in leaf.shape[1:]]
         if targets.is_floating_point() or targets.is_complex() or targets.dtype is torch.bool or not targets.numel():
             return self
@@ -156,7 +157,7 @@ class Together:
         )
 
     def is_random(self) -> bool:
-        """True if the loss of a row varies, but not for the same random numbers."""
+        """True if the loss of a row varies, except with fixed random numbers."""
         first, again = (self.on([0])[0] for _ in range(2))
         values = []
         for _ in range(2):
@@ -166,7 +167,7 @@ class Together:
 
 
 def random_outputs(loss: Loss, targets: Tensor, outputs: int) -> Together:
-    """Random outputs, so many a row, for the telling ones of the targets; of their shape where they are as many."""
+    """Random outputs, ``outputs`` per row, for the telling rows of the targets; in their shape if sizes agree."""
     chosen = telling_rows(targets, targets)
     labels = targets[torch.tensor(chosen)].cpu()
     output = torch.randn(len(chosen), outputs, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -177,10 +178,10 @@ def random_outputs(loss: Loss, targets: Tensor, outputs: int) -> Together:
 def refuse_tied_rows(
     name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows, *, batched: bool = False
 ) -> str:
-    """Refuse a module that mixes rows, and a loss of several rows that is not the mean or the sum of theirs alone.
+    """Refuse a module that mixes rows, and a batch loss that is not the mean or sum of the single-row losses.
 
-    The module is on the device and in the dtype of its rows. Where gradients are read off a pass of the whole batch
-    (``batched``), the loss must take one and be the mean. The result describes the trial.
+    The module is on the device and in the dtype of its rows. If gradients are read off a pass over the whole
+    batch (``batched``), the loss must accept a batch and be the mean. Returns a description of the test.
     """
     chosen = telling_rows(inputs, targets)
     rows, labels = (held[torch.tensor(chosen)] for held in (inputs, targets))
@@ -199,7 +200,7 @@ def refuse_tied_rows(
 
 
 def refuse_tied_losses(name: str, given: Together, *, batched: bool = False) -> str:
-    """Refuse a loss that ties rows, as `refuse_tied_rows`, at given outputs and at others like them."""
+    """Refuse a loss that ties rows, as in `refuse_tied_rows`, at the given outputs and at perturbed ones."""
     need = "The loss must take the outputs and the targets of several rows"
     rest = f"in workload={name}; give loss(output, target) of a batch, as the training loop calls it."
     with keep_random_state(given.targets.device), user_code(need, rest):
@@ -220,7 +221,7 @@ def refuse_tied_losses(name: str, given: Together, *, batched: bool = False) -> 
 def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, scale: float) -> None:
     """Refuse a loss that is not ``scale`` times "cross_entropy" or "logistic", or that ties the rows of a batch.
 
-    It is tried at a few random outputs, so many a row, for the first targets, shape (n, ...).
+    It is tested at ``outputs`` random outputs per row for the first targets, shape (n, ...).
     """
     refuse_tied_losses("certified", random_outputs(given, targets, outputs))
     generator = torch.Generator().manual_seed(0)
@@ -253,7 +254,7 @@ def _outputs_of(module: nn.Module, rows: Tensor) -> Any:
 
 
 def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
-    """Refuse a module that mixes rows, at its parameters and near them; False where that cannot be tried."""
+    """Refuse a module that mixes rows, at its parameters and near them; return False if that cannot be tested."""
     if len(rows) == 1 and rows.is_floating_point():
         rows = torch.cat([rows, _perturb(rows, 0.5)])
     for share in (0.0, _MOVED):
@@ -301,7 +302,7 @@ def _some_parameters(module: nn.Module, share: float) -> dict[str, Tensor]:
 
 
 def _gradients_differ(together: Tensor, apart: Tensor, leaves: Sequence[Tensor]) -> bool:
-    """Tell whether the outputs of the rows together have another gradient than those of the rows alone."""
+    """Test whether the outputs of the rows computed together and separately have different gradients."""
     if not together.requires_grad or not apart.requires_grad:
         return False
     along = torch.randn_like(together)
@@ -314,7 +315,7 @@ def _gradients_differ(together: Tensor, apart: Tensor, leaves: Sequence[Tensor])
 
 
 class _Trial:
-    """Losses of batches against those of their rows alone."""
+    """Comparison of the losses of batches with those of their rows alone."""
 
     def __init__(self, given: Together, batched: bool) -> None:
         self._given, self._batched = given, batched
@@ -361,7 +362,7 @@ class _Trial:
         yield rows[:1]  # what a loss keeps of the batches before it shows here
 
     def _off(self, batch: Sequence[int]) -> tuple[float, float]:
-        """Distance of a batch from the mean and from the sum, in units of the greatest slope, or else of the loss."""
+        """Deviation of a batch from the mean and from the sum, relative to the largest slope or to the loss."""
         value, slopes = self._given.on(batch)
         each, want = (torch.cat(ones) for ones in zip(*(self._alone[row] for row in batch), strict=True))
         floor, found = _SLACK * self._epsilon**0.5 / want.shape[1], []
@@ -378,7 +379,7 @@ class _Trial:
         return False
 
     def _rounding(self) -> float:
-        """The relative rounding of the loss, which may compute in less than what it is given and returns."""
+        """Relative rounding error of the loss, which may compute in lower precision than its inputs and result."""
         rows = [row for row, (_, slopes) in self._alone.items() if bool(slopes.any())][:_ROWS]
         found = torch.finfo(self._alone[rows[0]][0].dtype if rows else torch.float64).eps
         for share, dtype in _COARSE:

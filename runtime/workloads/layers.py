@@ -1,4 +1,4 @@
-"""Feed-forward networks of torch, read layer by layer, and their constants, which are proved.
+"""Feed-forward torch networks, read layer by layer, and their proved constants.
 
 Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 """
@@ -47,7 +47,7 @@ _SUPPORTED: Final = (
 
 
 def no_constants(why: str) -> Callable[[nn.Module, float], LossConstants]:
-    """Constants of a network for which none are proved, and the reason."""
+    """Constants function of a network for which none are proved, with the reason."""
     return lambda _module, _diameter: LossConstants.unknown(why)
 
 
@@ -55,12 +55,12 @@ def no_constants(why: str) -> Callable[[nn.Module, float], LossConstants]:
 def constants_of_network(
     input_norm: float, *, shape: Sequence[int] | None = None, loss: str = "cross_entropy", scale: float = 1.0
 ) -> Callable[[nn.Module, float], LossConstants]:
-    """Constants of a feed-forward network for any short input, as a `Workload` takes them.
+    """Constants of a feed-forward network for all inputs of bounded norm, as a `Workload` takes them.
 
     Args:
-        input_norm: greatest norm of any possible input.
-        shape: of an input, (channels, *sizes), which convolutions need; None for one vector.
-        loss: "cross_entropy", or "logistic" of one output: the workload's loss up to its scale.
+        input_norm: largest norm of any possible input.
+        shape: shape of an input, (channels, *sizes), which convolutions need; None for one vector.
+        loss: "cross_entropy", or "logistic" for one output: the workload's loss up to its scale.
         scale: factor of the loss.
 
     Returns:
@@ -81,13 +81,13 @@ def constants_of_network(
 
 
 class _NoConstantsError(Exception):
-    """A part of which no constants are proved, and why."""
+    """A part of the network has no proved constants; the message gives the reason."""
 
 
 def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[Layer, ...] | str:
-    """The layers of a network; or, where it pools by maxima or a layer is too large, why it has no constants.
+    """Layers of a network, or the reason why it has no constants: max pooling or a layer that is too large.
 
-    Parameters that ask for no gradient are frozen. The shape is that of an input, (channels, *sizes), which
+    Parameters that require no gradient are frozen. ``shape`` is that of an input, (channels, *sizes), which
     convolutions need; None for one vector.
     """
     if not isinstance(module, nn.Module):
@@ -109,7 +109,7 @@ def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[La
 
 
 def _as_usual(module: nn.Module) -> bool:
-    """True if the module computes what its type stands for here, and nothing hooks into it."""
+    """True if the module computes the standard function of its type and has no hooks."""
     if module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module):
         return False
     if isinstance(module, nn.GELU):
@@ -127,7 +127,7 @@ def _as_usual(module: nn.Module) -> bool:
 
 
 class _Reader:
-    """Layers that were read so far, and the shape of what they give."""
+    """Layers read so far, and the shape of their output."""
 
     def __init__(self, shape: Sequence[int] | None) -> None:
         self.found: list[Layer] = []
@@ -136,7 +136,7 @@ class _Reader:
         self._shape = None if shape is None else tuple(count("shape", size) for size in shape)
 
     def read(self, name: str, module: Any) -> None:
-        """Put a module behind the layers."""
+        """Append a module to the layers."""
         kind = type(module)
         if not _as_usual(module):
             raise InputError(
@@ -205,7 +205,7 @@ class _Reader:
         self._shape = tuple(after)
 
     def _batch_norm(self, name: str, part: Any) -> None:
-        """Batch norm in its eval mode as layers, and what it learns as one more."""
+        """Append batch norm in its eval mode, and its learned factors as a further layer."""
         shape = self._shape or ((self.found[-1].outputs,) if self.found else tuple(np.shape(part.weight)))
         if prod(shape) ** 2 > LARGEST:
             raise _NoConstantsError(
@@ -217,7 +217,7 @@ class _Reader:
             self.found.append(_diagonal(_numbers(part.weight), _numbers(part.bias), each, **_moves(part)))
 
     def _activate(self, phi: Activation, name: str) -> None:
-        """Put an activation behind the last layer, or behind a frozen identity where that is not its own."""
+        """Apply an activation to the last layer, or to a frozen identity if that layer already has one."""
         if not self.found:
             raise InputError(f"Certified constants need a linear layer first, got {name}={phi.name}; swap them.")
         last = self.found[-1]
@@ -228,7 +228,7 @@ class _Reader:
 
 
 def _batch_norm(name: str, module: Any, each: int) -> list[Layer]:
-    """(x - mean) / sqrt(variance + eps) with the mean and the variance that are kept."""
+    """Layers of (x - mean) / sqrt(variance + eps) with the stored mean and variance."""
     mean, variance = _numbers(module.running_mean), _numbers(module.running_var)
     if module.training or mean is None or variance is None:
         raise InputError(
@@ -243,7 +243,7 @@ def _diagonal(
     factors: Array, bias: Array | None, each: int, *, weight_moves: bool = False, bias_moves: bool = False,
     rounded: bool = False,
 ) -> Layer:  # fmt: skip
-    """One factor and one bias for each of so many entries in a row."""
+    """Layer with one factor and one bias for each block of ``each`` consecutive entries."""
     channels = len(factors)
     sharing = Sharing(channels * each, np.arange(channels * each).reshape(channels, 1, each))
     return Layer(

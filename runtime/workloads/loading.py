@@ -1,4 +1,4 @@
-"""Workloads by name: ``builtin:NAME``, ``hf:FOLDER``, or ``module:factory`` of the user."""
+"""Workloads by name: ``builtin:NAME``, ``hf:FOLDER``, or the user's ``module:factory``."""
 
 import importlib
 import inspect
@@ -30,26 +30,26 @@ BUILTIN: Final[Mapping[str, Callable[[], Workload]]] = MappingProxyType(
         "minilm": minilm,
     }
 )
-"""Those that bring their data along."""
+"""Built-in workloads that include their data."""
 
 ON_YOUR_DATA: Final[Mapping[str, Callable[..., Workload]]] = MappingProxyType({"cifar10-resnet18": cifar10_resnet18})
-"""Those that take a folder of the user as ``data``."""
+"""Built-in workloads that take a folder of the user as ``data``."""
 
 
 @teaches()
 def load_workload(name: str, data: Path | None = None, checkpoint: Path | None = None) -> Workload:
-    """The workload called ``name``: ``builtin:NAME``, ``hf:FOLDER``, or ``module:factory`` of the user.
+    """Load the workload called ``name``.
 
     The user's module is imported, so its code runs; the current folder is searched as in ``python -m``.
 
     Args:
         name: builtin:NAME, hf:FOLDER (`lastiterate.runtime.workloads.hugging_face`) or module:factory.
-        data: folder or file of the user's data, the keyword ``data`` of the factory; None calls it without.
-        checkpoint: initial weights of its network, as in `Workload.at_checkpoint`; None keeps those of the factory.
+        data: folder or file of the user's data, passed to the factory as ``data``; None omits it.
+        checkpoint: initial weights, as in `Workload.at_checkpoint`; None keeps those of the factory.
 
     Raises:
-        InputError: there is no such factory, it takes no ``data`` and some were given, it or its module raises, it does
-            not return a `Workload`, or the checkpoint cannot be used.
+        InputError: the factory does not exist, does not take the given ``data``, raises, or does not return a
+            `Workload`; its module raises; or the checkpoint cannot be used.
     """
     home, colon, attribute = name.partition(":") if isinstance(name, str) else ("", "", "")
     if not (home and colon and attribute):

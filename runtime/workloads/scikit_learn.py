@@ -1,4 +1,4 @@
-"""Data that ship with scikit-learn, and small networks on them."""
+"""Data sets that ship with scikit-learn, and small networks on them."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -19,11 +19,11 @@ from lastiterate.runtime.workloads.workload import Workload
 _FEATURE_NORM: Final = 5.0
 _TENTH: Final = 0.1
 _FEW_CENTERS: Final[Mapping[str, object]] = MappingProxyType({"centers": 21})
-"""Under a minute, where A.13 measures around all 201 iterates: neighbours in a training see nearly the same."""
+"""Takes under a minute; A.13 measures around all 201 iterates, but neighbours give similar results."""
 _UP: Final = 1 + 1e-9
-"""More than the rounding of a norm of a few thousand float64 numbers."""
+"""Factor that exceeds the rounding of a norm of a few thousand float64 numbers."""
 _ROW_NORM: Final = sqrt(_FEATURE_NORM**2 + 1) * _UP
-"""Of the longest row with the constant feature of the bias."""
+"""Norm of the longest row including the constant feature of the bias."""
 _STANDARDISED: Final = "Features are standardised by the data's own mean and deviation, which is not private itself."
 
 
@@ -32,15 +32,16 @@ def _tenth_of_cross_entropy(output: Tensor, target: Tensor) -> Tensor:
 
 
 def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "builtin:iris-mlp") -> Workload:
-    """The network of Chien & Li, appendix A.13: Iris, two layers, hidden width 64, 0.1 times cross-entropy.
+    """Network of Chien & Li, appendix A.13: Iris, two layers, hidden width 64, 0.1 times cross-entropy.
 
-    The paper gives no scale of the features, no activation and no initialisation of the weights. Chosen here: each
-    feature standardised to mean 0 and standard deviation 1 (the lengths in centimetres would make the constants depend
-    on the unit), ReLU, and torch's default initialisation of a linear layer.
+    The paper specifies no scale of the features, no activation and no initialisation. Chosen here: each
+    feature standardised to mean 0 and standard deviation 1 (with lengths in centimetres the constants would
+    depend on the unit), ReLU, and torch's default initialisation of a linear layer.
 
-    With ReLU the per-sample gradient *jumps* where a hidden unit switches, so it is not Hölder continuous of any order:
-    a sampled constant is finite only because few sampled pairs are close to each other. ``builtin:iris-mlp-tanh`` and
-    ``builtin:iris-mlp-gelu`` have smooth activations and true constants on every bounded domain.
+    With ReLU the per-sample gradient *jumps* where a hidden unit switches, so it is not Hölder continuous of
+    any order. A sampled constant is finite only because few sampled pairs are close to each other.
+    ``builtin:iris-mlp-tanh`` and ``builtin:iris-mlp-gelu`` have smooth activations and true constants on
+    every bounded domain.
     """
     features, labels = _standardised("iris", name)
     return Workload(
@@ -135,7 +136,7 @@ def shipped(data: str, name: str) -> tuple[np.ndarray[Any, np.dtype[np.float64]]
 
 
 def digits_cnn() -> Workload:
-    """A convolutional network on scikit-learn's 8 x 8 digits: two layers of 3 x 3 filters, tanh, cross-entropy."""
+    """Convolutional network on scikit-learn's 8 x 8 digits: two layers of 3 x 3 filters, tanh, cross-entropy."""
     name = "builtin:digits-cnn"
     images, labels = shipped("digits", name)
     pixels = torch.from_numpy(images / 16).reshape(-1, 1, 8, 8)

@@ -1,8 +1,8 @@
 """Samples of a data loader, numbered in the order of their checksums.
 
-A loader may shuffle, so the place of a sample in a pass has no meaning. Here a sample is identified by its bytes: the
-resulting numbers are the same in whatever order the samples came. A second pass detects samples that change from pass
-to pass, from a random transform perhaps.
+A loader may shuffle, so the position of a sample in a pass has no meaning. Samples are therefore identified
+by their bytes, and the numbers do not depend on the order of the pass. A second pass detects samples that
+change between passes, for example by a random transform.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,16 +24,16 @@ def read_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None)
     """Inputs and targets of a loader, in the order of their checksums.
 
     Args:
-        data: yields pairs (inputs, targets) whenever it is iterated: a DataLoader batches of them, anything else, as a
-            Dataset, one sample at a time.
-        samples: number of samples that are read of each pass; None for all of them.
+        data: yields pairs (inputs, targets) in every iteration: batches for a DataLoader, single samples for
+            anything else, such as a Dataset.
+        samples: number of samples read in each pass; None for all of them.
 
     Returns:
         Tensors of shape (n, ...).
 
     Raises:
-        InputError: it can be iterated only once, yields something else, samples of several shapes or types, none, too
-            few, more than the memory holds, or others in the second pass.
+        InputError: ``data`` can be iterated only once, or yields other items, samples of several shapes or
+            types, no or too few samples, more than fit in memory, or different samples in the second pass.
     """
     wanted = None if samples is None else count("samples", samples)
     if not isinstance(data, Iterable | Dataset):

@@ -1,4 +1,4 @@
-"""Samples for a trial: those that differ in labels, ignored entries, padding, weights and lengths, and some others."""
+"""Selection of test samples that differ in labels, ignored entries, padding, weights and lengths."""
 
 from collections.abc import Iterator
 from time import monotonic
@@ -12,29 +12,29 @@ from torch.utils.data import Subset, TensorDataset, default_collate
 from lastiterate.runtime.workloads.rows import Rows
 
 _LOOKED: Final = 2**21
-"""Bytes of targets and of inputs that are looked at; of more, rows that are spread evenly."""
+"""Bytes of targets and of inputs that are examined; larger data are sampled at evenly spaced rows."""
 
 _FEW: Final = 24
-"""Values that are told one from another; of more, the rarest, the most common and the extremes."""
+"""Number of values examined separately; of more, only the rarest, the most common and the extremes."""
 
 _COLUMNS: Final = 8
-"""Columns of a target whose extremes are looked at one by one: one may be a weight."""
+"""Number of a target's columns whose extremes are examined separately, since one may be a weight."""
 
 _SIGNS: Final = (0, -1, -100)
-"""Whole numbers by which padding and ignored entries are marked."""
+"""Integers that mark padding and ignored entries."""
 
 _MOST: Final = 16
-"""Rows that are tried together."""
+"""Number of rows tested together."""
 
 SAMPLES: Final = 512
-"""Samples that are looked at where there are more."""
+"""Largest number of samples examined."""
 
 _SECONDS: Final = 1.0
-"""Time to read targets that a data set does not hand out together."""
+"""Seconds for reading targets that a data set does not provide together."""
 
 
 def telling_rows(inputs: Rows | Tensor, targets: Rows | Tensor, most: int = _MOST) -> list[int]:
-    """Indices of at most so many rows, those in which a tie between rows would show first.
+    """Indices of at most ``most`` rows, those in which a tie between rows would show first.
 
     >>> telling_rows(torch.ones(100, 2), torch.tensor([0] * 99 + [1]))
     [99, 0, 33, 66]
@@ -52,7 +52,7 @@ def telling_rows(inputs: Rows | Tensor, targets: Rows | Tensor, most: int = _MOS
 
 
 def _distinct(values: Tensor) -> Tensor:
-    """The values of whole numbers, rarest first, of many some."""
+    """Distinct integer values, rarest first; only some if there are many."""
     kinds, counts = torch.unique(values, return_counts=True)
     found: Tensor = kinds[counts.argsort(stable=True)]
     if len(found) <= _FEW:
@@ -63,7 +63,7 @@ def _distinct(values: Tensor) -> Tensor:
 
 
 def _extremes(values: Tensor) -> Iterator[int]:
-    """Rows at which something that may be counted is greatest or least."""
+    """Rows at which a quantity of `_counted` is largest or smallest."""
     if not values.numel() or values.is_complex():
         return
     row = values[:1].numel() * values.element_size()
@@ -76,7 +76,7 @@ def _extremes(values: Tensor) -> Iterator[int]:
 
 
 def _counted(flat: Tensor) -> Iterator[Tensor]:
-    """For every row numbers of which a loss may make something, each of shape (rows,)."""
+    """Quantities of every row that a loss may use, each of shape (rows,)."""
     whole = flat.dtype is torch.bool or not flat.is_floating_point()
     if whole or len(torch.unique(flat)) <= _FEW:
         for value in _distinct(flat.int() if flat.dtype is torch.bool else flat):
@@ -88,7 +88,7 @@ def _counted(flat: Tensor) -> Iterator[Tensor]:
 
 
 def spread_over(samples: int) -> list[int]:
-    """Indices of at most `SAMPLES` samples, spread evenly over all."""
+    """Indices of at most `SAMPLES` evenly spaced samples."""
     return sorted({round(k) for k in np.linspace(0, samples - 1, min(SAMPLES, samples))})
 
 
@@ -103,7 +103,7 @@ def some_rows(items: Any) -> tuple[Tensor, Tensor]:
 
 
 def targets_of(items: Any) -> Tensor | None:
-    """The targets of all items, or of as many as are read in a second; None where there are none."""
+    """Targets of all items, or of those that can be read in a second; None if a subset's are incomplete."""
     if isinstance(items, TensorDataset) and len(items.tensors) == 2:
         return items.tensors[1]
     if isinstance(items, Subset):

@@ -20,11 +20,11 @@ _OF_OTHERS: Final = tuple(f"{Path(inspect.getfile(one)).parent}{os.sep}" for one
 """Folders whose code is not the user's."""
 
 _LETTERS: Final = 300
-"""Letters of another's message that are repeated."""
+"""Largest number of characters quoted from another error message."""
 
 
 def describe_error(error: BaseException) -> str:
-    """Describe what was raised, and at which line of the user's code, as part of a sentence."""
+    """Describe an exception, and the line of the user's code that raised it, as part of a sentence."""
     words = " ".join(str(error).split()).rstrip(".;")
     said = f": {shorten(words, _LETTERS, placeholder=' ...')}" if words else ""
     trace, place = error.__traceback__, ""
@@ -38,7 +38,7 @@ def describe_error(error: BaseException) -> str:
 
 @contextmanager
 def user_code(need: str, rest: str) -> Iterator[None]:
-    """Turn what user code raises into an `InputError` of one sentence, except where memory ran out."""
+    """Turn an exception of user code into an `InputError` of one sentence, unless memory ran out."""
     try:
         yield
     except InputError:
@@ -50,7 +50,7 @@ def user_code(need: str, rest: str) -> Iterator[None]:
 
 
 def refuse_complex(what: str, /, **values: Iterable[Tensor]) -> None:
-    """Refuse complex numbers, of which a cast to a real dtype would silently take the real part."""
+    """Refuse complex numbers, whose imaginary part a cast to a real dtype would silently drop."""
     for name, tensors in values.items():
         for one in tensors:
             if one.is_complex():

@@ -1,12 +1,12 @@
-"""One forward pass and one gradient of a workload before anything long begins, to refuse it at once.
+"""Test of a workload by one forward pass and one gradient, before anything long begins.
 
-A per-sample gradient is a function of the parameters and of one sample only. Batch norm and dropout break that by
-construction while they train, and are refused by their type. Anything else is tried out: the same row twice (is it
-random?), a row alone and among others (does it mix samples?), the buffers before and after (does a forward pass leave
-traces?), and the batched gradient against a plain backward pass.
+A per-sample gradient is a function of the parameters and of one sample only. Batch norm and dropout violate
+this by construction in training mode and are refused by type. Everything else is tested: the same row twice
+(randomness), a row alone and among others (mixing of samples), the buffers before and after (side effects of
+a forward pass), and the batched gradient against a plain backward pass.
 
-A part in eval mode is taken as it is. Dropout does nothing there, and batch norm is an affine map of one sample with
-constant statistics. If these come from the private data, no theorem covers their release.
+A part in eval mode is accepted. There, dropout does nothing, and batch norm is an affine map of one sample
+with constant statistics. If these come from the private data, no theorem covers their release.
 """
 
 from collections.abc import Callable
@@ -35,12 +35,12 @@ DROPOUT = nn.modules.dropout._DropoutNd
 
 
 def refuse_mixing(module: nn.Module) -> None:
-    """Refuse a module that mixes samples or is random by its type, or complex: it has no real per-sample gradients.
+    """Refuse a module that is complex, or that mixes samples or is random by its type.
 
     Raises:
-        InputError: a part of it is a batch norm, an instance norm that tracks statistics, or a dropout, in training
-            mode; or a batch norm without statistics of its own, in any mode; a parameter or buffer is complex, or a
-            parameter lazy.
+        InputError: a part is a batch norm, an instance norm that tracks statistics, or a dropout, in training
+            mode, or a batch norm without stored statistics in any mode; a parameter or buffer is complex, or
+            a parameter is lazy.
     """
     for name, one in module.named_parameters():
         if nn.parameter.is_lazy(one):
@@ -63,7 +63,7 @@ def refuse_mixing(module: nn.Module) -> None:
 
 
 def place_loss(loss: Loss, device: torch.device, dtype: torch.dtype) -> Loss:
-    """The loss with the tensors that it holds on the device and in the dtype, as the network is."""
+    """The loss with its own tensors on the device and in the dtype of the network."""
     held = [*loss.parameters(), *loss.buffers()] if isinstance(loss, nn.Module) else []
     if not isinstance(loss, nn.Module) or all((one.device, one.dtype) == (device, dtype) for one in held):
         return loss
@@ -72,14 +72,14 @@ def place_loss(loss: Loss, device: torch.device, dtype: torch.dtype) -> Loss:
 
 
 def probe(name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows, batched: Callable[[], Tensor]) -> None:
-    """Try a workload at the parameters of its module, on the device and in the dtype of the measurement.
+    """Test a workload at the parameters of its module, on the device and in the dtype of the measurement.
 
-    ``batched`` computes the gradient of the first sample as it will be computed, shape (dimension,).
+    ``batched`` computes the gradient of the first sample as in the measurement, shape (dimension,).
 
     Raises:
-        InputError: the module or the loss raises, is random, or mixes samples; a forward pass changes a buffer; the
-            loss is not a finite number or does not depend on a trained parameter; or its gradient is not finite or
-            cannot be batched.
+        InputError: the module or the loss raises, is random, or mixes samples; a forward pass changes a
+            buffer; the loss is not a finite number or does not depend on a trained parameter; or its gradient
+            is not finite or cannot be batched.
     """
     for part, values in (*module.named_parameters(), *module.named_buffers()):
         if not bool(torch.isfinite(values).all()):
@@ -139,7 +139,7 @@ def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
 
 
 def _extreme_labels(rows: Rows) -> set[int]:
-    """Rows with the least and with the greatest of whole-numbered targets: a label out of range is one of them."""
+    """Rows with the smallest and the largest integer target, which include any label out of range."""
     targets = rows.values
     if targets.is_floating_point() or targets.is_complex() or targets.dtype is torch.bool or not targets.numel():
         return set()
@@ -195,7 +195,7 @@ _JUMPING: Final = (
 
 
 def jumps(module: nn.Module) -> str:
-    """Warning about measured constants where a part of the network has kinks, or ""."""
+    """Warning about measured constants if a part of the network has kinks; otherwise empty."""
     kind = next((type(part).__name__ for part in module.modules() if isinstance(part, _JUMPING)), "")
     said = "gradients jump, so no finite constant is true: these describe the sampled distances only."
     return f"{kind} {said}" if kind else ""

@@ -1,4 +1,4 @@
-"""Trained weights from a file, read as numbers: nothing in the file is executed."""
+"""Trained weights from a file, read as numbers; no code in the file is executed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,22 +16,22 @@ Weights = dict[str, Tensor]
 """Tensors by the names of a ``state_dict``."""
 
 _NESTED: Final = ("state_dict", "model_state_dict", "model_state", "model")
-"""Keys under which training scripts keep the weights beside an optimiser's state."""
+"""Keys under which training scripts store the weights next to an optimiser's state."""
 
 _WRAPPERS: Final = ("module.", "_module.", "_orig_mod.")
-"""Prefixes that DataParallel, Opacus and torch.compile write before every name, one around the other."""
+"""Prefixes of names added by DataParallel, Opacus and torch.compile, possibly nested."""
 
 _NAMED: Final = 3
 
 
 def read_weights(path: Path) -> Weights:
-    """The tensors of a checkpoint, on the CPU, by their names in the network.
+    """Tensors of a checkpoint, on the CPU, by their names in the network.
 
-    The file is the output of ``torch.save(module.state_dict(), path)``, or in the format of safetensors. A
-    ``state_dict`` beside an optimiser's state is found. Prefixes of DataParallel, Opacus and torch.compile are removed.
+    The file is the output of ``torch.save(module.state_dict(), path)`` or a safetensors file. A ``state_dict``
+    stored with an optimiser's state is accepted. Prefixes of DataParallel, Opacus and torch.compile are removed.
 
     Raises:
-        InputError: there is no such file, it is damaged or not a checkpoint, it holds more than tensors (a pickled
+        InputError: the file is missing, damaged or not a checkpoint, it holds more than tensors (a pickled
             module is refused, never loaded), or a weight is not finite.
     """
     read = read_saved(path)
@@ -55,7 +55,7 @@ def read_weights(path: Path) -> Weights:
 
 
 def read_saved(path: Path, called: str = "checkpoint") -> Mapping[str, object]:
-    """The tensors and plain values in a file of torch.save or safetensors; ``called`` is its name in errors."""
+    """Tensors and plain values in a file of torch.save or safetensors; ``called`` is its name in errors."""
     got = f"got {called}={path}"
     if not path.is_file():
         raise InputError(f"A {called} must be a file, {got}; check the path.")
@@ -68,7 +68,7 @@ def read_saved(path: Path, called: str = "checkpoint") -> Mapping[str, object]:
 
 
 def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
-    """Put weights into a module, all of them and nothing else; formats are converted to those of the module."""
+    """Load weights into a module, which must match exactly; number formats are converted to the module's."""
     own = module.state_dict()
     # safetensors leaves out tensors that are others, as a tied head is
     places = {(own[name].data_ptr(), own[name].shape): name for name in own if name in weights}
@@ -129,6 +129,6 @@ def _of_safetensors(path: Path, called: str) -> Mapping[str, object]:
 
 
 def _kind(values: Tensor) -> str:
-    """Shape and kind of number, which must be the same; how many bits a number has may differ."""
+    """Shape and kind of number, which must match; the number of bits may differ."""
     number = "complex" if values.is_complex() else "real" if values.is_floating_point() else "whole"
     return f"{tuple(values.shape)} {number}"

@@ -27,23 +27,23 @@ class Workload:
     """A network, its per-sample loss and its data.
 
     Args:
-        name: of the workload in results.
-        module: makes a freshly initialised module; its randomness must come from torch's global generator.
-        loss: loss(output, target), output of shape (k, ...), target of shape (k, ...); returns a scalar. Gradients are
-            of one sample, k = 1; the loss of several must be the mean, or the sum, of theirs.
-        inputs: shape (n, ...), one row a sample. Floating inputs are cast to the dtype of the measurement.
+        name: name of the workload in results.
+        module: factory of a freshly initialised module; its randomness must come from torch's global generator.
+        loss: loss(output, target), a scalar, for output and target of shape (k, ...). Gradients are of one
+            sample, k = 1; the loss of several must be the mean, or the sum, of their single losses.
+        inputs: shape (n, ...), one row per sample. Floating inputs are cast to the dtype of the measurement.
         targets: shape (n, ...).
         remark: a remark for the reader of results.
-        constants: constants(module, diameter) in closed form, where they are known: they hold on the ball of that
-            diameter around the parameters of ``module``, for every sample with features no longer than it states.
-        recommended: settings for a network of this size, used where the user gives none: fields of
+        constants: constants(module, diameter) in closed form, if known. They hold on the ball of that diameter
+            around the parameters of ``module``, for every sample with features no longer than stated.
+        recommended: defaults for a network of this size: fields of
             `lastiterate.runtime.constants.sampling.Sampling`, arguments of
             `lastiterate.runtime.training.descent.paper_run`, and ``samples``, the number of samples to draw.
-        subset: the draw of the samples from more, see `subset`; None if these are all.
+        subset: the draw of these samples from a larger set, see `subset`; None if these are all.
 
     Raises:
-        InputError: no tensors, complex ones, no sample, inputs and targets of different length, a value that is not
-            finite, or a module in place of its factory.
+        InputError: data that are not tensors, complex, empty, of different lengths or not finite, or a module
+            in place of its factory.
     """
 
     name: str
@@ -95,10 +95,10 @@ class Workload:
         samples: int | None = None,
         **others: Any,
     ) -> "Workload":
-        """The workload on the samples of a DataLoader or Dataset.
+        """Workload on the samples of a DataLoader or Dataset.
 
-        ``samples`` and the errors are those of `lastiterate.runtime.workloads.streaming.read_samples`; other arguments
-        are those of the class.
+        ``samples`` and the errors are those of `lastiterate.runtime.workloads.streaming.read_samples`; other
+        arguments are those of the class.
         """
         inputs, targets = read_samples(loader, samples)
         return cls(name, module, loss, inputs, targets, **others)
@@ -109,17 +109,18 @@ class Workload:
         return int(self.inputs.shape[0])
 
     def at_checkpoint(self, path: Path | str) -> "Workload":
-        """The workload whose network starts from saved weights, whatever the seed.
+        """Workload whose network starts from saved weights, for every seed.
 
-        Results are about runs that start at these weights. The privacy of the weights themselves is not accounted for:
-        where they were trained on the data, that training needs an account of its own.
+        Results concern runs that start at these weights. The privacy of the weights is not accounted for: if
+        they were trained on the data, that training needs its own account.
 
         Args:
-            path: the output of ``torch.save(module.state_dict(), path)``, or a safetensors file; nothing in it runs.
+            path: output of ``torch.save(module.state_dict(), path)``, or a safetensors file; no code in it is
+                executed.
 
         Raises:
-            InputError: as `lastiterate.runtime.workloads.weights.read_weights`, or its weights are not those of this
-                network.
+            InputError: as in `lastiterate.runtime.workloads.weights.read_weights`, or the weights do not fit
+                this network.
         """
         weights = read_weights(Path(path))
 
@@ -137,7 +138,7 @@ class Workload:
         )
 
     def certified(self, seed: int, diameter: float) -> LossConstants:
-        """The constants of the loss on the ball of this diameter around the parameters initialised from ``seed``."""
+        """Constants of the loss on the ball of ``diameter`` around the parameters initialised from ``seed``."""
         if self.constants is None:
             raise InputError(
                 f"Certified constants need a closed form, got workload={self.name}; give the workload constants, or "
@@ -170,7 +171,7 @@ class Workload:
             return self.module()
 
     def initial(self, seed: int) -> nn.Module:
-        """The module as initialised from ``seed``, on the CPU, leaving torch's global generator as it was."""
+        """Module initialised from ``seed``, on the CPU; torch's global generator is left unchanged."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(count("seed", seed, least=0))
             module = self._made()
@@ -189,20 +190,20 @@ class Workload:
 
 
 def described_workload(what: str, workload: object) -> Workload:
-    """The workload itself, or an `InputError` where it is not one."""
+    """The workload itself; an `InputError` if it is not one."""
     if not isinstance(workload, Workload):
         raise InputError(f"{what} needs a Workload, got workload={type(workload).__name__}; build one, or load one.")
     return workload
 
 
 _SUBSET: Final = 2**50
-"""The purpose of the stream that draws the samples."""
+"""Purpose of the stream that draws the samples."""
 
 
 def subset(workload: Workload, samples: int, seed: int) -> Workload:
-    """The workload on a random subset of its samples, drawn uniformly, in the order of the data.
+    """Workload on a uniformly drawn subset of its samples, in the order of the data.
 
-    A run on it is a run on ``samples`` samples, and is accounted for as one: no privacy is claimed from the draw.
+    A run on it is accounted for as a run on ``samples`` samples; no privacy is claimed from the draw.
     """
     if count("samples", samples) > workload.samples:
         raise InputError(
