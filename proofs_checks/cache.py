@@ -1,9 +1,9 @@
-"""Reports kept between runs, addressed by everything that can change them.
+"""Reports kept between runs, keyed by everything that can change them.
 
-The key of an entry is a hash of the claim's data, of the modules that decide it (`find_modules`), and of the versions
-of Python and the solvers. Entries are written whole or not at all; one that cannot be read, or is of another
-claim, is dropped and decided again. A checksum detects damage, not intent: anyone who can write to the folder can have
-any verdict printed, as can anyone who can write to the package; ``--no-cache`` takes nothing from it.
+The key of an entry is a hash of the claim's data, of the modules that decide it (`find_modules`), and of the
+versions of Python and the solvers. Entries are written atomically. An entry that is unreadable or belongs to
+another claim is deleted, and its claim is decided again. A checksum detects damage, not intent: anyone who can
+write to the folder or the package can have any verdict printed. ``--no-cache`` ignores the folder.
 """
 
 import ast
@@ -36,14 +36,14 @@ from lastiterate.symbolic.claim import Claim
 
 _SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy", "clarabel")
 PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")
-"""The packages that may decide a claim of a reader's own folder, whose modules may use anything of them."""
+"""Packages that may decide a claim of a user's own folder, whose modules may import anything from them."""
 
 NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE, Engine.RECOMPUTATION})
-"""Engines that run `bound`; the others need almost nothing of `numeric`, and nor do claims decided by them."""
+"""Engines that run `bound`; the others need almost nothing of `numeric`."""
 
 
 def deciding(engines: Iterable[str]) -> tuple[str, ...]:
-    """Names of the modules from which `find_modules` finds the code that decides by these engines."""
+    """Names of the root modules from which `find_modules` finds the code of these engines."""
     return (
         "lastiterate.proofs_checks.decide",
         *(f"lastiterate.proofs_checks.engines.{engine.value}" for engine in Engine if engine in engines),
@@ -52,9 +52,9 @@ def deciding(engines: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2)
 def _foundation(numbers: bool) -> str:
-    """Hash of the sources that decide, with or without those of `bound`, and of the versions of what they use.
+    """Hash of the deciding sources, with or without those of `bound`, and of the versions that they use.
 
-    Reading them takes a second or two, so it is kept until a byte of the package changes.
+    Computing it takes a second or two, so it is stored until a byte of the package changes.
     """
     kept = cache_folder("foundations") / f"{digest([everything(), numbers])[:33]}.txt"
     with suppress(OSError, DamagedError):
@@ -91,7 +91,7 @@ def _files() -> Iterator[tuple[str, bytes]]:
 
 
 class _Printer(ReprPrinter):  # type: ignore[misc]
-    """Sympy's printer, with a letter's declarations sorted: equal letters keep the order of the first one made."""
+    """Sympy's printer with sorted declarations of letters; Sympy keeps the order of the first equal letter."""
 
     def __init__(self) -> None:
         super().__init__({"order": "none"})  # arguments are sorted already; sorting them again is slow
@@ -101,7 +101,7 @@ class _Printer(ReprPrinter):  # type: ignore[misc]
 
 
 class _Distinct(_Printer):
-    """The same with the declarations of functions, and with letters of one name distinguished."""
+    """Printer that also writes the declarations of functions and numbers the dummies of one name."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ def _canonical(value: Any, printer: ReprPrinter | None = None) -> Any:
 
 
 def content(claim: Claim) -> str:
-    """Hash of the statement and the checks of a claim, without its words."""
+    """Hash of the checks, assumptions and statement of a claim, without its words."""
     return digest(_canonical([claim.checks, claim.assumptions, claim.statement], _Printer()))[:16]
 
 
@@ -152,7 +152,7 @@ class ReportCache:
     """A folder of reports.
 
     Args:
-        folder: folder of the entries, made on the first write; one in the user's cache folder if None.
+        folder: folder of the entries, created on the first write; None for one in the user's cache folder.
         sources: hash of modules outside the package that can change a report; "" for claims of the ledger.
     """
 
@@ -169,7 +169,7 @@ class ReportCache:
         return self.folder / f"{digest([self.basis(claim), _canonical(claim)])[:40]}.json"
 
     def read(self, claim: Claim) -> ClaimReport | None:
-        """The report kept on this claim; None where there is none, or where the entry is damaged."""
+        """The report stored on this claim; None if it is missing or damaged."""
         return self._read(self.address(claim), claim.key)
 
     def _read(self, path: Path, key: str) -> ClaimReport | None:
@@ -180,19 +180,19 @@ class ReportCache:
                 return report
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, LookupError):  # damaged, or no report of this version
+        except (OSError, ValueError, TypeError, LookupError):  # damaged, or of another version
             pass
         path.unlink(missing_ok=True)
         return None
 
     def write(self, claim: Claim, report: ClaimReport) -> None:
-        """Keep a report."""
+        """Store a report."""
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.address(claim)
         write_whole(path, seal(json.dumps([path.stem, report.to_json()]).encode() + b"\n"))
 
     def read_ledger(self) -> tuple[ClaimReport, ...]:
-        """The reports of the ledger, whose claims need not be built while no file of the package changes; or none."""
+        """Stored reports on all claims of the ledger, without building the claims; () if one is missing."""
         names = dict[str, str]()
         with suppress(OSError, DamagedError):
             names = json.loads(read_sealed(self._ledger()))
@@ -200,7 +200,7 @@ class ReportCache:
         return reports if len(reports) == len(names) else ()
 
     def write_ledger(self, claims: Iterable[Claim]) -> None:
-        """Note the files of the reports on all claims of the ledger."""
+        """Record the report files of all claims of the ledger."""
         names = {claim.key: self.address(claim).name for claim in claims}
         self.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self._ledger(), seal(json.dumps(names).encode() + b"\n"))
@@ -255,11 +255,11 @@ def _read(text: bytes) -> _Text:
 
 
 def find_modules(roots: Iterable[str | Path], without: Collection[str] = ()) -> dict[str, Path]:
-    """The roots and all modules that they import, with their files: the package's, and those of a reader's repository.
+    """Files of the roots and of all modules that they import, from the package or a user's repository.
 
     Args:
         roots: names of modules, or files.
-        without: packages that are left out, together with their imports.
+        without: packages to exclude, together with their imports.
     """
     found: dict[str, Path] = {}
     ahead = [*roots]
@@ -278,7 +278,7 @@ def find_modules(roots: Iterable[str | Path], without: Collection[str] = ()) -> 
 
 
 def _file(name: str) -> Path | None:
-    """The file of a module of the package, or of one in the repository of a reader's module."""
+    """File of a module of the package or of a user's repository; None for any other module."""
     first, *rest = name.split(".")
     if first == _PACKAGE:
         bases = [Path(folder).joinpath(*rest) for folder in import_module(_PACKAGE).__path__]
@@ -289,7 +289,7 @@ def _file(name: str) -> Path | None:
 
 
 def fingerprint(roots: Iterable[str | Path], without: Collection[str] = ()) -> str:
-    """Hash of the modules of a closure and of their data files; arguments as for `find_modules`."""
+    """Hash of the modules of `find_modules`, with the same arguments, and of their data files."""
     found = sha256()
     for name, path in sorted(find_modules(roots, without).items()):
         said = _read(path.read_bytes())

@@ -1,11 +1,15 @@
-"""The one question behind a verdict: whether what the checks of a claim show gives what the claim states.
+"""Whether the checks of a claim imply its statement.
 
-A statement that is one of the checks needs no further proof. A bound of the divergence of the last iterates follows
-from profiles or from bounds of the divergence. From profiles: the conditions of the statement grant what the
-derivations suppose; a minimum is at most what a derivation reaches where it holds for every choice in its ranges, and
-one for each alternative of a smaller of several terms is enough. From bounds of the divergence, each for a part of the
-statement's range: letters that may be chosen, such as the window of shifts, take values in the letters of the
-statement, and at every point some bound has all its premises met and is at most each alternative of the one claimed.
+A statement that equals one of the checks needs no further proof. A bound of the divergence of the last iterates
+follows from derived profiles or from derived bounds of the divergence.
+
+From profiles: the conditions of the statement must grant what the derivations suppose. A minimum over ranges is
+at most the value of a derivation that holds for every choice in the ranges. The smaller of several terms needs
+one derivation for each term.
+
+From bounds of the divergence, each for a part of the statement's range: letters that may be chosen, such as the
+window of shifts, take values in the letters of the statement. For each alternative of the claimed bound, some
+bound at every point has all its premises met and is at most that alternative.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -92,12 +96,12 @@ from lastiterate.symbolic.statement import (
 )
 
 _z, _next, _a = sp.symbols("z_j z_next a_j", real=True)
-"""The distance at a step of the window, that after it, and the shift."""
+"""Distance before a step of the window, distance after it, and shift."""
 _j: Final = sp.Symbol("j", integer=True, nonnegative=True)
-"""The number of a step in its window."""
+"""Index of a step in its window."""
 _k, _v, _eta = sp.symbols("k_j v_j eta_j", real=True)
 _FULL: Final = {b: n, _k: sp.S.One, _v: sigma**2, _eta: eta, w: T - tau, omega(_z): L * _z**lam}
-"""Letters of derivations, for full batches, equal steps and Hoelder continuous gradients."""
+"""Values of letters of derivations for full batches, equal steps and Hoelder continuous gradients."""
 
 _EVERY: Final = "at every step j of the next number of steps "
 _NEIGHBOURS: Final = Neighbours(SAMPLES, OTHER)
@@ -131,21 +135,22 @@ _GRANTS: Final[Mapping[Hypothesis, set[sp.Basic]]] = {
         {_NEIGHBOURS, CyclicBatches(b, n)}
     ),
 }
-"""The conditions of a statement that grant what a derivation supposes of the runs."""
+"""Hypothesis of a derivation -> the conditions of a statement that grant it."""
 
 _CHOSEN: Final = {w, tau, c}
-"""Letters with a meaning that do not describe a run: a window of its steps, a bound of the expansion of a step."""
+"""Letters of the notation for a window of steps and a bound of their expansion, which do not describe a run."""
 
 
 def left_open(claim: Claim) -> str:
-    """The part of the statement of a claim that its checks, all of which hold, leave open, in words; "" for none."""
+    """What the checks of a claim, all of which hold, leave open of its statement, in words; "" for nothing."""
     return _not_supported(claim) or _not_implied(claim)
 
 
 def _not_supported(claim: Claim) -> str:
-    """Reason why the checks cannot support the statement, although they hold; "" where they may.
+    """Reason why the checks cannot support the statement, although they hold; "" if they may.
 
-    No check is about a run or shares a letter with it, or it is an inequality between numbers that fails at a point.
+    Either no check is about a run or shares a letter with the statement, or the statement is an inequality
+    between numbers that fails at a point.
     """
     said = claim.statement
     if said is None:
@@ -166,10 +171,11 @@ def _not_supported(claim: Claim) -> str:
 
 
 def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
-    """Reason why what checks say is not shown as they say it, or "": they must list what their derivations suppose.
+    """Reason why a check is not shown as it reads; "" if there is none.
 
-    `lastiterate show` and the lock file list them for claims without a statement. A condition that nothing meets is not
-    a supposition.
+    A check must list in ``supposed`` what its derivation supposes, and those conditions must not be impossible. A
+    claim of the ledger without a statement is exempt if the derivation is the package's: `lastiterate show` and
+    the lock file list what it supposes.
     """
     for check in checks:
         if not isinstance(check, Derived | RenyiBound | Tracked):
@@ -195,9 +201,10 @@ def _is_of_ledger(claim: Claim) -> bool:
 
 
 def _not_implied(claim: Claim) -> str:
-    """The part of the statement that does not follow from the checks; "" where it does.
+    """The part of the statement that does not follow from the checks; "" if all of it does.
 
-    Without a derivation a bound that attacks do not refute may be the statement; beside one attacks carry no verdict.
+    Without a derivation, a bound that attacks do not refute may be the statement. With one, attacks carry no
+    verdict.
     """
     said, derives = claim.statement, any(check.engine == Engine.DERIVATION for check in claim.checks)
     bounds = [check for check in claim.checks if isinstance(check, UpperBound)]
@@ -217,7 +224,7 @@ def _not_implied(claim: Claim) -> str:
 
 
 def _follows(said: ForAll, claim: Claim) -> None:
-    """Raise an error unless the derivations together bound what the statement says."""
+    """Raise an UnprovedError unless the derivations together imply the statement."""
     if not isinstance(said.body, sp.Le) or said.body.lhs.func is not RenyiDivergence:
         raise UnprovedError("a bound of a divergence is needed")
     order, *laws = said.body.lhs.args
@@ -259,12 +266,13 @@ class _Theorem(NamedTuple):
     """A derived theorem about full batches and equal steps, in the letters of a statement.
 
     Attributes:
-        square: the bound of mu^2.
-        sums: the letters in it that stand for a sum over the steps of a window, with the summand at step j.
-        laws: what it supposes of every step of a number of them: of the window, of those before it, or of all T.
-        start: the distance at the beginning of its window, where it has shifts.
-        hypotheses: what else it supposes of the runs.
-        given: what it and the comparison of its profile suppose of the numbers.
+        square: upper bound of mu^2.
+        sums: letters of ``square`` that stand for a sum over the steps of a window -> the summand at step j.
+        laws: pairs of a number of steps (the window, those before it, or all T) and a law that each of them
+            obeys.
+        start: distance at the beginning of the window; None without shifts.
+        hypotheses: its other hypotheses about the runs.
+        given: its premises about numbers, with those of the claim.
     """
 
     square: sp.Expr
@@ -291,7 +299,7 @@ def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[sp.Ba
             if first == 0 and sp.Symbol(letter, real=True) not in term.free_symbols and letter[0] != "z":
                 if count == w or (count == T and term.subs(_a, 0) == 0):
                     sums[last] = term.subs(put)
-            elif first in (sp.S.Zero, D):  # else it is tracked before
+            elif first in (sp.S.Zero, D):  # otherwise the distance is tracked before the window
                 distances.append(first)
             if (sp.Symbol(letter, real=True), after) == (_z, _next):
                 hidden.add(sp.Eq(last, 0))
@@ -306,7 +314,7 @@ def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[sp.Ba
             here = Hypothesis(says, constants[1:] if says != one.says else constants, one.symmetric)
             values = {} if here in _OF_CLASSES else put
             others.append(replace(here, constants=tuple(part.subs(values) for part in here.constants)))
-    if ends - hidden:  # what a path hides, of which the statement says so
+    if ends - hidden:  # others are hidden by a path, as the statement says
         raise UnprovedError(f"it is not known how a statement would suppose that {sorted(map(str, ends))}")
     given = frozenset(condition.subs(put) for condition in made.given.union(assumptions))
     start = distances[0] if distances else None
@@ -327,7 +335,7 @@ def _minima(square: sp.Expr) -> Iterator[tuple[sp.Expr, tuple[sp.Basic, ...]]]:
 
 
 def _window(square: sp.Expr, ranges: tuple[sp.Basic, ...], supposed: frozenset[Boolean]) -> None:
-    """Raise an error unless the window of a term begins at a step in 0, ..., T - 1, and nothing else is chosen."""
+    """Raise an UnprovedError unless a term's window begins at a step in 0, ..., T - 1 and is its only choice."""
     chosen = {one[0]: one[1:] for one in ranges if isinstance(one, sp.Tuple) and one[0].args != (t,)}
     if chosen.keys() - {tau, w} or len(chosen) > 1 or (square.free_symbols & {tau, w}) - chosen.keys():
         raise UnprovedError(f"a choice of tau or of w is needed, got {sorted(chosen, key=str)}")
@@ -344,7 +352,7 @@ def _reached(
     conditions: set[sp.Basic],
     supposed: frozenset[Boolean],
 ) -> None:
-    """Raise an error unless a theorem reaches the term, or one reaches each of those that it is the least of."""
+    """Raise an UnprovedError unless theorems reach the term, or each alternative of its minimum."""
     known = set[sp.Basic]().union(*(theorem.square.atoms(sp.Min) for theorem in theorems))
     least = next((one for one in square.atoms(sp.Min) - known if len(one.args) > 1), None)
     if least is not None:
@@ -382,7 +390,7 @@ def _equal(square: sp.Expr, theorem: _Theorem, supposed: frozenset[Boolean]) -> 
 
 @cache
 def _ratio(one: sp.Expr, other: sp.Expr) -> sp.Expr | None:
-    """The ratio of two summands that is the same at every step; None where it is not."""
+    """Ratio of two summands if it is the same at every step, else None."""
     ratio = sp.simplify(one / other)
     return None if any(letter == _j or str(letter).endswith("_j") for letter in ratio.free_symbols) else ratio
 
@@ -395,9 +403,9 @@ def _at_step(summand: sp.Expr) -> sp.Expr:
 def _granted(
     theorem: _Theorem, ranges: tuple[sp.Basic, ...], conditions: set[sp.Basic], supposed: frozenset[Boolean]
 ) -> None:
-    """Raise an error unless the conditions of a statement grant what a theorem supposes.
+    """Raise an UnprovedError unless the conditions of a statement grant what a theorem supposes.
 
-    Of a share of the noise in [0, 1] a theorem may exclude the ends: there a price is infinite, or nothing is changed.
+    A theorem may exclude the ends of a noise share in [0, 1]: there a cost is infinite, or nothing changes.
     """
     for hypothesis in theorem.hypotheses:
         if not _is_granted(hypothesis, conditions):
@@ -420,9 +428,9 @@ def _granted(
 
 
 def _hides(count: sp.Expr, law: Relational, hidden: sp.Basic, given: frozenset[Boolean]) -> None:
-    """Raise an error unless distances and shifts, as the condition `Hides` has them, obey what a theorem supposes.
+    """Raise an UnprovedError unless distances and shifts of the condition `Hides` obey a theorem's law.
 
-    Its conditions on all T steps hold before the window, too, without a shift.
+    A law of all T steps must also hold before the window, where there is no shift.
     """
     shifts, expands, begins, tracked = hidden.args
     if law.gts != _next or begins != tau or getattr(shifts(t), "args", ()) != (t,) or _letter(shifts(t)) != _a:
@@ -446,21 +454,21 @@ def _letter(value: sp.Expr) -> sp.Symbol:
 
 
 def _is_granted(hypothesis: Hypothesis, conditions: Collection[sp.Basic]) -> bool:
-    """Tell whether the conditions of a statement grant what a derivation supposes; a judgement is never granted."""
+    """Tell whether the conditions of a statement grant a hypothesis; a judgement is never granted."""
     needed = _GRANTS.get(hypothesis)
     return needed is not None and needed <= set(conditions)
 
 
-# From bounds of the divergence, each for a part of what the statement speaks of.
+# From bounds of the divergence, each for a part of the statement's range.
 
 
 def _join(
     bound: sp.Expr, letters: tuple[sp.Basic, ...], claim: Claim, granted: set[sp.Basic], supposed: frozenset[Boolean]
 ) -> None:
-    """Raise an error unless the bounds among the checks of a claim together give the one of its statement.
+    """Raise an UnprovedError unless the bounds among a claim's checks together imply that of its statement.
 
-    ``granted`` are the conditions of the statement and those that they contain, ``supposed`` the relations between
-    numbers among them.
+    ``granted`` are the conditions of the statement and those that they contain; ``supposed`` are the relations
+    between numbers among them.
     """
     numbers = frozenset(one for one in supposed if not one.has(largest_order))
     why = impossible(sorted(numbers, key=str))
@@ -523,7 +531,7 @@ class _Case:
         return [one for letter in letters if letter in self.values for one in declared(letter, self.values[letter])]
 
     def _facts(self, claim: Claim, letters: Collection[sp.Basic], numbers: frozenset[Boolean]) -> Iterator[Boolean]:
-        """The inequalities among the checks at these values, where their premises are met."""
+        """Inequalities among the checks at these values whose premises are met."""
         for check in claim.checks:
             if not isinstance(check, Inequality | IntervalInequality):
                 continue
@@ -546,7 +554,7 @@ def _alternatives(bound: sp.Expr) -> Iterator[sp.Expr]:
 
 
 def _names(*conditions: Boolean) -> dict[sp.Expr, sp.Dummy]:
-    """A letter for every value of a function, of which nothing is known but its sign and whether it is whole."""
+    """Letters for values of functions and for maxima, declared only with the known sign and integrality."""
     values = set().union(*(one.atoms(sp.Function, sp.Max) for one in conditions))
     facts = ("integer", "positive", "nonnegative")
     known = {one: {fact: True for fact in facts if getattr(one, f"is_{fact}")} for one in values}
@@ -561,7 +569,7 @@ def _signed(condition: Boolean) -> Boolean:
 
 
 def _cover(cases: Sequence[Sequence[Boolean]], known: frozenset[Boolean]) -> None:
-    """Raise an error unless at every point all needs of some case are met: decide one need after the other."""
+    """Raise an UnprovedError unless at every point all needs of some case are met; split on undecided needs."""
     if entails(sorted(known, key=str), sp.false):
         return
     left = sorted((tuple(one for one in case if not _shown(one, known)) for case in cases), key=len)
@@ -578,7 +586,7 @@ def _cover(cases: Sequence[Sequence[Boolean]], known: frozenset[Boolean]) -> Non
 
 @cache
 def _shown(condition: Boolean, known: frozenset[Boolean]) -> bool:
-    """Tell whether a condition follows, or the same of the logarithms of positive sides does."""
+    """Tell whether a condition, or the same relation between the logarithms of its positive sides, follows."""
     if condition == sp.S.true or condition in known:
         return True
     for one in dict.fromkeys((_logarithms(condition), condition)):
@@ -591,7 +599,7 @@ def _shown(condition: Boolean, known: frozenset[Boolean]) -> bool:
 
 
 def _logarithms(condition: Boolean) -> Boolean:
-    """An inequality of positive numbers with exponentials as one of their logarithms, written out."""
+    """An inequality of positive sides with exponentials as one of their expanded logarithms; others unchanged."""
     if not isinstance(condition, sp.Ge | sp.Gt | sp.Le | sp.Lt) or not condition.has(sp.exp):
         return condition
     if not all(side.is_positive for side in condition.args):

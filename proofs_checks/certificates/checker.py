@@ -2,12 +2,12 @@
 
     python checker.py CERTIFICATE.json
 
-A certificate speaks of noisy SGD, W <- Proj[W - eta/b sum_{i in B} clip(g_i, K) + N(0, sigma^2 I)], T times, of which
-the last iterate alone is released. It claims, for every loss of the class, every dimension and every two adjacent
-data sets, in both directions, that the last iterate is mu-GDP, (alpha, epsilon)-RDP or (epsilon, delta)-DP. Besides
-it holds *choices*, such as how long the shifts are. Every choice is free: each rule computes what follows from its
-choices in balls, and a number that is stated must be at least that. Proofs are pages docs/proofs/ of lastiterate.
-Numbers: [m, e] is m 2^e, exactly; a row [m, e, k] stands for k of them.
+A certificate describes noisy SGD, W <- Proj[W - eta/b sum_{i in B} clip(g_i, K) + N(0, sigma^2 I)], run for T
+steps, of which only the last iterate is released. It claims, for every loss of the class, every dimension and
+every two adjacent data sets, in both directions, that the last iterate is mu-GDP, (alpha, epsilon)-RDP or
+(epsilon, delta)-DP. It also holds *choices*, such as the lengths of the shifts. Any choice is allowed: each rule
+computes in balls what follows from its choices, and a stated number must be at least that. The proofs are the
+pages docs/proofs/ of lastiterate. Numbers: [m, e] is m 2^e, exactly; a row [m, e, k] stands for k of them.
 """
 
 import hashlib
@@ -26,18 +26,18 @@ from flint import acb, arb, ctx, fmpz_poly
 
 FORMAT = "lastiterate certificate 1"
 BITS = 320
-LONGEST = 10**5  # steps that are followed one by one
+LONGEST = 10**5  # most steps that are followed one by one
 CONSTANTS = {"smooth": ["L"], "convex": ["L"], "holder": ["L", "lam"], "strongly_convex": ["L", "m"], "clipped": []}
 PARTS = ["sum", "blocks", "minimum"]
 CONSTANTS |= {"tabulated": [], **{name: [] for name in PARTS}}
-WIDEST = 2**20  # places of a law of privacy losses
+WIDEST = 2**20  # most losses of a law of privacy losses
 Node = dict[str, Any]
 Costs = list[arb]
-Law = tuple[int, list[int], int]  # the first of some privacy losses, their masses, that of an infinite one; whole units
+Law = tuple[int, list[int], int]  # first privacy loss, masses from there on, mass of an infinite loss; whole units
 
 
 class Refused(Exception):  # noqa: N818
-    """A certificate that does not hold; the text says where and why."""
+    """Raised for a certificate that does not hold; the text says where and why."""
 
 
 class _Object(Node):
@@ -52,18 +52,18 @@ class _Object(Node):
         return super().__getitem__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of a key, or the default where there is none."""
+        """The value of a key, or the default if the key is missing."""
         return self[key] if key in self else default  # noqa: SIM401 - which notes it
 
 
 def need(holds: bool, why: str) -> None:
-    """Refuse unless a condition holds for certain."""
+    """Refuse unless a condition certainly holds."""
     if not holds:
         raise Refused(why)
 
 
 def _at(where: str, rule: Callable[..., Any], *arguments: Any) -> Any:
-    """Apply a rule; a refusal names the way to it."""
+    """Apply a rule; a refusal names its path in the file."""
     try:
         return rule(*arguments)
     except Refused as refused:
@@ -73,7 +73,7 @@ def _at(where: str, rule: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def whole(value: Any, least: int = 0, most: int = 10**18) -> int:
-    """A whole number."""
+    """The value, a whole number from ``least`` to ``most``; others are refused."""
     need(type(value) is int and least <= value <= most, f"{value!r:.80} is not a whole number in [{least}, {most}]")
     return int(value)
 
@@ -85,19 +85,19 @@ def _number(value: Any) -> arb:
 
 
 def _shown(value: arb) -> str:
-    """A number for readers: a float where it is one exactly, else an enclosure."""
+    """A number as text: as a float if it equals one, else as an enclosure."""
     return repr(float(value)) if value == float(value) else str(value.str(20, radius=True))
 
 
 def stated(node: Node, key: str, computed: arb) -> arb:
-    """The number that a node states, which must be at least what its rule gives."""
+    """The number that a node states, refused if it is less than what its rule gives."""
     found = _number(node[key])
     need(bool(computed <= found), f"{key} is {float(found)!r}, but its rule gives {computed.str(20)}")
     return found
 
 
 def unbroken(pairs: list[tuple[str, Any]]) -> Node:
-    """An object of the file; its digest, of its text, shows an accidental change in the innermost object."""
+    """An object of the file, refused if a key is repeated or its digest does not match its text."""
     node = _Object(pairs)
     text = json.dumps({k: v for k, v in node.items() if k != "digest"}, sort_keys=True, separators=(",", ":"))
     holds = node.get("digest") == hashlib.sha256(text.encode()).hexdigest()[:32] and len(node) == len(pairs)
@@ -106,14 +106,14 @@ def unbroken(pairs: list[tuple[str, Any]]) -> Node:
 
 
 def all_read(part: Any, way: str) -> None:
-    """Refuse a key, unless it is null, that no rule has read: a reader might take it for a part of the claim."""
+    """Refuse non-null keys that no rule has read, which a reader might take for a part of the claim."""
     for key, one in part.items() if isinstance(part, _Object) else enumerate(part) if isinstance(part, list) else ():
         need(one is None or not isinstance(part, _Object) or key in part.read, f"{way}: no rule reads the key {key!r}")
         all_read(one, f"{way}.{key}")
 
 
 class _Rows:
-    """Values, one a step, from rows that end with how many steps they stand for."""
+    """Values, one per step, from rows that end with the number of steps they stand for."""
 
     def __init__(self, rows: Any, steps: int, read: Callable[[Any], arb] = _number) -> None:
         self.values = [read(row[:-1]) for row in rows]
@@ -124,7 +124,7 @@ class _Rows:
         return self.values[bisect_right(self.ends, t) - 1]
 
     def part(self, first: int, end: int) -> "_Rows":
-        """Those of some of the steps."""
+        """The values of steps ``first`` to ``end`` - 1."""
         part, stops = copy(self), [first, *(t for t in self.ends if first < t < end), end]
         part.values, part.ends = [self[t] for t in stops[:-1]], [t - first for t in stops]
         return part
@@ -134,7 +134,7 @@ class _Rows:
 
 
 class _Run:
-    """The run that is described."""
+    """The run that a certificate describes."""
 
     def __init__(self, node: Node) -> None:
         self.steps, self.n = whole(node["steps"], 1), whole(node["dataset_size"], 1)
@@ -156,18 +156,18 @@ class _Run:
         return f"{self.steps} steps of {size}, {self.scheme} batches of {self.b} of {self.n}"
 
     def moved(self, t: int) -> arb:
-        """s_t, how far one sample moves an update: 2 eta K / b where it is replaced, eta K / b where it is left out."""
+        """s_t, how far one sample moves an update: 2 eta K / b if replaced, eta K / b if left out."""
         return self.clip * self.eta[t] / self.b * (1 if self.scheme == "poisson" else 2)
 
     def part(self, first: int, steps: int, apart: arb) -> "_Run":
-        """Some of the steps, as a run from any two points at most at this distance."""
+        """The ``steps`` steps from ``first`` on, as a run from any two points at distance at most ``apart``."""
         part, end = copy(self), first + steps
         part.steps, part.eta, part.sigma = steps, self.eta.part(first, end), self.sigma.part(first, end)
         part.constant, part.apart = len(part.eta.values) == len(part.sigma.values) == 1, apart
         return part
 
     def stretches(self, tau: int) -> Iterator[tuple[int, int]]:
-        """(first, end) of the stretches of equal steps from tau on."""
+        """Pairs (first, end) of the stretches of equal steps from tau on."""
         return pairwise(sorted({tau, *(end for end in (*self.eta.ends, *self.sigma.ends) if end > tau)}))
 
 
@@ -191,7 +191,7 @@ class _Loss:
         return f"{self.name} ({', '.join(inside)})" if inside else str(self.name)
 
     def modulus(self, z: arb) -> arb:
-        """omega(z), |g(x) - g(y)| <= omega(|x - y|) for every per-sample gradient, at a point z."""
+        """omega(z), where |g(x) - g(y)| <= omega(|x - y|) for every per-sample gradient g."""
         if z == 0:
             return arb(0)
         if self.name in ("smooth", "holder"):
@@ -205,7 +205,7 @@ class _Loss:
 
     @property
     def linear(self) -> arb | None:
-        """L where omega(z) <= L z for every z."""
+        """L with omega(z) <= L z for every z; None if none is known."""
         whole = bool(self.parts) and all(part.linear is not None for part in self.parts)
         power = self.name in ("smooth", "holder") and (self.lam == 1 or self.L == 0)
         return self.modulus(arb(1)) if power or (whole and self.name == "blocks") else None
@@ -213,9 +213,10 @@ class _Loss:
 
 @dataclass(frozen=True)
 class Updates:
-    """The updates of two runs, docs/proofs/expansions.md; ``sizes`` are those of Poisson batches without the sample.
+    """The updates of two runs, docs/proofs/expansions.md; ``sizes`` bound Poisson batches without the sample.
 
-    The sample is met in "every" batch (maybe in any), in "none", "late" (last of every epoch), or at a place from 0.
+    ``meets`` says which batches may hold the sample: "every", "none", "late" (last of each epoch), or an index
+    from 0.
     """
 
     run: _Run
@@ -230,12 +231,12 @@ class Updates:
         return self.meets == "every" or t % self.run.epoch == self.meets
 
     def e(self, t: int, z: arb) -> arb:
-        """e_t(z), rounded up: updates from points at distance at most z end at distance at most e_t(z); z is exact."""
+        """e_t(z), rounded up: points at most z apart, z exact, are at most e_t(z) apart after step t."""
         both = [self.met(t), False] if self.meets == "every" and self.run.scheme != "full" else [self.met(t)]
         return reduce(arb.max, (self._expanded(t, z, met) for met in both)).upper()  # it need not be in the batch
 
     def line(self, t: int) -> tuple[arb, arb]:
-        """(c, s), e_t(z) <= c z + s for every z."""
+        """(c, s) with e_t(z) <= c z + s for every z."""
         weight, low, high = self._steps(t, self.met(t))
         slopes = [(1 - low * one.m).max(high * one.L - 1) for one in self.loss.each if one.contracts]
         slopes += [1 + weight * one.linear for one in self.loss.each if not one.contracts and one.linear is not None]
@@ -243,7 +244,7 @@ class Updates:
         return min(slopes, key=float), self.run.moved(t) if self.met(t) else arb(0)
 
     def _steps(self, t: int, met: bool) -> tuple[arb, arb, arb]:
-        """The weight of the samples of both runs, and the step sizes of the least and of the greatest batch."""
+        """Weight of the shared samples, and the step sizes of the smallest and the largest batch."""
         eta, b = self.run.eta[t], self.run.b
         if self.sizes is None:
             return (eta * (b - 1) / b if met else eta), eta, eta
@@ -262,9 +263,10 @@ class Updates:
 
 
 def start(node: Node, updates: Updates) -> tuple[int, arb]:
-    """The first step of a window, and a distance that bounds the runs there.
+    """First step of a window, and an upper bound of the distance between the runs there.
 
-    z_{t+1} = min(e_t(z_t), D) from ``since`` on: from one point at 0, and later from D, which a projection leaves.
+    z_{t+1} = min(e_t(z_t), D) from step ``since`` on. z is the initial distance if ``since`` is 0, else the
+    diameter D.
     """
     run, tau = updates.run, whole(node["start"], 0, updates.run.steps - 1)
     since = whole(node["since"], 0, tau)
@@ -277,7 +279,7 @@ def start(node: Node, updates: Updates) -> tuple[int, arb]:
         need(t - since < LONGEST, "the distance is tracked for too long")
         before, z = z, updates.e(t, z).min(run.diameter)
         if alike and z == before:
-            break  # and so for all that follows
+            break  # z stays constant
     return tau, z
 
 
@@ -287,7 +289,7 @@ def powers(r: arb, m: int) -> arb:
 
 
 def _composition(_node: Node, updates: Updates) -> arb:
-    """Every update hides its own sensitivity, a_t = e_t(0), z_t = 0: sum of (s_t / sigma_t)^2 where it is met."""
+    """mu^2 with a_t = e_t(0), z_t = 0: the sum of (s_t / sigma_t)^2 over steps that meet the sample."""
     run = updates.run
     need(bool(run.apart == 0), "the runs do not begin at one point")
     if run.constant:
@@ -299,12 +301,12 @@ def _composition(_node: Node, updates: Updates) -> arb:
 
 
 def _path(node: Node, updates: Updates) -> arb:
-    """A path of shifts, one by one: mu^2 = sum of a_t^2 / sigma_t^2. docs/proofs/shift_program.md."""
+    """mu^2 = sum of a_t^2 / sigma_t^2 of a path with listed shifts. docs/proofs/shift_program.md."""
     return follow(node["shifts"], updates, *start(node, updates), lambda t: updates.run.sigma[t] ** 2)
 
 
 def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[int], arb]) -> arb:
-    """sum of a_t^2 / v_t for z_{t+1} = max(e_t(z_t) - a_t, 0), z_T = 0: the last shift is what is left to hide."""
+    """Sum of a_t^2 / v_t for z_{t+1} = max(e_t(z_t) - a_t, 0); the last shift is e_t(z_t), so that z_T = 0."""
     last, total = updates.run.steps - 1, arb(0)
     shifts = _Rows(rows, last - tau)
     need(last - tau < 20 * LONGEST, "the path is too long")
@@ -315,11 +317,11 @@ def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[in
 
 
 def _straight(node: Node, updates: Updates) -> arb:
-    """Over every stretch of m equal steps e(z) = c z + s the best path from z to z' = ``ends``, at last 0.
+    """mu^2 of the best path over each stretch of m equal steps e(z) = c z + s, from z to z' of ``ends``.
 
-    It hides A = c^m z + s (1 + c + ... + c^(m-1)) - z', carried to its end, at the cost A^2 / (sigma^2 S) with
-    S = 1 + c^2 + ... + c^(2m-2). Feasible where c <= 1, and where the last shift, A / S, is at least s.
-    docs/proofs/affine_windows.md.
+    The last z' is 0. A stretch hides A = c^m z + s (1 + c + ... + c^(m-1)) - z' at the cost A^2 / (sigma^2 S),
+    where S = 1 + c^2 + ... + c^(2m-2). It is feasible if A >= 0 and either c <= 1 or the last shift A / S is at
+    least s. docs/proofs/affine_windows.md.
     """
     need(updates.meets in ("every", "none"), "the sample is in some batches only")
     run, (tau, z), total = updates.run, start(node, updates), arb(0)
@@ -332,13 +334,13 @@ def _straight(node: Node, updates: Updates) -> arb:
 
 
 def _cost(node: Node, updates: Updates) -> arb:
-    """mu^2 of one path."""
+    """mu^2 that a node states for its path."""
     paths = {"composition": _composition, "path": _path, "straight": _straight}
     return stated(node, "cost", paths[node["rule"]](node, updates))
 
 
 def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
-    """mu^2 of the last iterates, and its probability to fail."""
+    """mu^2 of the last iterates, and the probability that it fails."""
     rule, never = node["rule"], arb(0)
     if rule == "positions":  # docs/proofs/cyclic.md: with constant steps the sample of the last batch costs most
         last = (run.steps - 1) % run.epoch
@@ -353,7 +355,7 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
             contract = all(Updates(run, loss, meets).line(0)[0] <= 1 for meets in ("every", "none"))
             need(contract, "updates expand")
         return _at("of", _cost, node["of"], Updates(run, loss, "late")), never
-    if rule == "worst batches":  # given the batches it is a shift program, and the largest expansion serves all
+    if rule == "worst batches":  # with given batches it is a shift program, and the largest expansion covers all of them
         need(run.random or run.scheme == "shuffled", "batches are fixed")
         sizes, chance = leaving(node, node["of"], run)
         return _at("of", _cost, node["of"], Updates(run, loss, "every", sizes)), chance
@@ -362,7 +364,7 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
 
 
 def _tail(n: int, q: arb, k: int) -> arb:
-    """P(X >= k), X ~ Binomial(n, q), from above: P(X = k) / (1 - r), r = P(X = k + 1) / P(X = k), which falls."""
+    """Upper bound P(X = k) / (1 - r) of P(X >= k), X ~ Binomial(n, q); r = P(X = k + 1) / P(X = k) falls."""
     if k <= 0 or k > n:
         return arb(1 if k <= 0 else 0)
     ratio = arb(n - k) / (k + 1) * q / (1 - q)
@@ -370,7 +372,7 @@ def _tail(n: int, q: arb, k: int) -> arb:
 
 
 def leaving(node: Node, window: Node, run: _Run) -> tuple[tuple[int, int] | None, arb]:
-    """Sizes of Poisson batches without the sample, and the probability that one from ``since`` on has another size."""
+    """Range of Poisson batches without the sample, and the probability of another size from ``since`` on."""
     if run.scheme != "poisson":
         return None, arb(0)
     others, sizes = run.n - 1, node["sizes"]
@@ -386,23 +388,24 @@ def _above(x: arb) -> arb:
 
 @lru_cache(maxsize=256)
 def _renyi(b: int, n: int, multiplier: arb, alpha: arb, replace: bool, bits: int) -> arb:
-    """The Renyi divergence of one sampled step in both directions, its noise ``multiplier`` times its sensitivity.
+    """Upper bound of the Renyi divergence of one sampled step, in both directions.
 
-    g = 1 / multiplier, r(x) = 1 - q + q e^(g x - g^2/2), M(p, a) = int_a^inf phi(x) r(x)^p dx, e^((alpha-1) D) is
+    ``multiplier`` is the noise divided by the sensitivity. With g = 1 / multiplier, r(x) = 1 - q + q e^(g x -
+    g^2/2) and M(p, a) = int_a^inf phi(x) r(x)^p dx, e^((alpha-1) D) is
     replace      1 + M(alpha, g/2) + M(1 - alpha, g/2) - M(1, g/2) - M(0, g/2);
-    add, remove  M(alpha, -inf), with over without, and M(1 - alpha, -inf), without over with: the larger.
+    add, remove  the larger of M(alpha, -inf), with over without, and M(1 - alpha, -inf), without over with.
     """
     g, rate = 1 / multiplier, arb(b) / n
     grown = (alpha * (alpha - 1) * g * g / 2).exp()
 
     def moment(p: arb, a: arb | None) -> arb:
-        """M(p, a), by quadrature in balls, and bounds of the ends."""
+        """M(p, a), by quadrature in balls, with bounds of the tails."""
 
         def integrand(x: acb, analytic: bool) -> acb:
             u = g * x - g * g / 2
             if u.real.mid() < 1:
                 return (p * (1 + rate * u.expm1()).log(analytic=analytic) - x * x / 2).exp()
-            # The same with p u - x^2/2 = p (p-1) g^2/2 - (x - p g)^2/2, so that wide balls stay tight.
+            # The same integrand, as p u - x^2/2 = p (p-1) g^2/2 - (x - p g)^2/2, so that wide balls stay tight.
             rest = p * (rate + (1 - rate) * (-u).exp()).log(analytic=analytic)
             return (rest - (x - p * g) ** 2 / 2 + p * (p - 1) * g * g / 2).exp()
 
@@ -433,23 +436,24 @@ def price(node: Node, run: _Run, alpha: arb) -> arb:
 
 
 def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb, arb]:
-    """Width w and contraction C of blocks of steps, a distance at tau, and the probability of the event outside which.
+    """Width w and contraction C of blocks of steps, a distance at tau, and the probability that these fail.
 
-    docs/proofs/poisson.md, "Blocks of strongly convex steps". Batches of at most k samples, eta k / b (L + m) <= 2, at
-    least S in all w: C = (1 - eta m S / (b w))^w, counted at the last step of the block. Tracked over all blocks from
-    the beginning the runs are within w s / (1 - C) where a block begins, and over j blocks from D within that + C^j D.
+    docs/proofs/poisson.md, "Blocks of strongly convex steps". Batches have at most k samples, with eta k / b (L +
+    m) <= 2, and a block's w batches at least S in all. Then C = (1 - eta m S / (b w))^w, counted at the last step
+    of the block. If all blocks from the beginning are tracked, the runs are within w s / (1 - C) at the start of
+    a block; over j blocks from D they are within that plus C^j D.
     """
     w, most = whole(node["width"], 2), whole(node["largest"], 0, run.n - 1)
     least, before = whole(node["sum"], 0, w * most), whole(node["before"])
     length, rest = divmod(run.steps - tau, w)
-    part, h = max(loss.each, key=lambda one: float(one.m)), run.eta[0] / run.b  # all that are listed hold
+    part, h = max(loss.each, key=lambda one: float(one.m)), run.eta[0] / run.b  # all listed classes hold
     affine = bool(part.m > 0) and len(run.eta.values) == 1
     need(length <= 20 * LONGEST, "there are too many blocks")
     need(affine and rest == 0 and run.scheme == "poisson", "blocks need Poisson batches, and to fit")
     C = (1 - h * part.m * least / w) ** w
     need(bool(h * most * (part.L + part.m) <= 2) and bool(C < 1), "nothing contracts, or a batch may be too large")
     z = w * run.moved(0) / (1 - C) if before else run.diameter
-    known = -(-tau // w)  # all that there are, the first one possibly cut
+    known = -(-tau // w)  # all of them, the first one possibly cut
     if 0 < before < known:
         z += C**before * run.diameter
     need(bool(z.is_finite()), "nothing bounds the runs here")
@@ -458,12 +462,13 @@ def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb,
 
 
 def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
-    """Counts of steps by multiplier listed, mu^2 of one Gaussian beside them, the probability that this fails.
+    """Counts of steps by listed multiplier, mu^2 of one further Gaussian, the probability that these fail.
 
-    The composition of these dominates the last iterates in both directions, docs/proofs/without_replacement.md and
-    poisson.md. Of the variance of step t the part (multiplier_t s_t)^2 hides the change of the data, the rest v_t a
-    shift: beside the steps mu^2 = sum of a_t^2 / v_t, z_{t+1} = max(e_t(z_t) - a_t, 0), with e_t of two copies of one
-    run and one batch. For e_t(z) = c_t z the best shifts cost (C z)^2 / S.
+    The composition of the steps and the Gaussian dominates the last iterates in both directions,
+    docs/proofs/without_replacement.md and poisson.md. Of the variance of step t the part (multiplier_t s_t)^2
+    hides the change of the data, the rest v_t a shift. The Gaussian has mu^2 = sum of a_t^2 / v_t, where z_{t+1}
+    = max(e_t(z_t) - a_t, 0), with e_t of two copies of one run and one batch. For e_t(z) = c_t z the best shifts
+    cost (C z)^2 / S.
     """
     need(run.random and node["rule"] == "window", "this needs a window of random batches")
     width, contraction = 1, arb(1)
@@ -499,7 +504,7 @@ def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
 
 
 def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
-    """Epsilon of (alpha, epsilon)-RDP in both directions, and the probability of the event outside which it holds."""
+    """Epsilon of (alpha, epsilon)-RDP in both directions, and the probability that it fails."""
     rule, never = node["rule"], arb(0)
     if rule == "gaussian":
         squared, chance = _at("of", _gaussian, node["of"], run, loss)
@@ -524,9 +529,9 @@ def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
 
 
 def profile(side: str, q: arb, g: arb, t: arb) -> arb:
-    """E_t of a step that the sample moves by g, in units of its noise, with probability q. docs/proofs/privacy_loss.md.
+    """E_t of a step that the sample moves by g noise deviations with probability q. docs/proofs/privacy_loss.md.
 
-    "remove": with over without the sample; "add": without over with; "replace": either. For q = 1 that of a Gaussian.
+    "remove": with over without the sample; "add": without over with; "replace": either. q = 1 gives a Gaussian.
     """
     if side == "add" or (side == "replace" and t < 1):
         return 1 - t + t * profile("remove" if side == "add" else side, q, g, 1 / t)
@@ -535,7 +540,7 @@ def profile(side: str, q: arb, g: arb, t: arb) -> arb:
 
 
 def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]) -> Law:
-    """The law whose profile is the chords of one between nodes and from (0, 1), docs/proofs/privacy_loss.md."""
+    """Law whose profile is the chords of a step's between nodes and from (0, 1), docs/proofs/privacy_loss.md."""
     t = [arb(0)] + [(spacing * whole(k, -(2**22), 2**22)).exp() for k in nodes]
     f = [arb(1)] + [profile(*step, one) for one in t[1:]]
     slopes = [(w - v) / (y - x) for (x, v), (y, w) in pairwise(zip(t, f, strict=True))] + [arb(0)]
@@ -548,7 +553,7 @@ def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]
 
 
 def added(one: Law, other: Law, bits: int, trim: int) -> Law:
-    """The law of the sum of two losses; at most ``trim`` of the mass at either end moves up."""
+    """Law of the sum of two losses, rounded up; at most ``trim`` of the mass at either end moves up."""
     (first, x, lost), (second, y, gone) = one, other
     need(len(x) + len(y) <= WIDEST, "a law of privacy losses is too wide")
     masses = [-(-int(mass) >> bits) for mass in fmpz_poly(x) * fmpz_poly(y)]
@@ -560,7 +565,7 @@ def added(one: Law, other: Law, bits: int, trim: int) -> Law:
 
 
 class _Pair:
-    """Laws P and Q on ratios dP/dQ = e^(h k), k rising, masses p and q, and those that only P and only Q have."""
+    """Laws P, Q with masses p, q at ratios dP/dQ = e^(h k), k rising; ``only`` are those of P alone, Q alone."""
 
     def __init__(self, h: arb, k: list[int], p: Costs, q: Costs, only: Costs) -> None:
         self.h, self.k, self.p, self.q, self.only = h, k, p, q, only
@@ -570,13 +575,14 @@ class _Pair:
         self.vertices = [excess for excess, _ in self.above[len(k) // 2 :]]
 
     def at(self, t: arb) -> arb:
-        """E_t."""
+        """E_t of P and Q."""
         return sum(((p - t * q).max(arb(0)) for p, q in zip(self.p, self.q, strict=True)), self.only[0])
 
     def after(self, k: int, ends: tuple[int, int], near: Callable[[int], arb], far: Callable[[arb], arb]) -> arb:
-        """int u N(g v/u) + A F(g B/A) at g = e^(h k) for u = min(p, g1 q), v = min(q, p/g0), A and B what they leave.
+        """int u N(g v/u) + A F(g B/A) at g = e^(h k) for u = min(p, g1 q), v = min(q, p/g0).
 
-        g0 and g1 are ratios, at places from 1 on; or at place 0 v = q and B = 0; or behind the last u = p and A = 0.
+        A and B are the masses of p - u and q - v; ``ends`` are the places of the ratios g0 and g1, from 1 on.
+        Place 0 means v = q and B = 0; one behind the last means u = p and A = 0.
         """
         low, high, size = whole(ends[0], 0, len(self.k)), whole(ends[1], max(ends[0], 1)), len(self.k)
         total = sum((self.p[j] * near(k - self.k[j]) for j in range(max(low - 1, 0), min(high, size))), arb(0))
@@ -590,7 +596,7 @@ class _Pair:
 
 
 def beyond(ratios: Costs, masses: Costs, only: arb) -> list[tuple[arb, arb]]:
-    """For falling ratios l the masses of P - l Q and of Q at larger ones; or, for 1/l, those of Q - P/l and of P."""
+    """For falling ratios l, masses of P - l Q and of Q at larger ratios; for 1/l, those of Q - P/l and of P."""
     found, excess, mass, last = list[tuple[arb, arb]](), only, arb(0), arb(0)
     for ratio, one in zip(ratios, masses, strict=True):
         excess += mass * (last - ratio)
@@ -600,9 +606,9 @@ def beyond(ratios: Costs, masses: Costs, only: arb) -> list[tuple[arb, arb]]:
 
 
 def tabled(node: Node, h: arb) -> tuple[list[int], _Pair]:
-    """Vertices e^(h k) >= 1, and two laws, mirrors of each other, whose profile is straight between vertices.
+    """Vertices e^(h k) >= 1, by k, and two mirrored laws whose profile is linear between vertices.
 
-    The masses are those of Q at vertices above 1, and of P where Q has none; at 1 lies what is left.
+    The node lists the masses of Q at vertices above 1, then that of P alone; the rest lies at 1.
     """
     k = [0, *(whole(one, 1) for one in node["nodes"])]
     need(all(one < after for one, after in pairwise(k)), "nodes need to rise")
@@ -655,10 +661,11 @@ def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
 def _contracted(
     stage: Node, run: _Run, loss: _Loss, where: tuple[int, int, int], before: _Pair | None, h: arb
 ) -> _Pair:
-    """The table after a block, or after equal ones without the sample, of which each takes A = E_g to A F(1+(g-1)/A).
+    """Table after a block, or after equal ones without the sample; each takes A = E_g to A F(1+(g-1)/A).
 
-    A cost is mu of a path of its steps alone: N from one point, F from any two of the domain. The bounds need to be
-    at most the table at its vertices: between them the bounds are convex and the table is linear.
+    N and F have mu of a path of the block's steps alone, from one point and from any two points of the domain.
+    The bound is compared with the table at the vertices only, as between them the bound is convex and the table
+    is linear.
     """
     first, length, left = where
     place, steps = (left - 1) % run.epoch, stage["steps"]
@@ -695,7 +702,7 @@ def _contracted(
 
 
 def from_losses(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
-    """Losses of all steps and a Gaussian: over sums l > epsilon of mass (1 - e^(epsilon - l)), <= delta."""
+    """Refuse unless the masses times 1 - e^(epsilon - l) of the summed losses l > epsilon add up to <= delta."""
     counts, squared, chance = _at("of", _window, node["of"], run, loss)
     bits, trim = whole(node["bits"], 1, 4096), whole(node["trim"], 0, 2**4096)
     listed = zip(node["of"]["prices"], counts, strict=True)
@@ -728,14 +735,15 @@ def from_gdp(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> No
 
 
 def from_table(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
-    """E_g <= delta at g = e^epsilon."""
+    """Refuse unless E_g of the table is at most delta at g = e^epsilon."""
     need(bool(_at("of", _contract, node["of"], run, loss).at(epsilon.exp()) <= delta), "the table exceeds delta there")
 
 
 def _moments(node: Node, run: _Run, loss: _Loss, alpha: arb) -> arb:
-    """e^((alpha-1) D) is the integral of alpha (alpha-1) g^(alpha-2) E_g, to G that of the table, l^alpha at an atom l.
+    """Renyi divergence D of a table: e^((alpha-1) D) is the integral of alpha (alpha-1) g^(alpha-2) E_g.
 
-    Beyond G a divergence D of another order b > alpha says E_g <= e^((b-1) D) (b-1)^(b-1) b^-b g^(1-b).
+    Up to G it is that of the table, with l^alpha for an atom at l. Beyond G a divergence D of order b > alpha
+    gives E_g <= e^((b-1) D) (b-1)^(b-1) b^-b g^(1-b).
     """
     law, b, cut = _at("of", _contract, node["of"], run, loss), _number(node["order"]), whole(node["cut"])
     known, chance = _at("tail", rdp, node["tail"], run, loss, b)
@@ -751,9 +759,9 @@ def _moments(node: Node, run: _Run, loss: _Loss, alpha: arb) -> arb:
 def from_rdp(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
     """(alpha, rho)-RDP is (epsilon, delta)-DP if F(p) >= e^((alpha-1) rho) for all p in (delta, 1].
 
-    F(p) = p^alpha r^(1-alpha) + (1-p)^alpha (1-r)^(1-alpha), r = (p - delta) e^-epsilon, is convex: it lies above its
-    tangent at any point, F(p) - F'(p) (p - delta) at least where F' >= 0, and above F(1) where F'(1) <= 0. Or, without
-    the second term of F: epsilon >= rho + log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1).
+    F(p) = p^alpha r^(1-alpha) + (1-p)^alpha (1-r)^(1-alpha), r = (p - delta) e^-epsilon, is convex. So it lies
+    above its tangent at any point, F(p) - F'(p) (p - delta) at least if F' >= 0, and above F(1) if F'(1) <= 0.
+    Without the second term of F: epsilon >= rho + log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1).
     """
     alpha = _number(node["order"])
     rho, chance = _at("of", rdp, node["of"], run, loss, alpha)
@@ -777,13 +785,13 @@ CONVERSIONS = {"from gdp": from_gdp, "from rdp": from_rdp, "from losses": from_l
 
 
 def accepted(certificate: Any) -> str:
-    """Check a certificate, and say what it proves in words of this file; raises `Refused`."""
+    """Check a certificate and return what it proves, in words of this file; raises `Refused`."""
     with ctx.workprec(BITS):
         return str(_at("certificate", _claimed, certificate))
 
 
 def _claimed(top: Node) -> str:
-    """The claim, whose value must be at least what the proof gives."""
+    """The claim in words, refused unless its value is at least what the proof gives."""
     need(top["format"] == FORMAT, f"format needs to be {FORMAT!r}")
     top.get("hypotheses")  # words for readers
     run, loss = _at("run", _Run, top["run"]), _at("class", _Loss, top["class"])
@@ -806,7 +814,7 @@ def _claimed(top: Node) -> str:
 
 
 def check(text: str) -> str:
-    """As `accepted`, from the text of a file, which no accident has altered and of which every key is read."""
+    """As `accepted`, from the text of a file, refused if it was altered or has a key that no rule reads."""
     top = _at("file", lambda: json.loads(text, object_pairs_hook=unbroken))
     said = accepted(top)
     _at("file", all_read, top, "certificate")
