@@ -1,9 +1,8 @@
-"""Validation of claims: the types of their fields, and the declarations of their symbols.
+"""Validation of claims: the types of their fields and the declarations of their symbols.
 
-Every engine honours each fact that a symbol is declared with, or the symbol is refused.
-
-A symbol that may be complex or infinite takes no part in an order, so that it is refused wherever it stands in one; an
-assumption such as ``x >= 0``, or an interval of a box, makes a plain symbol real.
+Every engine honours each declared fact of a symbol, or the symbol is refused. A symbol that may be complex or
+infinite is refused in an order relation. An assumption such as ``x >= 0``, or an interval of a box, makes a plain
+symbol real.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +29,7 @@ _OPEN: Mapping[str, str] = {
     "rational": "it has no rational value, and only those are tried",
     "algebraic": "it has no rational value, and only those are tried",
 }
-"""Facts that may not be denied, with what denying them means."""
+"""Facts that a declaration may not deny -> what denying them means."""
 
 
 @lru_cache(maxsize=4096)
@@ -40,7 +39,7 @@ def admits_value(symbol: sp.Symbol, value: sp.Expr) -> bool:
 
 
 def conditions(symbol: sp.Symbol) -> tuple[Boolean, ...]:
-    """The sign that the declaration gives, as relations that Sympy leaves standing."""
+    """The declared sign of a symbol, as unevaluated relations."""
     signs = (("zero", sp.Eq), ("positive", sp.Gt), ("negative", sp.Lt), ("nonnegative", sp.Ge), ("nonpositive", sp.Le))
     found = next((relation for fact, relation in signs if getattr(symbol, f"is_{fact}")), None)
     if found is None and symbol.is_nonzero:
@@ -49,7 +48,7 @@ def conditions(symbol: sp.Symbol) -> tuple[Boolean, ...]:
 
 
 def is_scattered(symbol: sp.Symbol) -> bool:
-    """Tell whether a declaration leaves out numbers that no order tells: 9 is odd, and not prime."""
+    """Tell whether a declaration excludes numbers that no order relation excludes, such as 9 from the primes."""
     kinds = ("even", "odd", "prime", "composite", "noninteger")
     whole = symbol.is_integer is True
     return any(getattr(symbol, f"is_{kind}") for kind in kinds) or bool(symbol.is_rational and not whole)
@@ -64,7 +63,7 @@ def allows_interval(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational) -> b
 
 @lru_cache(maxsize=4096)
 def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
-    """Reason why the symbol cannot be taken, "" where it can; ``plain`` where a complex number may stand for it."""
+    """Reason why a symbol is refused, else ""; if ``plain``, a complex number may stand for it."""
     facts = symbol.assumptions0
     why = next((words for fact, words in _OPEN.items() if facts.get(fact) is False), "")
     extended = any(fact.startswith("extended_") for fact in facts)
@@ -77,7 +76,7 @@ def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
 
 
 def renamed(value: Any, names: Mapping[sp.Expr, sp.Expr]) -> Any:
-    """The same with other expressions in the places of some, also in samples and families."""
+    """The value with some expressions replaced, also in samples and families."""
     if isinstance(value, sp.Basic):
         return value.xreplace(names)
     if isinstance(value, Mapping):
@@ -95,7 +94,7 @@ def _ordered(assumptions: Sequence[Boolean]) -> set[sp.Symbol]:
 
 
 def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tuple[Boolean, ...]]:
-    """Check and assumptions with a name of its own for each symbol, and plain symbols real where they must be.
+    """Check and assumptions with distinct names of symbols; plain symbols are made real if an order needs it.
 
     Plain integers among the expressions are converted to Sympy's, and the mutants are dropped.
 
@@ -135,7 +134,7 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
 
 @lru_cache(maxsize=4096)
 def place_in_order(symbol: sp.Symbol) -> tuple[str, bool, str]:
-    """Symbols of one name in a fixed order, the one of the table of notation first."""
+    """Sort key of symbols: by name, and among those of one name the symbol of the notation first."""
     return symbol.name, symbol not in MEANING, sp.srepr(symbol)
 
 
@@ -151,7 +150,7 @@ _NEEDED: Final[Mapping[Any, str]] = {
 
 
 def misfit(claim: Claim) -> str:
-    """The first field that is not of its type, in a sentence; "" where all are.
+    """Sentence about the first field that is not of its type; "" if all are.
 
     >>> from lastiterate.symbolic.prelude import Claim, Identity, Source
     >>> misfit(Claim("toy/half", "Half", Source("toy", "(1)"), Identity(0.5, sp.Rational(1, 2))))
@@ -241,7 +240,7 @@ def _odd(value: Any, kind: Any) -> _Odd | None:
 
 
 def says_nothing(check: Check, assumptions: tuple[Boolean, ...]) -> str:
-    """Reason why a check says nothing under the assumptions, in a sentence; "" where it says something.
+    """Sentence about why a check is vacuous under the assumptions; "" if it is not.
 
     >>> from sympy.abc import x
     >>> from lastiterate.symbolic.checks import Identity

@@ -1,7 +1,7 @@
-"""Definedness of expressions: what each part of one needs, shown on a whole region or tested at a point.
+"""Definedness of expressions: the condition of each part, shown on a region or tested at a point.
 
-Undefined is never true. A check holds only where every need of both its sides is shown, and it is refuted only at a
-point at which all of them are met. A part of which nothing is known here needs what cannot be shown.
+Undefined is never true. A check holds only if every condition of both sides is shown, and is refuted only at a
+point that meets all of them. An unknown function has a condition that cannot be shown.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,10 +22,10 @@ _TOTAL: Final = (
     sp.Add, sp.Mul, sp.exp, sp.sin, sp.cos, sp.sinh, sp.cosh, sp.tanh, sp.sech, sp.asinh, sp.atan, sp.erf, sp.erfc,
     sp.Abs, sp.sign, sp.Min, sp.Max, sp.floor, sp.ceiling, sp.frac, sp.Heaviside, sp.KroneckerDelta,
 )  # fmt: skip
-"""Defined for every real argument."""
+"""Functions that are defined for every real argument."""
 
 _KINKED: Final = (sp.Abs, sp.sign, sp.Min, sp.Max, sp.floor, sp.ceiling, sp.frac, sp.Heaviside, sp.Mod, sp.Piecewise)
-"""Not differentiable everywhere; the derivative of a formula with one is not taken."""
+"""Functions that are not differentiable everywhere; formulas with one are not differentiated."""
 
 _PARTIAL: Final[Mapping[type, Callable[..., Boolean]]] = {
     sp.log: lambda x: x > 0,
@@ -56,7 +56,7 @@ MOST_TERMS: Final = 5000
 
 @dataclass(frozen=True)
 class Need:
-    """A part and the condition under which it is defined, needed only where ``given``: a case, the range of a sum."""
+    """A part and the condition that defines it, needed only under ``given``, a case or the range of a sum."""
 
     part: sp.Basic
     condition: Boolean
@@ -86,11 +86,11 @@ def _needs(part: sp.Basic, given: tuple[Boolean, ...]) -> Iterator[Need]:
     elif isinstance(part, sp.Derivative):
         yield from _needs(part.expr, given)
         yield Need(part, sp.false if part.has(*_KINKED) else sp.true, given)
-        for power in part.expr.atoms(sp.Pow):  # at the end of what it is defined on a derivative has one side alone
+        for power in part.expr.atoms(sp.Pow):  # at an end of the domain a derivative is one-sided
             if power.base.has(*part.variables) and not power.exp.is_integer:
                 yield Need(part, power.base > 0, given)
         taken = carried_out(part)
-        if taken.has(sp.Derivative):  # of a function of which nothing is known
+        if taken.has(sp.Derivative):  # of an unknown function
             yield Need(part, sp.false, given)
         else:
             yield from _needs(taken, given)
@@ -99,7 +99,7 @@ def _needs(part: sp.Basic, given: tuple[Boolean, ...]) -> Iterator[Need]:
             yield from _needs(inner, given)
         try:
             condition = _condition(part)
-        except TypeError:  # Sympy knows that what is to be compared is not real
+        except TypeError:  # a part that is compared is not real
             condition = sp.false
         yield Need(part, condition, given)
 
@@ -136,9 +136,9 @@ def _of_cases(part: sp.Piecewise, given: tuple[Boolean, ...]) -> Iterator[Need]:
 
 
 def _of_sum(part: sp.Sum | sp.Product, given: tuple[Boolean, ...]) -> Iterator[Need]:
-    """Whole limits, no range that runs backwards by more than one, and a body defined on the range.
+    """Needs of a sum or product: whole limits, high >= low - 1, and a body defined on the range.
 
-    Sympy reads a sum from 1 to -2 as minus one from -1 to 0, most readers as an empty one.
+    Sympy reads a sum from 1 to -2 as minus the sum from -1 to 0, most readers as an empty one.
     """
     body, *limits = part.args
     here = given
@@ -168,7 +168,7 @@ def _converges(part: sp.Sum | sp.Product) -> bool:
 
 
 def _terms(part: sp.Basic) -> Iterator[sp.Basic]:
-    """An expression in numbers with each of its sums and products as its terms, which are not added up."""
+    """A numerical expression with its sums and products replaced by 1, and each term of those, not added up."""
     sums = part.atoms(sp.Sum, sp.Product)
     outer = next((s for s in sums if not any(s in other.args[0].atoms(sp.Sum, sp.Product) for other in sums)), None)
     if outer is None:
@@ -198,7 +198,7 @@ def defined_at(expressions: Sequence[sp.Basic], point: Point) -> bool:
 
 
 def in_words(condition: Boolean) -> str:
-    """A condition as a reader writes it, with what its letter is declared where that is nearly enough.
+    """A condition in words, with a hint if the declaration of its letter nearly implies it.
 
     >>> x, y = sp.Symbol("x", nonnegative=True), sp.Symbol("y", real=True)
     >>> in_words(sp.Ne(x, 0)), in_words(Or(sp.Ne(y, 0), y > 1))
@@ -220,7 +220,7 @@ def unmet(
     shown: Callable[[Sequence[Boolean], Boolean], bool],
     where: str = "wherever the assumptions hold",
 ) -> str:
-    """The first need that is not ``shown`` where the premises hold, in a sentence; "" where all are."""
+    """Sentence about the first need that is not ``shown`` under the premises; "" if all are."""
     for need in dict.fromkeys(n for expression in expressions for n in needs(expression)):
         if need.condition == sp.false or not shown((*premises, *need.given), need.condition):
             asks = "" if need.condition == sp.false else f": it needs {in_words(need.condition)}"

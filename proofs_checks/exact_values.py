@@ -16,7 +16,7 @@ from lastiterate.numeric.rounding import precision
 from lastiterate.symbolic.checks import Relation
 
 Point = dict[sp.Symbol, sp.Rational]
-"""Each symbol with its exact value."""
+"""Symbol -> its exact value."""
 
 LONGEST = 400
 """Largest exponent of a power that is expanded."""
@@ -49,23 +49,23 @@ def _put_in(expression: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr
 
 
 def written_out(value: sp.Expr) -> sp.Expr:
-    """A number without sums; of an integral or an infinite sum that has an enclosure no closed form is taken."""
+    """A number with its sums evaluated; unchanged if it has integrals or infinite sums, all with an enclosure."""
     limits = [part for part in value.atoms(sp.Integral, sp.Sum) if is_limit(part)]
     return value if limits and all(map(exists, limits)) else value.doit()
 
 
 def to_fmpq(number: sp.Rational) -> fmpq:
-    """The same number in flint."""
+    """A rational number of Sympy, in flint."""
     return fmpq(int(number.p), int(number.q))
 
 
 def rational(value: fmpq) -> sp.Rational:
-    """The same number in Sympy."""
+    """A rational number of flint, in Sympy."""
     return sp.Rational(int(value.p), int(value.q))
 
 
 def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PRECISIONS) -> Iterator[arb]:
-    """Ever tighter balls around the expression's value at the point, one for each precision in bits."""
+    """Balls around the value of an expression at a point, one for each precision in bits."""
     ball = _ball(expression, point)
     for bits in precisions:
         with precision(bits):
@@ -73,7 +73,7 @@ def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PR
 
 
 def _ball(expression: sp.Expr, point: Point) -> Callable[[], arb]:
-    """A ball around the expression's value at the point, at the requested precision."""
+    """Function that computes a ball around the value of an expression at a point, at the current precision."""
     try:
         value = fraction(expression, point)
         return lambda: arb(value)
@@ -85,10 +85,10 @@ def _ball(expression: sp.Expr, point: Point) -> Callable[[], arb]:
 
 
 def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int | None:
-    """The certified sign of the expression at an exact point; None where it is unclear.
+    """Certified sign of an expression at an exact point; None if it is unclear.
 
-    Fractions decide where they can, then balls. Zero is certified by exact arithmetic only; ``nearly``, a ball of 1e-60
-    is zero unless the value is rational.
+    Fractions are tried first, then balls. Zero is certified by exact arithmetic only. With ``nearly``, a value
+    not known to be rational is also zero if its ball, of radius below 1e-60, contains 0.
     """
     with suppress(UnsupportedError):
         value = fraction(expression, point)
@@ -117,7 +117,7 @@ def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int |
 
 
 def fraction(expression: sp.Expr, point: Mapping[sp.Expr, sp.Expr]) -> fmpq:
-    """The exact value of a rational function of letters and values of functions, where all of it is defined.
+    """The exact value of a rational function of letters and function values at a point.
 
     Raises:
         UnsupportedError: the expression is something else, or has a part that is not defined there.
@@ -132,7 +132,7 @@ def fraction(expression: sp.Expr, point: Mapping[sp.Expr, sp.Expr]) -> fmpq:
         base, exponent = (fraction(part, point) for part in expression.args)
         if exponent.q == 1 and abs(exponent.p) <= LONGEST and (base != 0 or exponent > 0):
             return base ** int(exponent.p)
-    raise UnsupportedError("this is no rational function that is defined at the point")  # to print it takes long
+    raise UnsupportedError("this is no rational function that is defined at the point")  # printing it takes long
 
 
 _FOLDED: dict[type, Callable[[fmpq, fmpq], fmpq]] = {sp.Add: add, sp.Mul: mul, sp.Min: min, sp.Max: max}
@@ -151,13 +151,13 @@ def _short_powers(expression: sp.Expr, point: Point) -> bool:
 def _is_zero(value: sp.Expr) -> bool:
     if value.is_zero is not None:
         return bool(value.is_zero)
-    if value.has(sp.Sum, sp.Product, sp.Integral):  # Sympy may look for a closed form without an end
+    if value.has(sp.Sum, sp.Product, sp.Integral):  # Sympy may search for a closed form forever
         return False
     return bool((sp.simplify(value) if value.count_ops() <= 80 else sp.powsimp(sp.expand(value))) == 0)
 
 
 def side(expression: sp.Expr, point: Point) -> str:
-    """The value of one side at a point: exact where it is rational and short, else a ball."""
+    """The value of one side at a point: exact if it is rational and short, else a ball."""
     if _short_powers(expression, point):
         value = value_at(expression, point)
         if value.is_Rational and len(str(value)) < 40:
@@ -170,12 +170,12 @@ _RELATIONS = {Relation.EQUAL: sp.Eq, Relation.AT_MOST: sp.Le, Relation.TIGHT: sp
 
 
 def relation_at(left: sp.Expr, relation: Relation, right: sp.Expr, point: Point) -> bool | None:
-    """Tell whether ``left relation right`` certainly holds (or fails) at an exact point; None where unclear."""
+    """Tell whether ``left relation right`` certainly holds (or fails) at an exact point; None if unclear."""
     return by_sign(_RELATIONS[relation], sign_at(left - right, point)) if relation in _RELATIONS else None
 
 
 def truth_at(condition: Boolean, point: Point) -> bool | None:
-    """Tell whether a condition certainly holds (or fails) at an exact point; None where unclear."""
+    """Tell whether a condition certainly holds (or fails) at an exact point; None if unclear."""
 
     def decided(relation: sp.Rel) -> bool | None:
         try:
@@ -188,7 +188,7 @@ def truth_at(condition: Boolean, point: Point) -> bool | None:
 
 
 def truth(condition: Boolean, of_relation: Callable[[sp.Rel], bool | None]) -> bool | None:
-    """Tell whether a condition, relations under and, or and not, certainly holds (or fails); None where unclear."""
+    """Tell whether a condition, relations under and, or and not, certainly holds (or fails); None if unclear."""
     if condition in (sp.true, sp.false):
         return bool(condition)
     if isinstance(condition, And | Or):
@@ -208,5 +208,5 @@ _SIGNS = {sp.Eq: (0,), sp.Ne: (-1, 1), sp.Lt: (-1,), sp.Le: (-1, 0), sp.Gt: (1,)
 
 
 def by_sign(relation: type[sp.Rel], sign: int | None) -> bool | None:
-    """Decide a relation by the sign of its left side minus its right side: -1, 0 or 1, or None where it is unclear."""
+    """Truth of a relation by the sign of its left minus its right side, -1, 0 or 1; None if the sign is None."""
     return None if sign is None else sign in _SIGNS[relation]

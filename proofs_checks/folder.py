@@ -1,8 +1,9 @@
-"""Claims of a reader's own folder or file: modules with a tuple CLAIMS, and the objects that their checks name.
+"""Claims of a user's own folder or file: modules with a tuple CLAIMS, and the objects that their checks name.
 
-A module may also hold ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (the same for distances), ``ATTACKS`` (name ->
-`proofs_checks.attacks.ExactRun`) and ``EXPERIMENTS`` (name -> `proofs_checks.experiments.Experiment`); its checks use
-them by name, as those of the ledger use the package's own. Loading runs the Python of these modules and nothing else.
+A module may also hold ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (name -> derivation of distances),
+``ATTACKS`` (name -> `proofs_checks.attacks.ExactRun`) and ``EXPERIMENTS`` (name ->
+`proofs_checks.experiments.Experiment`). Its checks use them by name, as those of the ledger use the package's.
+Loading runs the Python code of these modules only.
 """
 
 import sys
@@ -46,7 +47,7 @@ _OWNER: dict[tuple[str, str], str] = {}
 
 
 class ClaimFolder(NamedTuple):
-    """The claims of a folder or a file, their lock file, there or not, and their kept reports."""
+    """Claims of a folder or file, their lock file, which may not exist, and the cache of their reports."""
 
     claims: tuple[Claim, ...]
     lock: Path
@@ -54,12 +55,13 @@ class ClaimFolder(NamedTuple):
 
 
 def read_claims(path: Path) -> ClaimFolder:
-    """Load the modules with claims: the one file, those of the folder's own folder ``claims``, or else of the folder.
+    """Load the modules with claims: a file, or those of a folder's subfolder ``claims``, else of the folder.
 
     A file without the word CLAIMS is not run.
 
     Raises:
-        InputError: there is nothing, a module does not load or has no tuple of claims, or a key or name comes twice.
+        InputError: there are none, a module does not load or has no tuple of claims, or a key or name comes
+            twice.
     """
     inside = path / "claims" if (path / "claims").is_dir() else path
     files = [path] if path.is_file() else [file for file in sorted(inside.glob("*.py")) if file.name != "__init__.py"]
@@ -84,7 +86,7 @@ def sources_digest(files: Iterable[Path]) -> str:
 
 
 def lock_of(path: Path) -> Path:
-    """The lock file of the repository around a path: beside the nearest lock file, pyproject.toml or .git above it."""
+    """The lock file of a path: in the nearest folder above with one, a pyproject.toml, a pytest.ini or a .git."""
     start = path.resolve() if path.is_dir() else path.resolve().parent
     above = (place for place in (start, *start.parents) if any((place / name).exists() for name in _ROOTS))
     alone = start.parent if start.name == "claims" else start
@@ -120,7 +122,7 @@ def _described(error: BaseException, file: Path) -> str:
 
 
 def _strange_letters(file: Path) -> Iterator[Symbol]:
-    """The letters of `notation` that a module does not import by name, which have no meaning in its claims."""
+    """Letters of `notation` that a module does not import by name; they have no meaning in its claims."""
     nodes = list(walk(parse(file.read_bytes())))
     imports = [one for one in nodes if isinstance(one, ImportFrom)]
     ours = [one for one in imports if (one.module or "").startswith("lastiterate.")]
@@ -134,7 +136,7 @@ def _strange_letters(file: Path) -> Iterator[Symbol]:
 
 
 def written_in(claim: Claim) -> str:
-    """The place of a claim, as ``file:line``, the file from the working folder on where it lies below it."""
+    """The place of a claim as ``file:line``, relative to the working folder if the file is below it."""
     file, line = claim.place
     path, here = Path(file).resolve(), Path.cwd()
     return f"{path.relative_to(here) if path.is_relative_to(here) else path}:{line}"
@@ -143,8 +145,8 @@ def written_in(claim: Claim) -> str:
 def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, ...]:
     """The claims of a loaded module.
 
-    Letters that it declares itself have no meaning but what the claim says in ``letters``: `notation.MEANING` is of the
-    letters that are imported from there, which Sympy cannot tell from others of their name.
+    Letters that the module declares itself mean only what a claim's ``letters`` says. `notation.MEANING` applies
+    to letters imported from there, which Sympy cannot distinguish from others of the same name.
 
     Raises:
         InputError: it has no tuple or list of claims, or one of them has no key of its own or no source.
@@ -157,7 +159,7 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
         raise InputError(f"{file} needs a tuple CLAIMS of Claim records, got CLAIMS={got}.")
     given = dict.fromkeys(_strange_letters(file), "")
     for claim in claims:
-        if isinstance(claim.letters, Mapping):  # else `misfits` says so of this claim alone
+        if isinstance(claim.letters, Mapping):  # otherwise `misfit` refuses this claim alone
             object.__setattr__(claim, "letters", given | dict(claim.letters))
     keys = set(known)
     for claim in claims:
@@ -179,7 +181,7 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
 def _register(name: str, file: Path, module: ModuleType) -> None:
     for kind, known in _REGISTRIES.items():
         given: Any = getattr(module, kind, {})
-        if kind == "CLAIMS":  # what is wrong with these is for `claims_of` to say
+        if kind == "CLAIMS":  # `claims_of` reports what is wrong with these
             own = [one for one in given if isinstance(one, Claim)] if isinstance(given, tuple | list) else ()
             named = {claim.key: claim for claim in own if isinstance(claim.key, str)}
             given = {key: claim for key, claim in named.items() if _OWNER.get((kind, key), name) == name}

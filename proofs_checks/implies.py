@@ -1,15 +1,12 @@
 """Whether the checks of a claim imply its statement.
 
 A statement that equals one of the checks needs no further proof. A bound of the divergence of the last iterates
-follows from derived profiles or from derived bounds of the divergence.
-
-From profiles: the conditions of the statement must grant what the derivations suppose. A minimum over ranges is
-at most the value of a derivation that holds for every choice in the ranges. The smaller of several terms needs
-one derivation for each term.
-
-From bounds of the divergence, each for a part of the statement's range: letters that may be chosen, such as the
-window of shifts, take values in the letters of the statement. For each alternative of the claimed bound, some
-bound at every point has all its premises met and is at most that alternative.
+follows from profiles or from bounds of the divergence. From profiles: the conditions of the statement must grant
+what the derivations suppose. A minimum over ranges is at most what a derivation reaches that holds for every
+choice in the ranges, and the smaller of several terms needs one derivation for each. From bounds of the
+divergence, each for a part of the statement's range: letters that may be chosen, such as the window of shifts,
+take values in the letters of the statement. At every point some bound must have all its premises met and be at
+most each alternative of the one claimed.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -268,8 +265,7 @@ class _Theorem(NamedTuple):
     Attributes:
         square: upper bound of mu^2.
         sums: letters of ``square`` that stand for a sum over the steps of a window -> the summand at step j.
-        laws: pairs of a number of steps (the window, those before it, or all T) and a law that each of them
-            obeys.
+        laws: pairs of a number of steps (the window, those before it, or all T) and a law that each obeys.
         start: distance at the beginning of the window; None without shifts.
         hypotheses: its other hypotheses about the runs.
         given: its premises about numbers, with those of the claim.

@@ -1,4 +1,4 @@
-"""The committed, expected verdict of every claim; the ways in which a run can differ from it, or fail without one."""
+"""Lock file with the expected verdict of every claim, and the differences of a run from it."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ FILE = "verdicts.lock.json"
 
 
 class Said(NamedTuple):
-    """Content of a claim: a hash of what it says and of how it is checked, and its statement in a line."""
+    """Hash of what a claim says and of how it is checked, and its statement in one line."""
 
     content: str = ""
     statement: str = ""
@@ -26,11 +26,11 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True)
 class LockedVerdict:
-    """Entry of the lock file for a claim: verdict, grade, number of checks, of mutants and close near misses rejected.
+    """Entry of the lock file: verdict, grade, numbers of checks and of mutants and close near misses rejected.
 
-    ``says`` is a hash of what the claim says and how it is checked, and ``statement`` what it says, in a line:
-    compared for claims of one's own, and for the ledger by a test. ``supposes`` is a hash of what its derivations
-    suppose and rest on; "" where there are none.
+    ``says`` is a hash of the claim's statement and checks, and ``statement`` the statement in one line. Both are
+    compared for a user's own claims, and for the ledger by a test. ``supposes`` is a hash of the premises of its
+    derivations; "" if there are none.
     """
 
     __pydantic_config__ = {"extra": "forbid", "strict": True}  # noqa: RUF012 - pydantic reads it
@@ -46,7 +46,7 @@ class LockedVerdict:
 
     @classmethod
     def of(cls, report: ClaimReport, said: Said | None = None) -> "LockedVerdict":
-        """The entry that this report has in a lock file."""
+        """The lock-file entry for a report."""
         counts = len(report.outcomes), report.rejected, report.near_close
         premises = [outcome.premises for outcome in report.outcomes if outcome.premises]
         return cls(report.verdict, report.grade, *counts, *(said or Said()), digest(premises)[:16] if premises else "")
@@ -111,9 +111,9 @@ def drifts(
     complete: bool = True,
     says: Mapping[str, Said] | None = None,
 ) -> tuple[str, ...]:
-    """One sentence for each way in which the reports differ from what is expected.
+    """Sentences about the differences of the reports from the expected entries.
 
-    In a ``complete`` run an entry without a report is a drift; ``says`` is compared where the lock file has it.
+    In a ``complete`` run an entry without a report is a difference. ``says`` is compared if the lock file has it.
     """
     found: list[str] = []
     seen: set[str] = set()
@@ -174,7 +174,7 @@ def _words(entry: LockedVerdict) -> str:
 
 
 def failures(report: ClaimReport) -> tuple[str, ...]:
-    """One sentence for each way in which a claim does not stand; of one that does not hold its mutants say nothing."""
+    """Sentences about why a claim does not stand: its verdict, or each mutant or near miss not rejected."""
     if report.verdict not in STANDS:
         return (f"{report.key} is {report.verdict}{f': {report.left_open}' if report.left_open else ''}.",)
     return tuple(_not_rejected(report))

@@ -1,8 +1,8 @@
-"""Decide many claims: in parallel, from the cache where it knows them, and resumable.
+"""Decision of many claims: parallel, cached and resumable.
 
-Every report is kept as soon as it is there, so an interrupted run resumes where it stopped. One with an error is not
-kept: a lack of time or memory may pass. A check that does not answer in its time is given up, if need be with the
-process that computes it, and nothing else is lost.
+Every report is stored at once, so that an interrupted run resumes where it stopped. A report with an error is not
+stored, as a lack of time or memory may pass. A check that exceeds its time is given up, if necessary by ending
+its process; nothing else is lost.
 """
 
 import gc
@@ -35,7 +35,7 @@ class _Task(NamedTuple):
     seconds: float
 
     def decide(self, place: int) -> ClaimReport:
-        """Decide one of the claims, and keep the report."""
+        """Decide a claim, and store its report unless an engine raised."""
         with allowing(self.seconds):
             report = decide(self.claims[place])
         if self.cache is not None and not report.errs:
@@ -44,16 +44,15 @@ class _Task(NamedTuple):
 
 
 _KEEP_FREED = (-1, -3)
-"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc: memory that z3 frees and takes again thousands of times stays with
-the process; otherwise the system clears its pages each time."""
+"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc, which keep memory that z3 often frees and takes again."""
 
 
 def _work(task: _Task, connection: Connection, parent: int) -> None:
-    """Answer in a separate process, claim by claim; it ignores Ctrl-C, and ends with the process that started it."""
+    """Decide claims in a separate process, which ignores Ctrl-C and ends with the process that started it."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker has one core
     gc.freeze()  # objects from before the fork are not scanned again
-    gc.set_threshold(100_000, 20, 50)  # expressions are many and hardly ever in circles: a tenth of the time
-    with suppress(OSError, AttributeError, TypeError):  # of another system
+    gc.set_threshold(100_000, 20, 50)  # expressions are many and rarely cyclic; a tenth of the time
+    with suppress(OSError, AttributeError, TypeError):  # on another system
         for option in _KEEP_FREED:
             CDLL(None).mallopt(option, 2**25)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -77,7 +76,7 @@ def _end_with(parent: int) -> None:
 
 
 class _Worker:
-    """A process that decides the claims of one theorem after another, and the time of its current step."""
+    """A process that decides claims theorem by theorem, and the time of its current step."""
 
     def __init__(self, task: _Task, context: Any) -> None:
         self.connection, there = context.Pipe()
@@ -89,24 +88,24 @@ class _Worker:
         self._looked = self._idle = self._before = 0.0
 
     def ask(self, given_up: Mapping[int, str]) -> None:
-        """Have the first claim of `places` decided."""
+        """Send the first claim of `places` to the process."""
         self.begin(0)
         self.connection.send((self.places[0], given_up))
 
     def begin(self, step: int) -> None:
-        """Note that another step of the work on a claim begins."""
+        """Start timing a step of the work on a claim."""
         self.step = step
         self._looked, self._idle, self._before = time.monotonic(), 0.0, self._spent()[0]
 
     def took(self) -> float:
-        """Seconds that the step has computed, or waited for anything but the processor."""
+        """Seconds that the step has computed or waited for anything but the processor."""
         now, (spent, waits) = time.monotonic(), self._spent()
         self._idle += (now - self._looked) * waits
         self._looked = now
         return spent - self._before + self._idle
 
     def _spent(self) -> tuple[float, bool]:
-        """Processor time of the process, and whether it waits; if the system does not report it, all time is a wait."""
+        """Processor time in seconds, and whether the process waits; (0, True) if the system does not report it."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0] in "SD"
@@ -121,11 +120,11 @@ class _Worker:
 
 
 _POLL: Final = 0.5
-"""Seconds after which the workers are looked at again."""
+"""Longest time in seconds between two looks at the workers."""
 
 
 def _together(claims: Sequence[Claim]) -> list[list[int]]:
-    """Places of the claims by theorem, most checks first: they share lemmas and attacks in one worker."""
+    """Indices of the claims by theorem, whose claims share lemmas and attacks in a worker; most checks first."""
     theorems: dict[str, list[int]] = {}
     for place, claim in enumerate(claims):
         theorems.setdefault("/".join(claim.key.split("/")[:2]), []).append(place)
@@ -189,7 +188,7 @@ def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
 
 
 _GRACE: Final = 5.0
-"""Seconds beyond its time that a check has to end without being killed."""
+"""Seconds that a check may exceed its time before its process is killed."""
 
 
 def run(
@@ -200,10 +199,10 @@ def run(
     on_claim: Callable[[int, int], None] = lambda _done, _claims: None,
     seconds: float = SECONDS,
 ) -> tuple[ClaimReport, ...]:
-    """Decide the claims.
+    """Decide claims; returns the reports in the order of the claims.
 
-    A check, a mutant or a near miss that computes for more ``seconds`` has no answer; ``on_claim`` is called with the
-    numbers of decided and of all claims, and without a cache everything is decided again.
+    A check, a mutant or a near miss that computes for more than ``seconds`` has no answer. ``on_claim`` is called
+    with the numbers of decided and of all claims. Without a cache everything is decided again.
     """
     wanted = tuple(claims)
     kept = {claim.key: report for claim in wanted if cache is not None and (report := cache.read(claim)) is not None}

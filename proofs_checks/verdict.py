@@ -1,7 +1,7 @@
-"""Answers of the engines, and the verdict on a claim that they come to together.
+"""Answers of the engines, and the verdict on a claim that follows from them.
 
-Unknown never counts as passed: a check that is undecided or in error makes the claim UNDECIDED, and a mutant
-or a near miss is rejected only when its engine refutes it.
+Unknown never counts as passed: a check that is undecided or in error makes the claim UNDECIDED, and a mutant or a
+near miss is rejected only if its engine refutes it or its derivation stops short of it.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Verdict(StrEnum):
 
 
 STANDS = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
-"""The verdicts of a claim that holds."""
+"""Verdicts of a claim that holds."""
 
 
 class Grade(StrEnum):
@@ -83,11 +83,9 @@ class Outcome:
     Attributes:
         grade: strength of the evidence; None unless held.
         detail: the evidence in words: how it was shown, or what is left to show.
-        scope: for a check that holds, on what its evidence rests where that is less than what the assumptions leave:
-            the box, the sample, the settings; "" where it is all of it.
+        scope: the box, sample or settings to which the evidence of a check that holds is limited; else "".
         premises: what a derivation supposes and rests on.
-        rests_on: of a check that holds, what it takes over that is not shown here: works, and claims with what limits
-            them.
+        rests_on: works, and claims with their limits, that a check that holds relies on without a proof here.
     """
 
     check: str
@@ -102,9 +100,9 @@ class Outcome:
 
     @property
     def rejected(self) -> bool:
-        """Tell whether a mutant is caught: only a refutation counts; raising or not deciding does not.
+        """Tell whether a mutant is caught: its engine refutes it, or its derivation stops short of it.
 
-        Of a derivation it is enough that it stops short of the mutant: the check says that it gets there.
+        An error, or an undecided answer of another engine, does not count.
         """
         stopped = self.engine == Engine.DERIVATION and self.status is Status.UNDECIDED
         return stopped or self.status is Status.REFUTED
@@ -118,7 +116,7 @@ class ClaimReport:
         grade: weakest grade among the checks; None unless all hold.
         misprint: outcome of the check as printed, for a claim with a misprint.
         near_misses: one for each near miss of a check that holds; see `lastiterate.proofs_checks.decide`.
-        left_open: what of the claim's own statement its checks leave open; see `lastiterate.proofs_checks.implies`.
+        left_open: what the checks leave open of the statement; see `lastiterate.proofs_checks.implies`.
         shown: outcome of the run that the page of a refuted claim shows, see `lastiterate.symbolic.claim`.
     """
 
@@ -141,13 +139,13 @@ class ClaimReport:
 
     @property
     def scope(self) -> str:
-        """On what the evidence rests, where that is less than what the assumptions leave."""
+        """What the evidence covers, if that is less than the assumptions allow; else ""."""
         scopes = (outcome.scope for outcome in carrying(self.outcomes))
         return "; ".join(dict.fromkeys(filter(None, scopes)))
 
     @property
     def rests_on(self) -> tuple[str, ...]:
-        """Works, and claims that are less than proved, that the evidence takes over."""
+        """Works, and claims less than proved, that the evidence relies on."""
         return tuple(dict.fromkeys(one for outcome in self.outcomes for one in outcome.rests_on))
 
     @property
@@ -167,7 +165,7 @@ class ClaimReport:
 
     @property
     def near_close(self) -> int:
-        """The number of near misses that were rejected without more room than a few percent."""
+        """The number of near misses within a few percent of a check that were rejected."""
         return sum(wrong.rejected and not wrong.scope for wrong in self.near_misses)
 
     def to_json(self) -> dict[str, Any]:
@@ -176,7 +174,7 @@ class ClaimReport:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "ClaimReport":
-        """The report from what `to_json` gave.
+        """The report from the data of `to_json`.
 
         Raises:
             ValueError: the data is not a report.
@@ -201,7 +199,7 @@ def with_noun(count: int, noun: str) -> str:
 
 
 def tally(*reports: ClaimReport) -> str:
-    """Numbers of mutants and of near misses that the engines rejected, and of all of them.
+    """Numbers of rejected mutants and near misses out of all, in words.
 
     >>> tally()
     '0 of 0 mutants rejected'
@@ -213,7 +211,7 @@ def tally(*reports: ClaimReport) -> str:
 
 
 def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:
-    """The weakest grade among outcomes that all hold, else None; an attack takes nothing from what is derived."""
+    """Weakest grade of outcomes that all hold, else None; an attack does not lower the grade of a derivation."""
     grades = [outcome.grade for outcome in outcomes if outcome.status is Status.HELD and outcome.grade is not None]
     if not outcomes or len(grades) < len(outcomes):
         return None
@@ -221,16 +219,17 @@ def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:
 
 
 def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
-    """The outcomes that a verdict rests on: what is cited, if anything is; attacks only where nothing is derived."""
+    """Outcomes that a verdict rests on: citations if there are any; attacks only if nothing is derived."""
     cited = tuple(outcome for outcome in outcomes if outcome.engine == Engine.CITATION)
     derived = any(outcome.engine == Engine.DERIVATION for outcome in outcomes)
     return cited or tuple(outcome for outcome in outcomes if not (derived and outcome.engine == Engine.ATTACK))
 
 
 def limit_by(outcome: Outcome, key: str, used: tuple[Outcome, ...]) -> Outcome:
-    """An outcome that relies on a claim, limited to the grade and the scopes of that claim's checks.
+    """Limit an outcome that relies on a claim to the grade and the scopes of that claim's checks.
 
-    The weaker grade and every scope pass on, and so does what that claim rests on.
+    The weaker grade, the scopes and what the claim rests on carry over. If it does not hold, the outcome is
+    undecided.
     """
     grade = weakest(used)
     if outcome.grade is None:
@@ -255,11 +254,10 @@ def verdict_of(
 ) -> Verdict:
     """The verdict on a claim from the outcomes of its checks.
 
-    Any refuted check refutes the statement, or shows a gap where the claim is a step of a proof; a statement whose page
-    shows a run is REFUTED only if that run refutes it, too. When all hold and imply the statement, a claim
-    with a misprint is a TYPO if the printed form is refuted; what another work shows is CITED; a claim whose evidence
-    has a scope is SUPPORTED, another is PROVED. A test of the code that found nothing is TESTED, no more. Everything
-    else is UNDECIDED: a statement that the checks do not imply is not supported by them.
+    A refuted check makes the claim REFUTED, or a GAP if it is a step of a proof. If the claim's page shows a run,
+    that run must refute it, too. If all checks hold and imply the statement, a claim with a misprint is a TYPO if
+    the printed form is refuted, a claim shown by another work is CITED, one whose evidence has a scope is
+    SUPPORTED, and another is PROVED. A test of the code that holds is only TESTED. Everything else is UNDECIDED.
     """
     if shown is not None and shown.status is not Status.REFUTED:
         return Verdict.UNDECIDED

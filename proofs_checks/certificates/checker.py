@@ -215,8 +215,7 @@ class _Loss:
 class Updates:
     """The updates of two runs, docs/proofs/expansions.md; ``sizes`` bound Poisson batches without the sample.
 
-    ``meets`` says which batches may hold the sample: "every", "none", "late" (last of each epoch), or an index
-    from 0.
+    ``meets``: batches that may hold the sample, "every", "none", "late" (last of each epoch), or an index from 0.
     """
 
     run: _Run
@@ -265,8 +264,8 @@ class Updates:
 def start(node: Node, updates: Updates) -> tuple[int, arb]:
     """First step of a window, and an upper bound of the distance between the runs there.
 
-    z_{t+1} = min(e_t(z_t), D) from step ``since`` on. z is the initial distance if ``since`` is 0, else the
-    diameter D.
+    z_{t+1} = min(e_t(z_t), D) from ``since`` on, from the initial distance if ``since`` is 0, else the diameter
+    D.
     """
     run, tau = updates.run, whole(node["start"], 0, updates.run.steps - 1)
     since = whole(node["since"], 0, tau)
@@ -427,7 +426,7 @@ def _renyi(b: int, n: int, multiplier: arb, alpha: arb, replace: bool, bits: int
 
 
 def price(node: Node, run: _Run, alpha: arb) -> arb:
-    """The divergence stated of a step with a multiplier, at least its own or that of a batch with the sample."""
+    """Stated divergence of a step, at least that of the sampled step or of a batch that holds the sample."""
     multiplier = _number(node["multiplier"])
     found = alpha / (2 * multiplier**2)
     if not found <= _number(node["rdp"]) and run.rate < 1:
@@ -634,10 +633,11 @@ def gaussians(mu: arb, t: arb) -> arb:
 def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
     """Laws whose profile bounds those of the last iterates, in both directions. docs/proofs/contraction.md.
 
-    Blocks are the last steps of the run. From the beginning N <= Y_0 of the first one, else F <= Y_0, and then each
-    Y_i is at least Y_(i-1) after block i. Where steps are equal they may go round: then Y of the last serves every
-    number of rounds, after N <= Y of the steps that are left. A sample that is met earlier meets a common kernel at
-    last, and fewer steps before; there equal points come to N <= F of a block, which no Y after it is less than.
+    Blocks are the last steps of the run. The first table Y_0 is at least N of its block if that begins the run,
+    else F; each later Y_i is at least Y_(i-1) carried through block i. With equal steps the blocks may repeat:
+    then the last Y serves every number of rounds, if it is at least N of the steps that are left. A sample that
+    is met earlier has a common kernel at the end and fewer steps before it; from equal points those come to N <=
+    F of a block, and no later Y is less than that.
     """
     need(node["rule"] == "contract", "this needs a table of contraction")
     h, stages, goes = _number(node["spacing"]), node["blocks"], node["round"] is True
@@ -664,8 +664,7 @@ def _contracted(
     """Table after a block, or after equal ones without the sample; each takes A = E_g to A F(1+(g-1)/A).
 
     N and F have mu of a path of the block's steps alone, from one point and from any two points of the domain.
-    The bound is compared with the table at the vertices only, as between them the bound is convex and the table
-    is linear.
+    The table is tested at its vertices only: between them the bound is convex and the table is linear.
     """
     first, length, left = where
     place, steps = (left - 1) % run.epoch, stage["steps"]
@@ -740,10 +739,10 @@ def from_table(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> 
 
 
 def _moments(node: Node, run: _Run, loss: _Loss, alpha: arb) -> arb:
-    """Renyi divergence D of a table: e^((alpha-1) D) is the integral of alpha (alpha-1) g^(alpha-2) E_g.
+    """Renyi divergence of a table: e^((alpha-1) D) is the integral of alpha (alpha-1) g^(alpha-2) E_g.
 
-    Up to G it is that of the table, with l^alpha for an atom at l. Beyond G a divergence D of order b > alpha
-    gives E_g <= e^((b-1) D) (b-1)^(b-1) b^-b g^(1-b).
+    Up to G it is that of the table, l^alpha at an atom l. Beyond G a divergence D of order b > alpha gives E_g <=
+    e^((b-1) D) (b-1)^(b-1) b^-b g^(1-b).
     """
     law, b, cut = _at("of", _contract, node["of"], run, loss), _number(node["order"]), whole(node["cut"])
     known, chance = _at("tail", rdp, node["tail"], run, loss, b)
