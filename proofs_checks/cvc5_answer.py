@@ -1,6 +1,6 @@
-"""cvc5's answer to SMT-LIB on standard input, in a separate process because it must be stopped from outside.
+"""cvc5's answer to SMT-LIB on standard input, in a separate process that can be stopped from outside.
 
-The covering of a nonlinear question spends no resource units, so the process has an end by its computing time.
+The covering of a nonlinear question uses no resource units, so the process has a limit of its computing time.
 """
 
 import sys

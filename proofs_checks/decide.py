@@ -18,16 +18,15 @@ from lastiterate.symbolic.checks import Check, Engine
 from lastiterate.symbolic.claim import Claim, Role
 
 ROOMS: Final = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
-"""Shares of a bound that a lemma may leave as room if points do not show the room, tried in this order."""
+"""Shares of a bound, tried in this order as the room that a check leaves, if points do not show its room."""
 
 
 def decide(claim: Claim) -> ClaimReport:
     """Decide a claim and all its mutants in this process; `runner.run` adds the cache and the workers.
 
-    Near misses are made only from checks that hold: from any other they would say nothing.
-
-    Never raises for the content of a claim: a field of another type, an engine that fails and one that asks z3 after
-    the time that `time_limit.allowing` gives are errors of its checks. An engine that does not ask is not interrupted.
+    Near misses are made only from checks that hold. The content of a claim never raises: a field of another type,
+    an engine that fails, and one that asks z3 after the time limit of `time_limit.allowing` are errors of its
+    checks. An engine that does not ask z3 is not interrupted.
     """
     started = perf_counter()
     try:
@@ -43,7 +42,7 @@ def _decided(claim: Claim) -> ClaimReport:
     if why:
         return _in_error(claim, why)
     outcomes = tuple(_asked(check, claim) for check in claim.checks)
-    if claim.role is Role.CODE:  # of a test of the code the evidence is a measurement, whatever the engine
+    if claim.role is Role.CODE:  # the evidence of a test of the code is a measurement
         outcomes = tuple(replace(one, grade=Grade.MEASURED) if one.grade else one for one in outcomes)
     misprint = None if claim.misprint is None else decide_check(claim.misprint, claim.assumptions)
     shown = None if claim.refutation is None else decide_check(claim.refutation.check, ())
@@ -67,7 +66,7 @@ def _decided(claim: Claim) -> ClaimReport:
 
 
 def _asked(check: Check, claim: Claim, *, wrong: bool = False) -> Outcome:
-    """The outcome of a check, or of a wrong one once it is known to differ from every check of its claim."""
+    """The outcome of a check; a ``wrong`` one that equals a check of its claim is an error."""
     named: dict[str, Any] = {"name": check.name, "mutants": ()}
     if wrong and any(replace(one, **named) == check for one in claim.checks):
         return Outcome(check.name, check.engine, Status.ERROR, detail="the mutant is a check of the claim itself")
@@ -81,7 +80,7 @@ def _in_error(claim: Claim, why: str) -> ClaimReport:
 
 
 def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = sp.S.Zero) -> tuple[Check, ...]:
-    """Wrong variants of a check, at most `answers.MOST` by terms of its sides.
+    """Wrong variants of a check, at most `answers.MOST` of them, by terms of its sides.
 
     ``room`` is the share of the bound known to be room; a near miss is stronger by more than that.
 
@@ -97,7 +96,7 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = 
 
 
 def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
-    """The outcomes of the near misses of a check; where one holds, of a stronger one, for the check leaves room."""
+    """Outcomes of the near misses of a check; one that holds, as there is room, is replaced by a stronger one."""
     for place, wrong in enumerate(near_misses(check, claim.assumptions)):
         last, scope = wrong, ""
         for room in (sp.S.Zero, *ROOMS):

@@ -1,7 +1,7 @@
 """Definedness of expressions: the condition of each part, shown on a region or tested at a point.
 
 Undefined is never true. A check holds only if every condition of both sides is shown, and is refuted only at a
-point that meets all of them. An unknown function has a condition that cannot be shown.
+point that meets all of them. The condition of a function that is not listed here cannot be shown.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -28,7 +28,7 @@ from lastiterate.symbolic.vectors import Vector
 
 
 def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
-    """The title, and the answer to each check that does not hold, in a line or two."""
+    """Lines with the title and, for each check that does not hold, the answer of its engine."""
     yield f"{claim.title} ({claim.source})"
     for outcome in report.outcomes:
         if outcome.status is Status.HELD:
@@ -48,9 +48,7 @@ _TWICE: Final = "another symbol, declared otherwise, that is called"
 
 
 def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
-    """Each symbol of a claim with its meaning there and its unit; of one that stands for any number, which numbers.
-
-    Functions come last, with the declared range of their values.
+    """Symbols of a claim with their meaning, or else their declared range, and their unit; functions come last.
 
     The second symbol of one name is called x_2, as in a counterexample.
     """
@@ -115,7 +113,7 @@ def _range(symbol: sp.Expr) -> str:
 
 
 def _lines(ends: Sequence[Span | Proposition], supposed: Iterable[str], always: Iterable[str]) -> Iterator[str]:
-    """Every judgement by number with its rule and side conditions, then hypotheses and what is cited.
+    """Lines of the numbered judgements with rules and side conditions, then of hypotheses and citations.
 
     A line reads: number, rule, numbers of its premises, the order of the two laws; steps, distances, profile.
     """
@@ -136,11 +134,11 @@ _ALWAYS: Final = (
     "the projection on a closed convex set brings no two points farther apart",
     "a Renyi divergence is at most the profile's, and moments of profiles multiply (docs/proofs/privacy_loss.md)",
 )
-"""What every derivation of the kernel rests on."""
+"""Facts that every derivation of the kernel rests on."""
 
 
 def derivation(claim: Claim, check: Check, outcome: Outcome) -> list[str]:
-    """The lines of the derivation of a check that holds by one, a rule a line; none of another check."""
+    """Lines of the derivation of a check that holds, one rule per line; [] for other checks."""
     if outcome.status is not Status.HELD:
         return []
     if isinstance(check, Deduced):
@@ -152,7 +150,7 @@ def derivation(claim: Claim, check: Check, outcome: Outcome) -> list[str]:
 
 
 def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -> str:
-    """Title, source, verdict, assumptions, symbols with units, checks, mutants and near misses, remark."""
+    """A claim as text: title, source, verdict, assumptions, symbols, checks, mutants and near misses, remark."""
     if why := misfit(claim):
         return f"{claim.key}\n  verdict: {report.verdict}; {why}"
     told = claim.refutation

@@ -1,7 +1,7 @@
-"""Random quantities of the papers' algorithms, which the simulation engine draws, and what is known of them.
+"""Random quantities of the papers' algorithms, drawn by the simulation engine, and what is known of them.
 
-Each experiment draws independent copies of one quantity and says what makes a confidence interval for its mean
-valid: a range, that it is an indicator, or a bound of its second moment.
+Each experiment draws independent copies of one quantity. A confidence interval for its mean is valid because the
+quantity is an indicator, has a range, or has a bounded second moment.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import within
 
 Parameters = Mapping[str, float]
-"""Numbers of the experiment under the names of the symbols of notation."""
+"""Name of a symbol of the notation -> its value."""
 
 Drawing = Callable[[np.random.Generator, int, Parameters], Array]
 """Copies of the quantity, shape (copies,), from a generator, their number and the parameters."""
@@ -51,8 +51,7 @@ class Experiment:
 
 
 EXPERIMENTS: Final[dict[str, Experiment]] = {}
-"""Each experiment under the name that claims use, that of the function that draws it; `proofs_checks.folder` adds those
-of one's own folder."""
+"""Name in claims, that of the drawing function -> experiment; `proofs_checks.folder` adds a user's own."""
 
 
 def _experiment(
@@ -90,16 +89,16 @@ def _normalised(gradient: Array, stab: float) -> Array:
 
 @_experiment("stab", ValueRange(lambda _: -1.0, lambda _: 1.0))
 def _normalised_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
-    """A gradient of 5, -1, -1 at random, over its size plus stab."""
+    """A gradient of 5, -1 or -1, equally likely, divided by its size plus stab."""
     return _normalised(draw.choice(np.array([5.0, -1.0, -1.0]), copies), at["stab"])
 
 
 @_experiment("T eta nu stab", ValueRange(lambda _: 0.0, lambda _: 168 / 27), copies=2_000)
 def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
-    """The least gradient along D2P2-SGD, d = p = sigma_A = 1, on 13 samples of slope 14 and 14 of slope -1.
+    """Least gradient along D2P2-SGD, d = p = sigma_A = 1, on 13 samples of slope 14 and 14 of slope -1.
 
-    The slopes hold at x >= 0, fall to 0 between 0 and -1, and the run starts at 1 with full batches. The mean of
-    the least is at most the least mean.
+    The slopes hold at x >= 0 and fall to 0 between 0 and -1; the run starts at 1 with full batches. The mean of
+    the least gradient is at most the least mean.
     """
     x = np.ones(copies)
     lowest = x
@@ -115,7 +114,7 @@ def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) ->
 
 @_experiment("T eta sigma_DP K D", EventIndicator())
 def _positive_end(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
-    """Indicator that the last iterate of DPSGD-DC is above 0, one sample of slope -K, radius D."""
+    """Indicator that the last iterate of DPSGD-DC is above 0, for one sample of slope -K and radius D."""
     theta = np.zeros(copies)
     for _ in range(_whole(at, "T")):
         noise = draw.normal(0.0, at["sigma_DP"], copies)

@@ -1,7 +1,7 @@
-"""A counterexample computed again from its stored parameters, at any precision.
+"""Recomputation of a counterexample from its stored parameters, at any precision.
 
-A report stores a counterexample as text: the exact parameters and an enclosure of each side. Here the sides
-are computed again from the claim's formulas at those parameters, so that a reader need not trust the report.
+A report stores a counterexample as text: the exact parameters and an enclosure of each side. The sides are
+computed again from the claim's formulas, so that a reader need not trust the report.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ MOST_DIGITS: Final = 1000
 
 @dataclass(frozen=True)
 class RecomputedPoint:
-    """A counterexample as it comes out this time.
+    """A recomputed counterexample.
 
     Attributes:
         found: parameters and the new enclosures of both sides.
@@ -52,10 +52,10 @@ class RecomputedPoint:
 
 
 def recompute(claim: Claim, report: ClaimReport, digits: int = 50) -> tuple[RecomputedPoint, ...]:
-    """Each counterexample of the report, mutants left out, computed again from its parameters.
+    """Recompute each counterexample of a report, mutants left out, from its parameters.
 
     Raises:
-        InputError: the number of digits is not usable.
+        InputError: ``digits`` is not from 1 to MOST_DIGITS.
     """
     if not 1 <= digits <= MOST_DIGITS:
         raise InputError(f"digits needs a number from 1 to {MOST_DIGITS}, got digits={digits}; choose one.")
@@ -63,7 +63,7 @@ def recompute(claim: Claim, report: ClaimReport, digits: int = 50) -> tuple[Reco
 
 
 def find_refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Outcome, Counterexample]]:
-    """The checks with a counterexample, with their outcomes; the misprint is the last."""
+    """Checks with a counterexample, with their outcomes; the misprint is the last."""
     pairs = [*zip(claim.checks, report.outcomes, strict=True)]
     if claim.misprint is not None and report.misprint is not None:
         pairs.append((claim.misprint, report.misprint))
@@ -83,7 +83,7 @@ def _again(claim: Claim, written: Check, found: Counterexample, digits: int) -> 
     if isinstance(check, UpperBound):
         with precision(bits):  # balls inside, floats rounded outwards at the end
             outcome = attack_at(check, {name: float(value) for name, value in found.at.items()})
-    else:  # a limit, a unit, a simulation: the engine goes over it again
+    else:  # a limit, a unit, a simulation: the engine decides it again
         outcome = decide_check(check, claim.assumptions)
     anew = None if outcome is None else outcome.counterexample
     if anew is not None and isinstance(check, Value):

@@ -1,4 +1,4 @@
-"""The run that the page of a refuted claim shows: its words, and two numbers, rounded towards one another."""
+"""The run that the page of a refuted claim shows: its text, and two numbers, rounded towards each other."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from lastiterate.proofs_checks.statement import Line, as_text
 from lastiterate.symbolic.claim import RefutingRun, Words
 
 DIGITS: Final = 4
-"""Significant digits of both numbers, wherever they stand."""
+"""Significant digits of both numbers in every output."""
 
 _BITS: Final = 128
 _LONG: Final = 5
-"""Exponent from which on a number is written as a power of ten."""
+"""Exponent from which a number is written as a power of ten."""
 _SIDES: Final = {"<=": ("at most", "at least"), "<": ("less than", "at least"), ">=": ("at least", "at most")}
 
 
 @dataclass(frozen=True)
 class TwoNumbers:
-    """The two numbers of a refuted claim as every output has them."""
+    """The two numbers of a refuted claim as texts, with "at most" or the like before each."""
 
     claimed: str
     true: str
@@ -31,12 +31,12 @@ class TwoNumbers:
     least: str
 
     def __str__(self) -> str:
-        """Both, claimed first."""
+        """Both numbers, the claimed one first."""
         return f"claimed {self.most} {self.claimed}, true {self.least} {self.true}"
 
 
 def round_numbers(refutation: RefutingRun) -> TwoNumbers:
-    """The two numbers, rounded towards one another, so that what stands there is refuted, too.
+    """Round the two numbers towards each other, so that the rounded numbers refute the claim, too.
 
     >>> from lastiterate.symbolic.chien_li.theorem_3_12 import CLAIMS
     >>> print(round_numbers(CLAIMS[0].refutation))
@@ -103,6 +103,6 @@ def lines(refutation: RefutingRun) -> Iterator[str]:
 
 
 def in_one_line(refutation: RefutingRun) -> str:
-    """The run and both numbers in a line."""
+    """The run and both numbers, in one line."""
     _, run, numbers = lines(refutation)
     return f"{run}; {numbers}"

@@ -1,4 +1,4 @@
-"""cvc5's second opinion on every question that z3 finds to have no solution while the checks of a claim are decided."""
+"""cvc5's second opinion on every question that z3 answers with unsat while it decides the checks of a claim."""
 
 import multiprocessing
 import subprocess
@@ -22,7 +22,7 @@ from lastiterate.symbolic.claim import Claim
 
 @dataclass(frozen=True)
 class Opinion:
-    """Number of questions that z3 answered with unsat on the way to what holds of a claim, and cvc5's answers.
+    """Number of questions that z3 answered with unsat for what holds of a claim, and cvc5's answers to them.
 
     ``disagreed`` are those for which cvc5 has a solution, in SMT-LIB.
     """
@@ -40,18 +40,18 @@ class Opinion:
 
 @lru_cache(maxsize=8192)
 def ask_cvc5(question: str) -> str:
-    """cvc5's answer: sat, unsat, or unknown where it gives up or takes too long; RuntimeError if it cannot read."""
+    """cvc5's answer, sat, unsat or unknown (it gave up or took too long); RuntimeError if it cannot read."""
     program = [sys.executable, "-m", "lastiterate.proofs_checks.cvc5_answer"]
     ended = subprocess.run(program, input=question, capture_output=True, text=True, check=False)  # noqa: S603
     if ended.returncode > 0:
         raise RuntimeError(f"cvc5 stopped: {ended.stderr.strip()[-300:]}")
-    return ended.stdout.strip() or "unknown"  # the process is ended by a signal
+    return ended.stdout.strip() or "unknown"  # no output: a signal ended the process
 
 
 def opinion(claim: Claim) -> Opinion:
-    """cvc5's opinion on a claim: its checks, and what they leave open of its statement, are decided here and now.
+    """cvc5's opinion on a claim; its checks and the implication of its statement are decided in this process.
 
-    Neither z3 nor cvc5 is asked again for a formula that this process has already proved.
+    Neither z3 nor cvc5 is asked again about a formula that this process has already proved.
     """
     questions: dict[str, None] = {}
     hold = True
@@ -70,7 +70,7 @@ def opinion(claim: Claim) -> Opinion:
 
 
 def need_cvc5() -> None:
-    """Raise an error where cvc5 is not installed."""
+    """Raise an InputError if cvc5 is not installed."""
     if find_spec("cvc5") is None:
         raise InputError(
             "A second opinion needs cvc5, got an installation without; run pip install 'lastiterate[cvc5]'."
@@ -85,7 +85,7 @@ def _of_key(key: str) -> Opinion:
 def opinions(
     keys: Iterable[str], *, jobs: int = -1, on_claim: Callable[[int, int], None] = lambda _done, _claims: None
 ) -> tuple[Opinion, ...]:
-    """cvc5's opinions on claims of the ledger, in new processes, which remember no proof."""
+    """cvc5's opinions on claims of the ledger, in new processes, which have no proofs stored."""
     need_cvc5()
     wanted, given = tuple(keys), list[Opinion]()
     workers = max(1, min(len(wanted), cpu_count() if jobs < 0 else jobs))

@@ -1,4 +1,4 @@
-"""Claims of the ledger chosen by name, with a hint where the name is not known, and counted by paper and verdict."""
+"""Claims chosen by name, with a hint for an unknown name, and counted by paper and verdict."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,12 +12,12 @@ from lastiterate.symbolic.papers import PAPERS
 
 
 def papers(claims: Sequence[Claim]) -> tuple[str, ...]:
-    """The papers of the claims, in their order: what stands before the first slash of a key."""
+    """Papers of the claims, in order: the parts of their keys before the first slash."""
     return tuple(dict.fromkeys(claim.key.split("/")[0] for claim in claims))
 
 
 def mending(claims: Iterable[Claim]) -> dict[str, tuple[Claim, ...]]:
-    """For the key of a claim that fails, the claims that mend it."""
+    """Key of a claim that fails -> the claims that repair it."""
     mended: dict[str, tuple[Claim, ...]] = {}
     for claim in claims:
         if claim.repairs:
@@ -38,7 +38,7 @@ def _known(name: str, value: str, choices: Sequence[str], path: Path | None) -> 
 def select(
     claims: Sequence[Claim], *, paper: str | None = None, keys: Sequence[str] = (), path: Path | None = None
 ) -> tuple[Claim, ...]:
-    """The claims of a paper, or those with the given keys, or all, in the order of the ledger, or of the folder `path`.
+    """Claims of a paper, or with the given keys, or all, in order; ``path`` is their folder, None for the ledger.
 
     Raises:
         InputError: the paper or claim is unknown; the nearest name is suggested.
@@ -55,7 +55,7 @@ def select(
 
 
 def of_ledger(*, paper: str | None = None, keys: Sequence[str] = ()) -> tuple[Claim, ...]:
-    """The chosen claims of the ledger; papers that are not named are not imported."""
+    """The chosen claims of the ledger; if papers are named, no others are imported."""
     near = ledger.naming(*keys) if paper is None else ()
     if keys and {claim.key for claim in near} >= set(keys):
         return select(near, keys=keys)
@@ -68,12 +68,12 @@ OURS = "ours"
 
 
 def owner(claim: Claim) -> str:
-    """The paper of which a claim is a statement or a step; OURS for results and tests of ours, also beside a paper."""
+    """Paper of which a claim is a statement or a step; OURS for our own results and tests."""
     return OURS if claim.role in (Role.OURS, Role.CODE) else claim.key.split("/")[0]
 
 
 def paper_title(paper: str) -> str:
-    """Name of a paper for readers; its name in keys where nothing else is known.
+    """Name of a paper for readers; its name in keys if no other is known.
 
     >>> paper_title("chien_li"), paper_title("ours"), paper_title("toy")
     ('Chien & Li 2025', 'Ours', 'toy')
@@ -82,7 +82,7 @@ def paper_title(paper: str) -> str:
 
 
 def counted(found: Iterable[tuple[Claim, Verdict]]) -> dict[str, Counter[Verdict]]:
-    """The number of claims of every paper with each verdict, in the order of their appearance, ours last."""
+    """Paper -> number of its claims by verdict, in order of appearance, ours last."""
     counts: dict[str, Counter[Verdict]] = {}
     for claim, verdict in found:
         counts.setdefault(owner(claim), Counter())[verdict] += 1

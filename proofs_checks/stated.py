@@ -20,12 +20,12 @@ class Stated:
 
     Attributes:
         claim: key of the claim that decides it.
-        epsilon: what is claimed, a Renyi epsilon rounded up; None where the theorem does not speak of the run.
+        epsilon: the claimed Renyi epsilon, rounded up; None if the theorem does not apply to the run.
         reading: how the paper's quantities are read off the run.
-        refusal: what the theorem needs and the run lacks; empty where the theorem applies.
-        why: the claim's remark; empty where it holds.
-        shown: of a refuted claim the run of its page with both numbers; empty elsewhere.
-        instead: keys and titles of the claims that mend it.
+        refusal: what the theorem needs and the run lacks; "" if the theorem applies.
+        why: the claim's remark; "" if it has none.
+        shown: for a refuted claim the run on its page with both numbers, else "".
+        instead: keys and titles of the claims that repair it.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Stated:
     instead: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        """Everything, a line each."""
+        """All of it, one line each."""
         says = f"needs {self.refusal}" if self.epsilon is None else f"({self.order:g}, {self.epsilon:.6g})-RDP"
         lines = [f"{self.title}: {says}", f"{self.verdict}: {self.claim}", f"read as: {self.reading}"]
         lines += [f"shown: {self.shown}"] if self.shown else []
@@ -51,7 +51,7 @@ class Stated:
 
 @teaches()
 def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -> Stated:
-    """Ask for a printed theorem by name; refuted ones answer too, and say that they are.
+    """Claim of a printed theorem for a run, and its verdict; refuted theorems are included.
 
     Args:
         name: one of `lastiterate.numeric.published.theorems.THEOREMS`.

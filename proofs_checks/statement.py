@@ -1,4 +1,4 @@
-"""Checks and quantified statements as lines, displayed formulas and sentences with formulas, for every output."""
+"""Checks and quantified statements as lines, formulas or sentences with formulas, for every output."""
 
 # Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
@@ -22,7 +22,7 @@ from lastiterate.symbolic.statement import Condition, EveryStep, Exists, ForAll,
 _WIDEST: Final = 180
 """Columns that a formula may take; a wider one is written in a line and wrapped."""
 _RANGES: Final = 2
-"""A minimum of more arguments than this has its ranges on lines of their own."""
+"""Most arguments of a minimum whose ranges are not written on lines of their own."""
 
 
 class Line(NamedTuple):
@@ -63,9 +63,9 @@ def quantified(said: Statement, given: tuple[sp.Basic, ...] = ()) -> Iterator[Li
 
 
 def _body(said: sp.Basic, given: tuple[sp.Basic, ...]) -> Iterator[Line]:
-    """A relation or condition; a minimum over several things is named, and what it is taken over stands below.
+    """Lines of relations and conditions; a minimum over several ranges is named, with its ranges below.
 
-    Each relation has its line, conditional ones last, under their premises; 0 = 0 and what is given are left out.
+    Each relation has its line, conditional ones last, under their premises. 0 = 0 and what is given are left out.
     """
     if isinstance(said, sp.And):
         for one in sorted(sp.ordered(said.args), key=lambda one: isinstance(one, sp.Implies)):
@@ -94,7 +94,7 @@ def _body(said: sp.Basic, given: tuple[sp.Basic, ...]) -> Iterator[Line]:
 
 
 def as_text(lines: Iterable[Line]) -> str:
-    """Lines for a terminal; a formula may take several."""
+    """Lines as text for a terminal; a formula may take several rows."""
     return "\n".join(
         fill(line.sentence.format(*map(_in_words, line.parts)), _WIDEST) if line.sentence else _displayed(line.parts)
         for line in lines
@@ -102,7 +102,7 @@ def as_text(lines: Iterable[Line]) -> str:
 
 
 def in_a_line(claim: Claim) -> str:
-    """Statement of a claim in one line; "" where it cannot be read."""
+    """Statement of a claim in one line; "" if a field of the claim is not of its type."""
     if misfit(claim):
         return ""
     words = ((line.sentence, [_in_words(part) for part in line.parts]) for line in quantified(claim.stated))

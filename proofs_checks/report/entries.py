@@ -13,7 +13,7 @@ class Entry:
     """A claim as the pages show it.
 
     Attributes:
-        replayed: whether its page shows every line of its derivations, which takes as long as to decide them.
+        replayed: whether its page shows every line of its derivations, which takes as long as deciding them.
     """
 
     claim: Claim
@@ -46,9 +46,9 @@ class PaperCount:
 
 
 def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport], *, replay: bool = False) -> tuple[Entry, ...]:
-    """Claims and reports, in the same order, brought together.
+    """Entries of claims and of their reports in the same order.
 
-    The derivations of claims that mend another are shown line by line, and with ``replay`` those of all.
+    The derivations of claims that repair another are shown line by line; with ``replay`` all derivations are.
     """
     mended = mending(claims)
     return tuple(

@@ -32,7 +32,7 @@ def summary(reports: Sequence[ClaimReport]) -> str:
 
 
 def table(reports: Sequence[ClaimReport]) -> Table:
-    """One row a claim: verdict, grade, engines, mutants and near misses rejected, seconds."""
+    """Table with a row per claim: verdict, grade, engines, mutants and near misses rejected, seconds."""
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     longest = max((len(report.key) for report in reports), default=0)
     for name, width in (("claim", longest), ("verdict", 9), ("grade", 11)):
@@ -54,7 +54,7 @@ def table(reports: Sequence[ClaimReport]) -> Table:
 
 
 def limits(reports: Sequence[ClaimReport]) -> Iterator[str]:
-    """A line for each claim that stands within a scope, or on what is not shown here."""
+    """A line for each claim that holds only within a scope, or relies on results that are not shown here."""
     for report in reports:
         beside = [f"scope: {report.scope}"] if report.scope else []
         beside += [f"rests on: {', '.join(report.rests_on)}"] if report.rests_on else []

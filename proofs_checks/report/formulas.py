@@ -22,7 +22,7 @@ _LATEX: Final = str.maketrans(
 
 class _Printer(LatexPrinter):  # type: ignore[misc]
     def _print_Symbol(self, expr: sp.Symbol) -> str:  # noqa: N802
-        """A word upright, a letter as ever."""
+        """A word upright, a letter as usual."""
         made: str = super()._print_Symbol(expr)
         return rf"\text{{{made}}}" if len(made) > 2 and made.replace(" ", "").isalpha() else made
 
@@ -34,7 +34,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return rf"D_{{{order}}}\left({numerator} \parallel {denominator}\right)"
 
     def _print_ExpBase(self, expr: sp.Expr, exp: str | None = None) -> str:  # noqa: N802
-        """Euler's number is upright, a letter e is not."""
+        """Euler's number upright, unlike a letter e."""
         return str(self._do_exponent(rf"\text{{e}}^{{{self._print(expr.args[0])}}}", exp))
 
     def _print_QuantityBase(self, expr: sp.Function) -> str:  # noqa: N802
@@ -62,7 +62,7 @@ def _latex(expression: sp.Basic, *, within: bool = False) -> str:
 
 
 def inline(expression: sp.Basic | int) -> Markup:
-    """An expression or a condition within a sentence, short fractions in one line.
+    """An expression or a condition within a sentence, with short fractions on one line.
 
     >>> x = sp.Symbol("x")
     >>> str(inline(x < 2))
@@ -72,7 +72,7 @@ def inline(expression: sp.Basic | int) -> Markup:
 
 
 def row(*parts: sp.Basic | int | str) -> Markup:
-    """Expressions with signs between them, as a formula of one line.
+    """Expressions with signs between them, as a displayed formula on one line.
 
     >>> x = sp.Symbol("x")
     >>> "&#x0007E;" in row(x, "∼", x**2)
@@ -105,7 +105,7 @@ def _within(part: Any) -> Markup:
 
 
 def relation_sign(relation: str) -> str:
-    """The sign of a relation of `lastiterate.symbolic.claim.Relation`.
+    """The sign of a relation of `lastiterate.symbolic.checks.Relation`.
 
     >>> relation_sign("<=")
     '≤'

@@ -1,4 +1,4 @@
-"""The ledger as pages: templates filled in, each page one file that needs nothing else."""
+"""The ledger as pages, filled from templates; each page is one self-contained file."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -76,7 +76,7 @@ def _templates() -> Environment:
 def card(claim: Claim, instead: Sequence[Claim], home: str = "") -> Markup:
     """The first screen of a refuted claim: statement, failure, numbers, and what holds instead.
 
-    ``home`` is the address of the page on which claims stand by key, "" for the page itself.
+    ``home`` is the address of the page on which claims stand by key; "" for the page itself.
     """
     macros = _templates().get_template("refutation.html.j2").make_module(None)
     return Markup(macros.refutation(claim, instead, home))  # type: ignore[attr-defined]  # noqa: S704 - a template of ours
@@ -90,7 +90,7 @@ def ledger_page(
 ) -> str:
     """The page of all claims.
 
-    ``mapped`` has the file of the mapping page of each paper; ``drifts`` are sentences about verdicts not as locked.
+    ``mapped`` has the file of each paper's mapping page; ``drifts`` are sentences about verdicts not as locked.
     """
     groups = {paper: [entry for entry in shown if entry.paper == paper] for paper in papers([e.claim for e in shown])}
     return (
@@ -112,7 +112,7 @@ def ledger_page(
 def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], home: str) -> str:
     """The page that leads from the lines of a paper to its claims.
 
-    ``home`` is the file name of the page of all claims, ``shown`` may have claims of other papers.
+    ``home`` is the file name of the page of all claims; ``shown`` may include claims of other papers.
     """
     return (
         _templates()
@@ -130,9 +130,9 @@ def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], hom
 def files(
     claims: Sequence[Claim], reports: Sequence[ClaimReport], drifts: Sequence[str], *, own: bool = False
 ) -> dict[str, str]:
-    """The report's files by name: the page of all claims, a mapping page for each paper, and what other programs read.
+    """The report's files by name: the page of all claims, each paper's mapping page, and files for programs.
 
-    For claims of a reader's ``own`` every derivation is shown line by line.
+    For a user's ``own`` claims every derivation is shown line by line.
     """
     shown = entries(claims, reports, replay=own)
     known = [paper for paper in dict.fromkeys(entry.paper for entry in shown) if paper in PAPERS]
@@ -147,7 +147,7 @@ def files(
 
 
 def write_folder(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
-    """Write each file whole; the folder is made where it is not there.
+    """Write each file whole; the folder is created if it does not exist.
 
     Raises:
         InputError: the folder is a file, or cannot be written.

@@ -1,8 +1,8 @@
 """Machine-checked theory for private training when only the last iterate is released.
 
-Three doors: ``lastiterate check`` decides every claim of the papers, `bound` turns a described run into a
-rigorous privacy bound, and `lastiterate.runtime` measures the constants of a trained network. Names are
-imported when they are first used, so that ``import lastiterate`` is fast.
+``lastiterate check`` decides every claim of the papers, `bound` computes a rigorous privacy bound for a described
+run, and `lastiterate.runtime` measures the constants of a trained network. Names are imported on first use, so
+that ``import lastiterate`` is fast.
 """
 
 from importlib import import_module

@@ -1,11 +1,11 @@
-"""A pytest plugin: the claims of any repository are collected as tests.
+"""Pytest plugin that collects the claims of any repository as tests.
 
-``pytest --lastiterate`` looks into the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` by
-default), and into a file named on the command line, for a tuple ``CLAIMS`` of
-`lastiterate.symbolic.claim.Claim`. Each claim is one test. It passes when its verdict is PROVED, SUPPORTED, CITED or
-TESTED and every mutant is rejected; where ``lastiterate check --update-lock`` has written a lock file, when verdict,
-grade, checks and mutants are as locked, and a run of whole folders fails where a locked claim is gone. Without the
-flag nothing is imported and nothing runs.
+``pytest --lastiterate`` searches the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` by
+default), and files named on the command line, for a tuple ``CLAIMS`` of `lastiterate.symbolic.claim.Claim`. Each
+claim is one test. It passes if its verdict is PROVED, SUPPORTED, CITED or TESTED and every mutant is rejected. If
+``lastiterate check --update-lock`` has written a lock file, it passes if verdict, grade, checks and mutants are
+as locked, and a run of whole folders fails if a locked claim is missing. Without the flag nothing is imported and
+nothing runs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,12 +29,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin with no key of a claim."""
+    """Start with no claim keys seen."""
     config.stash[_SEEN] = set()
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ClaimModule | None":
-    """A file of claims, where the flag is given: its name matches, or it is named on the command line and no test."""
+    """Collect a file of claims, if the flag is given: one that matches, or an argument that is no test file."""
     if not parent.config.getoption("lastiterate") or not file_path.is_relative_to(parent.config.rootpath):
         return None
     inside = PurePosixPath(file_path.as_posix())  # also where pytest is run in the folder of the pattern itself
@@ -56,7 +56,7 @@ class ClaimModule(pytest.File):
         """One test for each claim.
 
         Raises:
-            CollectError: the file has no tuple of claims, or one of its keys is there already.
+            CollectError: the file has no tuple of claims, or one of its keys is taken.
         """
         from lastiterate.numeric.errors import InputError
         from lastiterate.proofs_checks.cache import ReportCache
@@ -74,7 +74,7 @@ class ClaimModule(pytest.File):
 
 
 class ClaimItem(pytest.Item):
-    """One claim, decided."""
+    """Test of one claim."""
 
     def __init__(self, *, claim: "Claim", cache: "ReportCache", **rest: Any) -> None:
         super().__init__(**rest)
@@ -82,7 +82,7 @@ class ClaimItem(pytest.Item):
         self.cache = cache
 
     def runtest(self) -> None:
-        """Decide the claim, from the cache where it is known, and compare."""
+        """Decide the claim, or read its report from the cache, and compare it with the lock file."""
         from lastiterate.commands.claims import Book
         from lastiterate.proofs_checks.describe import evidence
         from lastiterate.proofs_checks.folder import lock_of, written_in
@@ -105,20 +105,20 @@ class ClaimItem(pytest.Item):
 
 
 class MissingItem(pytest.Item):
-    """The locked claims that no file holds any more."""
+    """Test that fails because no file holds some locked claims any more."""
 
     def __init__(self, *, missing: Sequence[str], **rest: Any) -> None:
         super().__init__(**rest)
         self.missing = missing
 
     def runtest(self) -> None:
-        """Fail."""
+        """Fail, naming the missing claims."""
         told = [f"{key} is missing, and the lock file knows it." for key in self.missing]
         pytest.fail("\n".join(told), pytrace=False)
 
 
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """In a run of whole folders, one more test for the locked claims that are gone."""
+    """In a run of whole folders, add a failing test for missing locked claims."""
     places = [config.invocation_params.dir / argument for argument in config.args]
     if config.getoption("lastiterate") and all(place.is_dir() for place in places):
         from lastiterate.proofs_checks.folder import lock_of
@@ -133,7 +133,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> str:
-    """Say where claims were looked for, where none was found."""
+    """Say where claims were searched, if none was found."""
     if not config.getoption("lastiterate") or any(isinstance(item, ClaimItem) for item in items):
         return ""
     patterns = " ".join(config.getini("lastiterate_claims"))

@@ -1,4 +1,4 @@
-"""``lastiterate advise``: does releasing only the last iterate help a planned run, from when on, and what would."""
+"""``lastiterate advise``: whether releasing only the last iterate helps a planned run, and what else would."""
 
 from pathlib import Path
 
@@ -17,10 +17,11 @@ Example:
 @click.option("--delta", type=float, default=1e-5, show_default=True, help="Delta of all numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, delta: float, as_json: bool) -> None:
-    """Advise on the run in RUN_FILE before it is trained: what its last iterate costs beside all iterates, and why.
+    """Advise on the run in RUN_FILE before it is trained: what its last iterate costs compared with all iterates.
 
-    It also says from which step on the last iterate costs less, after how many steps one might stop and release
-    everything at the same cost, and what a domain, weight decay, fewer steps or another order of batches would change.
+    It also says why, from which step on the last iterate costs less, after how many steps one might stop and
+    release everything at the same cost, and what a domain, weight decay, fewer steps or another order of batches
+    would change.
     """
     from lastiterate.numeric.advice import advise
     from lastiterate.numeric.run_file import load_run

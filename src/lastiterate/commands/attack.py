@@ -1,4 +1,4 @@
-"""``lastiterate attack``: train a run many times, attack it, and put the result next to its bound."""
+"""``lastiterate attack``: train a run many times, attack it, and compare the result with its bound."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,7 +102,7 @@ def command(
 def _bounds(
     run: "NoisySGD", assumption: "Assumption", network: "Workload", kind: str, delta: float, seed: int
 ) -> "Bounds":
-    """The bound under the assumption of the file, under constants in closed form where known, and clipping alone."""
+    """Bounds under the assumption of the file, constants in closed form if known, and clipping alone."""
     from lastiterate.numeric.bound import bound
     from lastiterate.numeric.losses.assumptions import Clipped, StronglyConvex
 

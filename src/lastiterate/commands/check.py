@@ -63,11 +63,11 @@ def command(
 ) -> int:
     r"""Decide every claim of the ledger, or of the folder or file PATH, and compare with the lock file.
 
-    The lock file of a folder is lastiterate.lock.json in the root of its repository; until --update-lock writes it,
-    every claim has to hold. A folder's modules are Python, and are run.
+    The lock file of a folder is lastiterate.lock.json in the root of its repository. Until --update-lock writes
+    it, every claim has to hold. The modules of a folder are Python, and are run.
 
-    Exit status 0 when every verdict, grade and mutant is as the lock file says and every mutant is rejected. With
-    --second-opinion also when cvc5 contradicts z3 nowhere; what it leaves open is counted.
+    Exit status 0 if every verdict, grade and mutant is as the lock file says and every mutant is rejected. With
+    --second-opinion cvc5 must also contradict z3 nowhere; what it leaves open is counted.
 
     \b
     Examples:
@@ -129,7 +129,7 @@ def command(
 
 
 def _contradicted(claims: Sequence[Claim], jobs: int) -> bool:
-    """Tell whether cvc5 contradicts z3, and say where, on stderr, and how much it leaves open."""
+    """Tell whether cvc5 contradicts z3; print on stderr where it does and how much it leaves open."""
     from lastiterate.proofs_checks.second_opinion import opinions
 
     with progress("asking cvc5") as told:

@@ -1,4 +1,4 @@
-"""The claims that a command is about: the ledger's, or those of a reader's own folder."""
+"""The claims that a command works on: the ledger's, or those of a user's own folder."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ def _checked(_: click.Context, __: click.Parameter, jobs: int) -> int:
 
 
 folder_argument: Final = click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
-"""A folder or a file of claims; the ledger where it is left out."""
+"""A folder or a file of claims; the ledger if left out."""
 paper_option: Final = click.option(
     "--paper", metavar="ID", shell_complete=list_papers, help="Only the claims of this paper."
 )
@@ -40,7 +40,7 @@ class Book:
     """Claims with their lock file and their cache.
 
     Attributes:
-        choose: the claims of a paper or with some keys, in order.
+        choose: returns the claims of a paper, or with some keys, in order.
         file: the lock file; None for that of the package.
         places: file and line of each claim, by key.
     """
@@ -56,18 +56,18 @@ class Book:
         return self.file is None or self.file.exists()
 
     def expected(self) -> dict[str, lock.LockedVerdict]:
-        """The entries of the lock file; none where a reader's own folder has no such file."""
+        """The entries of the lock file; none if a user's own folder has no such file."""
         return lock.read_lock(self.file) if self.locked else {}
 
     def drifts(
         self, reports: Sequence[ClaimReport], expected: Mapping[str, lock.LockedVerdict], *, complete: bool
     ) -> tuple[str, ...]:
-        """One sentence for each way in which the reports differ from the lock file, or fail where there is none.
+        """Sentences about how the reports differ from the lock file, or fail if there is none.
 
-        Each sentence about a reader's own claim ends with its place.
+        Each sentence about a user's own claim ends with its place.
         """
         if self.locked:
-            says = self._says(reports) if self.file else {}  # Sympy of another version writes the ledger's otherwise
+            says = self._says(reports) if self.file else {}  # another version of Sympy prints the ledger's differently
             found = lock.drifts(reports, expected, complete=complete, says=says)
         else:
             found = tuple(sentence for report in reports for sentence in failures(report))
@@ -75,11 +75,11 @@ class Book:
         return tuple(f"{one} [{place}]" if place else one for one, place in zip(found, places, strict=True))
 
     def jobs(self, wanted: int) -> int:
-        """The number of processes; one where a new process would lack what a reader's own folder has registered."""
+        """The number of processes; 1 if a new process would lack what a user's own folder has registered."""
         return wanted if sys.platform == "linux" or not self.file else 1
 
     def entries(self, reports: Sequence[ClaimReport]) -> dict[str, lock.LockedVerdict]:
-        """The entries of the lock file that reports have."""
+        """The lock-file entries of reports."""
         says = self._says(reports)
         return {report.key: lock.LockedVerdict.of(report, says[report.key]) for report in reports}
 

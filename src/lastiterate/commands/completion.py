@@ -1,4 +1,4 @@
-"""Shell completion of keys of claims and of papers, looked up on request."""
+"""Shell completion of claim keys and papers."""
 
 import json
 from importlib import resources
@@ -7,11 +7,11 @@ import click
 
 
 def list_keys(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Keys of the ledger that begin so, by its lock file: importing the claims takes seconds, and a key press waits."""
+    """Keys of the ledger with this prefix, from the lock file, as importing the claims takes seconds."""
     lock = resources.files("lastiterate.proofs_checks") / "verdicts.lock.json"
     return [key for key in json.loads(lock.read_text(encoding="utf-8")) if key.startswith(incomplete)]
 
 
 def list_papers(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The papers of these keys."""
+    """Papers of the keys with this prefix."""
     return list(dict.fromkeys(key.partition("/")[0] for key in list_keys(context, parameter, incomplete)))

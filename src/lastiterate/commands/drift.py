@@ -1,4 +1,4 @@
-"""``lastiterate drift``: the distance of coupled runs of a network, next to the tracked distance of the theory."""
+"""``lastiterate drift``: the distance of coupled runs of a network, and the tracked distance of the theory."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ Examples:
 """
 _ROWS = 9
 _LITTLE = 0.1
-"""Share of the clip norm that a sample should pull with."""
+"""Share of the clip norm below which the effect of a sample is reported as too small."""
 
 
 @click.command(epilog=_EXAMPLES)

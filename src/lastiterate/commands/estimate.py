@@ -1,4 +1,4 @@
-"""``lastiterate estimate``: the Hölder constants of a network, and what they would mean for privacy."""
+"""``lastiterate estimate``: the Hölder constants of a network, and their consequences for privacy."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -32,7 +32,7 @@ _ORDERS: Final = (0.25, 0.5, 0.75, 1.0)
 _OF_SEARCH: Final = ("inputs", "kind", "save_pairs")
 _OF_DRAWS: Final = ("inits", "points", "radius")
 _OF_RUN: Final = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_size", "sampling")
-"""Options of the search, of drawn pairs, and those that are fields of the run."""
+"""Options of the search, options of drawn pairs, and options that are fields of the run."""
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -128,7 +128,7 @@ def command(
 
 
 class _Chosen:
-    """A workload, perhaps a subset, and the options of its measurement."""
+    """A workload, or a subset of one, and the options of its measurement."""
 
     def __init__(self, workload: "Workload", options: Mapping[str, Any]) -> None:
         from lastiterate.runtime.workloads.workload import subset
@@ -152,13 +152,13 @@ class _Chosen:
 
     @property
     def run(self) -> "NoisySGD":
-        """The training."""
+        """The training run."""
         from lastiterate.runtime.training.descent import paper_run
 
         return paper_run(self.workload, **{key: self.options[key] for key in _OF_RUN})
 
     def settings(self, *names: str) -> dict[str, Any]:
-        """Settings of the measurement, those of its draws by name."""
+        """Settings of the measurement, with those named."""
         return {key: self.options[key] for key in (*names, "centers", "dtype", "device", "memory", "threads", "seed")}
 
 
@@ -168,7 +168,7 @@ def _left_open(option: str) -> bool:
 
 
 def search_worst(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "WorstCaseConstants":
-    """The largest constants of a search; finished parts are kept and found again."""
+    """The largest constants of a search; finished parts are stored in ``folder`` and reused."""
     from lastiterate.runtime.constants.sampling import input_set
     from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
     from lastiterate.runtime.pair_table import Kind
@@ -249,7 +249,7 @@ def _side_by_side(chosen: Sequence[_Chosen], lambdas: Sequence[float], folder: P
 
 
 def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
-    """Compute saved pairs again, and end with status 1 if one does not hold."""
+    """Compute saved pairs again, and exit with status 1 if one does not hold."""
     from lastiterate.runtime.constants.saved_pairs import recheck
 
     rows = recheck(workload, path)
@@ -266,7 +266,7 @@ def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
 
 
 def carry_over(run: "NoisySGD", measured: "Measured") -> "Estimate":
-    """The conditional number in the setting of Figure 1, over as many steps as were trained."""
+    """The conditional number in the setting of Figure 1 of Chien & Li, with as many steps as the training."""
     from lastiterate.numeric.bound import estimate
     from lastiterate.numeric.published.theorems import SETTING, run_at
 
@@ -289,7 +289,7 @@ def print_found(
     advised: Mapping[str, object],
     metric: Path | None,
 ) -> None:
-    """The constants, the conditional epsilons, and what both rest on; ``advised`` are options the workload set."""
+    """Print the constants, the conditional epsilons and their basis; ``advised`` are options of the workload."""
     from lastiterate.numeric.rounding import printed_up
 
     epsilons = [printed_up(one.epsilon, 4) for one in carried] or ["-"] * len(found.lambdas)

@@ -1,4 +1,4 @@
-"""``lastiterate forget``: what clean steps leave of a deleted sample, or how many of them a target needs."""
+"""``lastiterate forget``: what a deleted sample still loses after clean steps, or the steps a target needs."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ Examples:
 def command(
     run_file: Path, steps: int | None, epsilon: float | None, retrained: bool, as_json: bool, **target: Any
 ) -> None:
-    """Bound what the last iterate still reveals of a deleted sample of the run in RUN_FILE, after clean steps."""
+    """Bound what the last iterate still reveals about a deleted sample of the run in RUN_FILE after clean steps.
+    """
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.forgetting import forgetting, steps_to_forget
     from lastiterate.numeric.run_file import load_run

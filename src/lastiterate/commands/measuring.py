@@ -21,7 +21,7 @@ option: Final = partial(click.option, show_default=True)
 
 
 def computing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say where and how gradients are computed, the same for every command that trains."""
+    """Add the options for where and how gradients are computed, the same for every command that trains."""
     options = (
         option("--device", default="cpu", help="Device: cpu, cuda or cuda:INDEX."),
         option("--dtype", default="float64", help="Precision: float64 or float32."),
@@ -54,7 +54,7 @@ resuming: Final = click.option(
 
 
 def load_measured(name: str, data: Path | None, checkpoint: Path | None, metric: Path | None) -> "Workload":
-    """The workload of this name with these weights, in this metric."""
+    """The named workload, with the weights of a checkpoint and in a metric if given."""
     from lastiterate.runtime.workloads.loading import load_workload
 
     chosen = load_workload(name, data, checkpoint)
@@ -73,7 +73,7 @@ def print_table(title: str, headings: Iterable[str], rows: Iterable[tuple[str, .
 
 
 def require_torch() -> None:
-    """Refuse to train without torch."""
+    """Raise an InputError if torch is not installed."""
     if find_spec("torch") is None:
         raise InputError(
             "Training a network needs torch, got an installation without it; run pip install 'lastiterate[runtime]'."

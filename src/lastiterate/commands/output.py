@@ -1,4 +1,4 @@
-"""Output of the commands: JSON that any program can read, a progress bar, and a quiet end if stdout is closed."""
+"""Output of the commands: JSON that any program can read, a progress bar, a silent exit if stdout is closed."""
 
 import json
 import os
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from lastiterate.numeric.display import Displayed
 
 WIDTH: Final = 130
-"""Columns of a table where the output is not a terminal."""
+"""Columns of a table if the output is not a terminal."""
 
 
 def plain(value: Any) -> Any:
-    """The value with every number that JSON cannot express as a text: "inf", "-inf" or "nan".
+    """The value with every number that JSON cannot represent as a text: "inf", "-inf" or "nan".
 
     >>> plain({"epsilon": float("inf"), "window": (0, 5)})
     {'epsilon': 'inf', 'window': [0, 5]}
@@ -57,13 +57,13 @@ def say_result(found: "Displayed", text: str, *, as_json: bool) -> None:
 
 
 def end_quietly() -> NoReturn:
-    """End as other tools do, silently, because stdout is closed, as under ``| head``."""
+    """Exit silently because stdout is closed, as under ``| head``; the exit status is 141."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(141)
 
 
 def console() -> "Console":
-    """A console for tables: as wide as the terminal, or WIDTH columns where there is none."""
+    """A console for tables, as wide as the terminal, or WIDTH columns if there is none."""
     from rich.console import Console
 
     made = Console()
@@ -71,13 +71,13 @@ def console() -> "Console":
 
 
 class OutputFile(click.Path):
-    """The type of an option that names an output file; it is tested for writing before the work begins."""
+    """Option type of an output file, which is tested for writing before the work begins."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path, dir_okay=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """The path, where its folder, or the one that will hold that, can be written."""
+        """The path, if its folder, or the nearest existing folder above, can be written."""
         from lastiterate.numeric.store import writing
 
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
@@ -89,12 +89,12 @@ class OutputFile(click.Path):
 
 @contextmanager
 def progress(words: str, kept: str = "") -> Iterator[Callable[..., None]]:
-    """Show a progress bar where stderr is a terminal; yields the function to call with (finished, all).
+    """Show a progress bar if stderr is a terminal; yields the function to call with (finished, all).
 
-    ``kept`` ends the sentence about the finished parts after Ctrl-C; nothing is said where it is empty.
+    ``kept`` ends the sentence about the finished parts after Ctrl-C; with "" nothing is said.
 
     Raises:
-        Interrupted: by Ctrl-C, where something is kept.
+        Interrupted: by Ctrl-C, if something is kept.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

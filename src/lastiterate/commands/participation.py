@@ -1,4 +1,4 @@
-"""``lastiterate participation``: what the samples of each batch lose, or one that is used at listed steps."""
+"""``lastiterate participation``: the privacy loss of the samples of each batch, or of one used at listed steps."""
 
 from functools import partial
 from pathlib import Path
@@ -31,10 +31,10 @@ def _numbers(text: str) -> list[int]:
 @click.option("--delta", type=float, help="Delta of (epsilon, delta) numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, order: float | None, delta: float | None, as_json: bool, **uses: Any) -> None:
-    """Bound what the last iterate of the run in RUN_FILE reveals of a sample, by the steps that use it.
+    """Bound what the last iterate of the run in RUN_FILE reveals about a sample, by the steps that use it.
 
-    Without --steps and --position it is the samples of every batch of an epoch: the worst, nine of ten, the
-    median and the best. `python examples/figures ours/position` draws them.
+    Without --steps and --position, the samples of every batch of an epoch are bounded: the worst, nine of ten,
+    the median and the best. `python examples/figures ours/position` draws them.
     """
     from lastiterate.numeric.participation import by_position, participation
     from lastiterate.numeric.run_file import load_run

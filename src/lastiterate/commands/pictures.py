@@ -25,7 +25,7 @@ _MOST_CURVES: Final = 12
 
 
 def checked_plot(plan: SweepPlan, plot: str) -> tuple[str, str]:
-    """The axis and the column that ``plot`` names as "axis:column"; "axis" alone is epsilon.
+    """Axis and column that ``plot`` names as "axis:column"; the column is epsilon if left out.
 
     Raises:
         InputError: the axis or column is unknown, the axis has texts or one value, or there are too many curves.
@@ -51,7 +51,7 @@ def checked_plot(plan: SweepPlan, plot: str) -> tuple[str, str]:
 
 
 def draw_sweep(table: SweepTable, plot: str) -> "Figure":
-    """Draw "axis:column" of a sweep, without the rows that have no number; the note below counts them.
+    """Draw "axis:column" of a sweep; a note counts the rows without a number, which are left out.
 
     Raises:
         InputError: as `checked_plot`, or no row has a number.
@@ -90,7 +90,7 @@ def draw_sweep(table: SweepTable, plot: str) -> "Figure":
 
 
 def write_sweep_picture(table: SweepTable, plot: str, out: Path) -> Path:
-    """Write the picture as a PNG beside the table ``out``; its name ends in that of the axis.
+    """Write the picture as a PNG next to the table ``out``; its name ends with that of the axis.
 
     Raises:
         InputError: as `draw_sweep`.

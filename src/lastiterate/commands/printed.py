@@ -1,4 +1,4 @@
-"""Records that commands print under --json, of which ``lastiterate schema`` makes the schemas."""
+"""Types of the records that commands print under --json, from which ``lastiterate schema`` makes schemas."""
 
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NotRequired, cast, get_type_hints
@@ -17,11 +17,11 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.runtime.constants.record import AlongTraining, HolderEstimate, WorkloadConstants
 from lastiterate.runtime.pair_table import Subset
 
-_record, _list = cast("Any", TypedDict), cast("Any", list)  # of what is known when it runs
+_record, _list = cast("Any", TypedDict), cast("Any", list)  # for types that are built at run time
 
 
 def _plain(result: type[Displayed], **more: Any) -> Any:
-    """The type of what `Displayed.as_dict` gives of a result: its fields and properties by their annotations."""
+    """Type of `Displayed.as_dict` for a result, from the annotations of its fields and properties."""
     found = {"kind": Literal[result._kind]} | get_type_hints(result)
     found |= {
         name: get_type_hints(one.fget)["return"]

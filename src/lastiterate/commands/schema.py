@@ -40,7 +40,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 def command(name: str | None) -> None:
     r"""Print the JSON schema of what COMMAND prints under --json, or of every command.
 
-    Numbers that JSON does not know are the texts "inf", "-inf" and "nan".
+    Numbers that JSON cannot represent are the texts "inf", "-inf" and "nan".
 
     \b
     Examples:

@@ -32,8 +32,8 @@ def command(
 ) -> None:
     """Bound every run of the grid in SWEEP_FILE.
 
-    Rows are kept in OUT.rows.jsonl as they come. An interrupted sweep continues from there; a finished one returns at
-    once. A sweep that has changed is refused until that file is deleted. A row that is refused carries the reason.
+    Rows are kept in OUT.rows.jsonl as they are computed. An interrupted sweep continues from there; a finished
+    one returns at once. A changed sweep is refused until that file is deleted. A refused row carries the reason.
     """
     from lastiterate.commands.pictures import checked_plot, write_sweep_picture
     from lastiterate.numeric.sweeps import load_sweep, sweep

@@ -14,8 +14,8 @@ from lastiterate.commands.output import say_json
 def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
     r"""Check a CERTIFICATE that `bound --certificate` wrote: everything except its choices is computed again.
 
-    Exit status 0 where it holds, 1 where it is refused. The file proofs_checks/certificates/checker.py does the same
-    alone.
+    Exit status 0 if it holds, 1 if it is refused. The file proofs_checks/certificates/checker.py does the same by
+    itself.
 
     \b
     Examples:
