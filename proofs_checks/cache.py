@@ -43,7 +43,7 @@ NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE, Engine.RECOMPUTAT
 
 
 def deciding(engines: Iterable[str]) -> tuple[str, ...]:
-    """Names of the root modules from which `find_modules` finds the code of these engines."""
+    """Root modules from which `find_modules` finds the code of these engines."""
     return (
         "lastiterate.proofs_checks.decide",
         *(f"lastiterate.proofs_checks.engines.{engine.value}" for engine in Engine if engine in engines),
@@ -52,9 +52,7 @@ def deciding(engines: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2)
 def _foundation(numbers: bool) -> str:
-    """Hash of the deciding sources, with or without those of `bound`, and of the versions that they use.
-
-    Computing it takes a second or two, so it is stored until a byte of the package changes.
+    """Hash of the deciding sources, with or without those of `bound`, and of the versions they use; kept on disk.
     """
     kept = cache_folder("foundations") / f"{digest([everything(), numbers])[:33]}.txt"
     with suppress(OSError, DamagedError):
@@ -219,12 +217,7 @@ _LIBRARIES: Final = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", 
 
 @dataclass(frozen=True)
 class _Text:
-    """The part of a module's source that verdicts may depend on.
-
-    Attributes:
-        digest: hash of its syntax tree, without docstrings.
-        imports: names of modules, or of members of a module.
-        strings: strings that may name a file or a claim.
+    """What verdicts may depend on in a module: hash of its syntax tree, imports, strings naming files or claims.
     """
 
     digest: str
@@ -255,12 +248,7 @@ def _read(text: bytes) -> _Text:
 
 
 def find_modules(roots: Iterable[str | Path], without: Collection[str] = ()) -> dict[str, Path]:
-    """Files of the roots and of all modules that they import, from the package or a user's repository.
-
-    Args:
-        roots: names of modules, or files.
-        without: packages to exclude, together with their imports.
-    """
+    """Files of the root modules and of all modules they import; packages ``without`` are excluded with theirs."""
     found: dict[str, Path] = {}
     ahead = [*roots]
     while ahead:

@@ -94,9 +94,7 @@ def _ordered(assumptions: Sequence[Boolean]) -> set[sp.Symbol]:
 
 
 def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tuple[Boolean, ...]]:
-    """Check and assumptions with distinct names of symbols; plain symbols are made real if an order needs it.
-
-    Plain integers among the expressions are converted to Sympy's, and the mutants are dropped.
+    """Check and assumptions with distinct names, plain symbols real if an order needs it, and no mutants.
 
     Raises:
         UnsupportedError: a declaration cannot be honoured.

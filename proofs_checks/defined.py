@@ -136,10 +136,7 @@ def _of_cases(part: sp.Piecewise, given: tuple[Boolean, ...]) -> Iterator[Need]:
 
 
 def _of_sum(part: sp.Sum | sp.Product, given: tuple[Boolean, ...]) -> Iterator[Need]:
-    """Needs of a sum or product: whole limits, high >= low - 1, and a body defined on the range.
-
-    Sympy reads a sum from 1 to -2 as minus the sum from -1 to 0, most readers as an empty one.
-    """
+    """Needs of a sum or product: whole limits, high >= low - 1, and a body defined on the range."""
     body, *limits = part.args
     here = given
     names: dict[sp.Symbol, sp.Symbol] = {}
@@ -153,7 +150,7 @@ def _of_sum(part: sp.Sum | sp.Product, given: tuple[Boolean, ...]) -> Iterator[N
             yield Need(part, sp.true if low.is_integer and _converges(part) else sp.false, here)
         else:
             yield Need(part, sp.true if low.is_integer and high.is_integer else sp.false, here)
-            yield Need(part, sp.Ge(high, low - 1), here)
+            yield Need(part, sp.Ge(high, low - 1), here)  # Sympy negates backward sums; readers take them as empty
         facts = {"integer": True} | {f: True for f in ("positive", "nonnegative") if getattr(low, f"is_{f}")}
         names[index] = running = sp.Dummy(index.name, **facts)
         here = (*here, sp.Ge(running, low), *(() if high is sp.oo else (sp.Le(running, high),)))

@@ -48,10 +48,7 @@ _TWICE: Final = "another symbol, declared otherwise, that is called"
 
 
 def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
-    """Symbols of a claim with their meaning, or else their declared range, and their unit; functions come last.
-
-    The second symbol of one name is called x_2, as in a counterexample.
-    """
+    """Symbols of a claim with meaning or declared range, and unit; functions last. A second x is called x_2."""
     measured = any(isinstance(check, Units) for check in claim.checks)
     found = letters((claim.assumptions, claim.checks, claim.statement)) - {PREVIOUS, LENGTH, GRADIENT}
     names = dict[str, int]()
@@ -113,10 +110,7 @@ def _range(symbol: sp.Expr) -> str:
 
 
 def _lines(ends: Sequence[Span | Proposition], supposed: Iterable[str], always: Iterable[str]) -> Iterator[str]:
-    """Lines of the numbered judgements with rules and side conditions, then of hypotheses and citations.
-
-    A line reads: number, rule, numbers of its premises, the order of the two laws; steps, distances, profile.
-    """
+    """Lines of the numbered judgements with rules, premises and side conditions, hypotheses and citations."""
     judgements = list(dict.fromkeys(one for end in ends for one in end.lines()))
     number = {id(one): index for index, one in enumerate(judgements, 1)}
     for one in judgements:

@@ -60,8 +60,7 @@ def read_claims(path: Path) -> ClaimFolder:
     A file without the word CLAIMS is not run.
 
     Raises:
-        InputError: there are none, a module does not load or has no tuple of claims, or a key or name comes
-            twice.
+        InputError: there are none, a module does not load or has no tuple of claims, or a key or name recurs.
     """
     inside = path / "claims" if (path / "claims").is_dir() else path
     files = [path] if path.is_file() else [file for file in sorted(inside.glob("*.py")) if file.name != "__init__.py"]

@@ -200,8 +200,7 @@ def _is_of_ledger(claim: Claim) -> bool:
 def _not_implied(claim: Claim) -> str:
     """The part of the statement that does not follow from the checks; "" if all of it does.
 
-    Without a derivation, a bound that attacks do not refute may be the statement. With one, attacks carry no
-    verdict.
+    A bound that attacks do not refute may be the statement, unless a derivation is among the checks.
     """
     said, derives = claim.statement, any(check.engine == Engine.DERIVATION for check in claim.checks)
     bounds = [check for check in claim.checks if isinstance(check, UpperBound)]
@@ -424,10 +423,7 @@ def _granted(
 
 
 def _hides(count: sp.Expr, law: Relational, hidden: sp.Basic, given: frozenset[Boolean]) -> None:
-    """Raise an UnprovedError unless distances and shifts of the condition `Hides` obey a theorem's law.
-
-    A law of all T steps must also hold before the window, where there is no shift.
-    """
+    """Raise an UnprovedError unless `Hides` obeys a theorem's law, which for all T steps includes those before."""
     shifts, expands, begins, tracked = hidden.args
     if law.gts != _next or begins != tau or getattr(shifts(t), "args", ()) != (t,) or _letter(shifts(t)) != _a:
         raise UnprovedError(f"it is not known whether {law}")
@@ -461,11 +457,7 @@ def _is_granted(hypothesis: Hypothesis, conditions: Collection[sp.Basic]) -> boo
 def _join(
     bound: sp.Expr, letters: tuple[sp.Basic, ...], claim: Claim, granted: set[sp.Basic], supposed: frozenset[Boolean]
 ) -> None:
-    """Raise an UnprovedError unless the bounds among a claim's checks together imply that of its statement.
-
-    ``granted`` are the conditions of the statement and those that they contain; ``supposed`` are the relations
-    between numbers among them.
-    """
+    """Raise an UnprovedError unless the bounds of a claim's checks together imply that of its statement."""
     numbers = frozenset(one for one in supposed if not one.has(largest_order))
     why = impossible(sorted(numbers, key=str))
     if why:

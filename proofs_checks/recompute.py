@@ -39,12 +39,7 @@ MOST_DIGITS: Final = 1000
 
 @dataclass(frozen=True)
 class RecomputedPoint:
-    """A recomputed counterexample.
-
-    Attributes:
-        found: parameters and the new enclosures of both sides.
-        certain: whether these enclosures alone show that the check fails.
-    """
+    """A recomputed counterexample; ``certain`` if its enclosures alone show that the check fails."""
 
     check: str
     found: Counterexample

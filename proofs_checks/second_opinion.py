@@ -22,10 +22,7 @@ from lastiterate.symbolic.claim import Claim
 
 @dataclass(frozen=True)
 class Opinion:
-    """Number of questions that z3 answered with unsat for what holds of a claim, and cvc5's answers to them.
-
-    ``disagreed`` are those for which cvc5 has a solution, in SMT-LIB.
-    """
+    """Number of z3's unsat answers for a claim, and cvc5's answers; ``disagreed`` are the questions in SMT-LIB."""
 
     key: str
     questions: int
@@ -49,10 +46,7 @@ def ask_cvc5(question: str) -> str:
 
 
 def opinion(claim: Claim) -> Opinion:
-    """cvc5's opinion on a claim; its checks and the implication of its statement are decided in this process.
-
-    Neither z3 nor cvc5 is asked again about a formula that this process has already proved.
-    """
+    """cvc5's opinion on a claim, decided in this process; formulas already proved here are not asked again."""
     questions: dict[str, None] = {}
     hold = True
     for check in claim.checks:

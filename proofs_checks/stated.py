@@ -1,7 +1,4 @@
-"""A printed theorem by name: its claim for a run, its verdict, the reason, and what is true instead.
-
-Nothing here is ever used for a bound.
-"""
+"""A printed theorem by name: its claim for a run, its verdict and repair. Nothing here is used for a bound."""
 
 from dataclasses import dataclass
 

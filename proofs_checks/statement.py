@@ -63,10 +63,7 @@ def quantified(said: Statement, given: tuple[sp.Basic, ...] = ()) -> Iterator[Li
 
 
 def _body(said: sp.Basic, given: tuple[sp.Basic, ...]) -> Iterator[Line]:
-    """Lines of relations and conditions; a minimum over several ranges is named, with its ranges below.
-
-    Each relation has its line, conditional ones last, under their premises. 0 = 0 and what is given are left out.
-    """
+    """Lines of relations, conditional ones last; a minimum over several ranges is named, with its ranges below."""
     if isinstance(said, sp.And):
         for one in sorted(sp.ordered(said.args), key=lambda one: isinstance(one, sp.Implies)):
             if not (isinstance(one, sp.Eq) and one.lhs == one.rhs):

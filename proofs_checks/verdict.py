@@ -100,10 +100,7 @@ class Outcome:
 
     @property
     def rejected(self) -> bool:
-        """Tell whether a mutant is caught: its engine refutes it, or its derivation stops short of it.
-
-        An error, or an undecided answer of another engine, does not count.
-        """
+        """Tell whether a mutant is caught: refuted, or not reached by its derivation; an error does not count."""
         stopped = self.engine == Engine.DERIVATION and self.status is Status.UNDECIDED
         return stopped or self.status is Status.REFUTED
 
@@ -226,11 +223,7 @@ def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
 
 
 def limit_by(outcome: Outcome, key: str, used: tuple[Outcome, ...]) -> Outcome:
-    """Limit an outcome that relies on a claim to the grade and the scopes of that claim's checks.
-
-    The weaker grade, the scopes and what the claim rests on carry over. If it does not hold, the outcome is
-    undecided.
-    """
+    """Limit an outcome that relies on a claim to the grade and scopes of its checks, and add what it rests on."""
     grade = weakest(used)
     if outcome.grade is None:
         return outcome

@@ -264,8 +264,7 @@ class Updates:
 def start(node: Node, updates: Updates) -> tuple[int, arb]:
     """First step of a window, and an upper bound of the distance between the runs there.
 
-    z_{t+1} = min(e_t(z_t), D) from ``since`` on, from the initial distance if ``since`` is 0, else the diameter
-    D.
+    z_{t+1} = min(e_t(z_t), D) from ``since`` on, starting with the initial distance, or D if ``since`` > 0.
     """
     run, tau = updates.run, whole(node["start"], 0, updates.run.steps - 1)
     since = whole(node["since"], 0, tau)
@@ -316,11 +315,10 @@ def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[in
 
 
 def _straight(node: Node, updates: Updates) -> arb:
-    """mu^2 of the best path over each stretch of m equal steps e(z) = c z + s, from z to z' of ``ends``.
+    """mu^2 of the best path over each stretch of m equal steps e(z) = c z + s, from z to z' of ``ends`` or 0.
 
-    The last z' is 0. A stretch hides A = c^m z + s (1 + c + ... + c^(m-1)) - z' at the cost A^2 / (sigma^2 S),
-    where S = 1 + c^2 + ... + c^(2m-2). It is feasible if A >= 0 and either c <= 1 or the last shift A / S is at
-    least s. docs/proofs/affine_windows.md.
+    A stretch hides A = c^m z + s (1 + c + ... + c^(m-1)) - z' at the cost A^2 / (sigma^2 S), S = 1 + c^2 + ... +
+    c^(2m-2). Feasible if A >= 0, and c <= 1 or the last shift A / S is at least s. docs/proofs/affine_windows.md.
     """
     need(updates.meets in ("every", "none"), "the sample is in some batches only")
     run, (tau, z), total = updates.run, start(node, updates), arb(0)
@@ -354,7 +352,7 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
             contract = all(Updates(run, loss, meets).line(0)[0] <= 1 for meets in ("every", "none"))
             need(contract, "updates expand")
         return _at("of", _cost, node["of"], Updates(run, loss, "late")), never
-    if rule == "worst batches":  # with given batches it is a shift program, and the largest expansion covers all of them
+    if rule == "worst batches":  # with fixed batches a shift program; the largest expansion covers all
         need(run.random or run.scheme == "shuffled", "batches are fixed")
         sizes, chance = leaving(node, node["of"], run)
         return _at("of", _cost, node["of"], Updates(run, loss, "every", sizes)), chance
@@ -437,10 +435,10 @@ def price(node: Node, run: _Run, alpha: arb) -> arb:
 def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb, arb]:
     """Width w and contraction C of blocks of steps, a distance at tau, and the probability that these fail.
 
-    docs/proofs/poisson.md, "Blocks of strongly convex steps". Batches have at most k samples, with eta k / b (L +
-    m) <= 2, and a block's w batches at least S in all. Then C = (1 - eta m S / (b w))^w, counted at the last step
-    of the block. If all blocks from the beginning are tracked, the runs are within w s / (1 - C) at the start of
-    a block; over j blocks from D they are within that plus C^j D.
+    docs/proofs/poisson.md, "Blocks of strongly convex steps". Batches have at most k samples, eta k (L + m) / b
+    <= 2, and those of a block at least S in all: C = (1 - eta m S / (b w))^w, counted at its last step. If all
+    blocks from the beginning are tracked, the runs are within w s / (1 - C) at a block's start; over j blocks
+    from D, within that + C^j D.
     """
     w, most = whole(node["width"], 2), whole(node["largest"], 0, run.n - 1)
     least, before = whole(node["sum"], 0, w * most), whole(node["before"])
@@ -464,10 +462,9 @@ def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
     """Counts of steps by listed multiplier, mu^2 of one further Gaussian, the probability that these fail.
 
     The composition of the steps and the Gaussian dominates the last iterates in both directions,
-    docs/proofs/without_replacement.md and poisson.md. Of the variance of step t the part (multiplier_t s_t)^2
-    hides the change of the data, the rest v_t a shift. The Gaussian has mu^2 = sum of a_t^2 / v_t, where z_{t+1}
-    = max(e_t(z_t) - a_t, 0), with e_t of two copies of one run and one batch. For e_t(z) = c_t z the best shifts
-    cost (C z)^2 / S.
+    docs/proofs/poisson.md and without_replacement.md. Of the variance of step t the part (multiplier_t s_t)^2
+    hides the change of the data, the rest v_t a shift a_t: mu^2 = sum of a_t^2 / v_t, z_{t+1} = max(e_t(z_t) -
+    a_t, 0), with e_t of two copies of one run and one batch. For e_t(z) = c_t z the best shifts cost (C z)^2 / S.
     """
     need(run.random and node["rule"] == "window", "this needs a window of random batches")
     width, contraction = 1, arb(1)
@@ -578,10 +575,10 @@ class _Pair:
         return sum(((p - t * q).max(arb(0)) for p, q in zip(self.p, self.q, strict=True)), self.only[0])
 
     def after(self, k: int, ends: tuple[int, int], near: Callable[[int], arb], far: Callable[[arb], arb]) -> arb:
-        """int u N(g v/u) + A F(g B/A) at g = e^(h k) for u = min(p, g1 q), v = min(q, p/g0).
+        """int u N(g v/u) + A F(g B/A) at g = e^(h k), u = min(p, g1 q), v = min(q, p/g0), A, B the rest of p, q.
 
-        A and B are the masses of p - u and q - v; ``ends`` are the places of the ratios g0 and g1, from 1 on.
-        Place 0 means v = q and B = 0; one behind the last means u = p and A = 0.
+        ``ends`` are the places of the ratios g0 and g1, from 1; at place 0 v = q, B = 0; behind the last u = p, A
+        = 0.
         """
         low, high, size = whole(ends[0], 0, len(self.k)), whole(ends[1], max(ends[0], 1)), len(self.k)
         total = sum((self.p[j] * near(k - self.k[j]) for j in range(max(low - 1, 0), min(high, size))), arb(0))
@@ -635,9 +632,9 @@ def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
 
     Blocks are the last steps of the run. The first table Y_0 is at least N of its block if that begins the run,
     else F; each later Y_i is at least Y_(i-1) carried through block i. With equal steps the blocks may repeat:
-    then the last Y serves every number of rounds, if it is at least N of the steps that are left. A sample that
-    is met earlier has a common kernel at the end and fewer steps before it; from equal points those come to N <=
-    F of a block, and no later Y is less than that.
+    the last Y serves every number of rounds, if it is at least N of the steps that are left. A sample met earlier
+    has a common kernel at the end and fewer steps before it; from equal points those reach N <= F of a block, and
+    no later Y is less.
     """
     need(node["rule"] == "contract", "this needs a table of contraction")
     h, stages, goes = _number(node["spacing"]), node["blocks"], node["round"] is True
@@ -741,8 +738,8 @@ def from_table(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> 
 def _moments(node: Node, run: _Run, loss: _Loss, alpha: arb) -> arb:
     """Renyi divergence of a table: e^((alpha-1) D) is the integral of alpha (alpha-1) g^(alpha-2) E_g.
 
-    Up to G it is that of the table, l^alpha at an atom l. Beyond G a divergence D of order b > alpha gives E_g <=
-    e^((b-1) D) (b-1)^(b-1) b^-b g^(1-b).
+    To G that is the table's, l^alpha at an atom l. Beyond, D of order b > alpha gives E_g <= e^((b-1) D)
+    (b-1)^(b-1) b^-b g^(1-b).
     """
     law, b, cut = _at("of", _contract, node["of"], run, loss), _number(node["order"]), whole(node["cut"])
     known, chance = _at("tail", rdp, node["tail"], run, loss, b)

@@ -10,11 +10,7 @@ from lastiterate.symbolic.claim import Claim
 
 @dataclass(frozen=True)
 class Entry:
-    """A claim as the pages show it.
-
-    Attributes:
-        replayed: whether its page shows every line of its derivations, which takes as long as deciding them.
-    """
+    """A claim as the pages show it; if ``replayed``, with every line of its derivations."""
 
     claim: Claim
     report: ClaimReport
@@ -46,10 +42,7 @@ class PaperCount:
 
 
 def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport], *, replay: bool = False) -> tuple[Entry, ...]:
-    """Entries of claims and of their reports in the same order.
-
-    The derivations of claims that repair another are shown line by line; with ``replay`` all derivations are.
-    """
+    """Entries of claims and reports; derivations are replayed with ``replay`` or if the claim repairs another."""
     mended = mending(claims)
     return tuple(
         Entry(claim, report, mended.get(claim.key, ()), replay or bool(claim.repairs))

@@ -74,10 +74,7 @@ def _templates() -> Environment:
 
 
 def card(claim: Claim, instead: Sequence[Claim], home: str = "") -> Markup:
-    """The first screen of a refuted claim: statement, failure, numbers, and what holds instead.
-
-    ``home`` is the address of the page on which claims stand by key; "" for the page itself.
-    """
+    """First screen of a refuted claim, with what holds instead; ``home`` is the address of the page of claims."""
     macros = _templates().get_template("refutation.html.j2").make_module(None)
     return Markup(macros.refutation(claim, instead, home))  # type: ignore[attr-defined]  # noqa: S704 - a template of ours
 
@@ -110,10 +107,7 @@ def ledger_page(
 
 
 def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], home: str) -> str:
-    """The page that leads from the lines of a paper to its claims.
-
-    ``home`` is the file name of the page of all claims; ``shown`` may include claims of other papers.
-    """
+    """The page from the lines of a paper to its claims; ``home`` is the file name of the page of all claims."""
     return (
         _templates()
         .get_template("mapping.html.j2")
@@ -130,10 +124,7 @@ def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], hom
 def files(
     claims: Sequence[Claim], reports: Sequence[ClaimReport], drifts: Sequence[str], *, own: bool = False
 ) -> dict[str, str]:
-    """The report's files by name: the page of all claims, each paper's mapping page, and files for programs.
-
-    For a user's ``own`` claims every derivation is shown line by line.
-    """
+    """The report's pages and data files by name; for a user's ``own`` claims all derivations are shown."""
     shown = entries(claims, reports, replay=own)
     known = [paper for paper in dict.fromkeys(entry.paper for entry in shown) if paper in PAPERS]
     listed = {paper: found for paper in known if (found := items(paper))}

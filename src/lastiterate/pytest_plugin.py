@@ -1,11 +1,10 @@
 """Pytest plugin that collects the claims of any repository as tests.
 
 ``pytest --lastiterate`` searches the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` by
-default), and files named on the command line, for a tuple ``CLAIMS`` of `lastiterate.symbolic.claim.Claim`. Each
-claim is one test. It passes if its verdict is PROVED, SUPPORTED, CITED or TESTED and every mutant is rejected. If
-``lastiterate check --update-lock`` has written a lock file, it passes if verdict, grade, checks and mutants are
-as locked, and a run of whole folders fails if a locked claim is missing. Without the flag nothing is imported and
-nothing runs.
+default), and files named as arguments, for a tuple ``CLAIMS`` of `lastiterate.symbolic.claim.Claim`. Each claim
+is one test. It passes if its verdict is PROVED, SUPPORTED, CITED or TESTED and every mutant is rejected. With a
+lock file from ``lastiterate check --update-lock`` it passes if verdict, grade, checks and mutants are as locked,
+and a run of whole folders fails if a locked claim is missing. Without the flag nothing is imported or run.
 """
 
 from collections.abc import Iterator, Sequence

@@ -91,10 +91,8 @@ class OutputFile(click.Path):
 def progress(words: str, kept: str = "") -> Iterator[Callable[..., None]]:
     """Show a progress bar if stderr is a terminal; yields the function to call with (finished, all).
 
-    ``kept`` ends the sentence about the finished parts after Ctrl-C; with "" nothing is said.
-
     Raises:
-        Interrupted: by Ctrl-C, if something is kept.
+        Interrupted: by Ctrl-C, with a sentence that ends with ``kept``, unless that is "".
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
