@@ -52,7 +52,9 @@ def deciding(engines: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2)
 def _foundation(numbers: bool) -> str:
-    """Hash of the deciding sources, with or without those of `bound`, and of the versions they use; kept on disk.
+    """Hash of the deciding sources, with or without those of `bound`, and of the versions that they use.
+
+    Computing it takes a second or two, so it is stored until a byte of the package changes.
     """
     kept = cache_folder("foundations") / f"{digest([everything(), numbers])[:33]}.txt"
     with suppress(OSError, DamagedError):
@@ -217,8 +219,7 @@ _LIBRARIES: Final = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", 
 
 @dataclass(frozen=True)
 class _Text:
-    """What verdicts may depend on in a module: hash of its syntax tree, imports, strings naming files or claims.
-    """
+    """Hash of a module's syntax tree, its imports, and its strings that may name files or claims."""
 
     digest: str
     imports: frozenset[str]
@@ -248,7 +249,7 @@ def _read(text: bytes) -> _Text:
 
 
 def find_modules(roots: Iterable[str | Path], without: Collection[str] = ()) -> dict[str, Path]:
-    """Files of the root modules and of all modules they import; packages ``without`` are excluded with theirs."""
+    """Files of the root modules and of all modules they import; packages in ``without`` are not followed."""
     found: dict[str, Path] = {}
     ahead = [*roots]
     while ahead:

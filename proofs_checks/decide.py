@@ -96,7 +96,7 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = 
 
 
 def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
-    """Outcomes of the near misses of a check; one that holds, as there is room, is replaced by a stronger one."""
+    """Outcomes of the near misses of a check; one that holds is replaced by a stronger near miss."""
     for place, wrong in enumerate(near_misses(check, claim.assumptions)):
         last, scope = wrong, ""
         for room in (sp.S.Zero, *ROOMS):

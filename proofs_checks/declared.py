@@ -29,7 +29,7 @@ _OPEN: Mapping[str, str] = {
     "rational": "it has no rational value, and only those are tried",
     "algebraic": "it has no rational value, and only those are tried",
 }
-"""Facts that a declaration may not deny -> what denying them means."""
+"""Fact that a declaration may not deny -> what denying it means."""
 
 
 @lru_cache(maxsize=4096)
@@ -48,7 +48,7 @@ def conditions(symbol: sp.Symbol) -> tuple[Boolean, ...]:
 
 
 def is_scattered(symbol: sp.Symbol) -> bool:
-    """Tell whether a declaration excludes numbers that no order relation excludes, such as 9 from the primes."""
+    """Tell whether a declaration excludes numbers that no order relation excludes, as "prime" excludes 9."""
     kinds = ("even", "odd", "prime", "composite", "noninteger")
     whole = symbol.is_integer is True
     return any(getattr(symbol, f"is_{kind}") for kind in kinds) or bool(symbol.is_rational and not whole)

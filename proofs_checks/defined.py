@@ -56,7 +56,7 @@ MOST_TERMS: Final = 5000
 
 @dataclass(frozen=True)
 class Need:
-    """A part and the condition that defines it, needed only under ``given``, a case or the range of a sum."""
+    """A part and the condition for it to be defined, needed under ``given``: a case, or the range of a sum."""
 
     part: sp.Basic
     condition: Boolean

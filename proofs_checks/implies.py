@@ -423,7 +423,10 @@ def _granted(
 
 
 def _hides(count: sp.Expr, law: Relational, hidden: sp.Basic, given: frozenset[Boolean]) -> None:
-    """Raise an UnprovedError unless `Hides` obeys a theorem's law, which for all T steps includes those before."""
+    """Raise an UnprovedError unless the distances and shifts of the condition `Hides` obey a theorem's law.
+
+    A law of all T steps must also hold before the window, where there is no shift.
+    """
     shifts, expands, begins, tracked = hidden.args
     if law.gts != _next or begins != tau or getattr(shifts(t), "args", ()) != (t,) or _letter(shifts(t)) != _a:
         raise UnprovedError(f"it is not known whether {law}")

@@ -22,7 +22,7 @@ from lastiterate.symbolic.claim import Claim
 
 @dataclass(frozen=True)
 class Opinion:
-    """Number of z3's unsat answers for a claim, and cvc5's answers; ``disagreed`` are the questions in SMT-LIB."""
+    """cvc5's answers to the questions of a claim with z3's answer unsat; ``disagreed`` are those it solves."""
 
     key: str
     questions: int

@@ -223,7 +223,10 @@ def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
 
 
 def limit_by(outcome: Outcome, key: str, used: tuple[Outcome, ...]) -> Outcome:
-    """Limit an outcome that relies on a claim to the grade and scopes of its checks, and add what it rests on."""
+    """Limit an outcome that relies on a claim to the grade and scopes of its checks, and add what it rests on.
+
+    If the claim is not shown to hold, the outcome is undecided.
+    """
     grade = weakest(used)
     if outcome.grade is None:
         return outcome

@@ -315,10 +315,11 @@ def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[in
 
 
 def _straight(node: Node, updates: Updates) -> arb:
-    """mu^2 of the best path over each stretch of m equal steps e(z) = c z + s, from z to z' of ``ends`` or 0.
+    """mu^2 of the best path over each stretch of m equal steps e(z) = c z + s, from z to z' of ``ends``.
 
-    A stretch hides A = c^m z + s (1 + c + ... + c^(m-1)) - z' at the cost A^2 / (sigma^2 S), S = 1 + c^2 + ... +
-    c^(2m-2). Feasible if A >= 0, and c <= 1 or the last shift A / S is at least s. docs/proofs/affine_windows.md.
+    The last z' is 0. A stretch hides A = c^m z + s (1 + c + ... + c^(m-1)) - z' at the cost A^2 / (sigma^2 S),
+    where S = 1 + c^2 + ... + c^(2m-2). It is feasible if A >= 0, and c <= 1 or the last shift A / S is at least
+    s. docs/proofs/affine_windows.md.
     """
     need(updates.meets in ("every", "none"), "the sample is in some batches only")
     run, (tau, z), total = updates.run, start(node, updates), arb(0)
@@ -369,7 +370,7 @@ def _tail(n: int, q: arb, k: int) -> arb:
 
 
 def leaving(node: Node, window: Node, run: _Run) -> tuple[tuple[int, int] | None, arb]:
-    """Range of Poisson batches without the sample, and the probability of another size from ``since`` on."""
+    """Sizes of Poisson batches without the sample, and the probability of another size from ``since`` on."""
     if run.scheme != "poisson":
         return None, arb(0)
     others, sizes = run.n - 1, node["sizes"]
@@ -536,7 +537,7 @@ def profile(side: str, q: arb, g: arb, t: arb) -> arb:
 
 
 def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]) -> Law:
-    """Law whose profile is the chords of a step's between nodes and from (0, 1), docs/proofs/privacy_loss.md."""
+    """Law whose profile interpolates a step's linearly at nodes and (0, 1), docs/proofs/privacy_loss.md."""
     t = [arb(0)] + [(spacing * whole(k, -(2**22), 2**22)).exp() for k in nodes]
     f = [arb(1)] + [profile(*step, one) for one in t[1:]]
     slopes = [(w - v) / (y - x) for (x, v), (y, w) in pairwise(zip(t, f, strict=True))] + [arb(0)]
@@ -575,10 +576,10 @@ class _Pair:
         return sum(((p - t * q).max(arb(0)) for p, q in zip(self.p, self.q, strict=True)), self.only[0])
 
     def after(self, k: int, ends: tuple[int, int], near: Callable[[int], arb], far: Callable[[arb], arb]) -> arb:
-        """int u N(g v/u) + A F(g B/A) at g = e^(h k), u = min(p, g1 q), v = min(q, p/g0), A, B the rest of p, q.
+        """int u N(g v/u) + A F(g B/A) at g = e^(h k) for u = min(p, g1 q), v = min(q, p/g0).
 
-        ``ends`` are the places of the ratios g0 and g1, from 1; at place 0 v = q, B = 0; behind the last u = p, A
-        = 0.
+        A and B are the masses of p - u and q - v. ``ends`` are the places of the ratios g0 and g1, from 1 on.
+        Place 0 means v = q and B = 0; a place behind the last means u = p and A = 0.
         """
         low, high, size = whole(ends[0], 0, len(self.k)), whole(ends[1], max(ends[0], 1)), len(self.k)
         total = sum((self.p[j] * near(k - self.k[j]) for j in range(max(low - 1, 0), min(high, size))), arb(0))
@@ -698,7 +699,7 @@ def _contracted(
 
 
 def from_losses(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
-    """Refuse unless the masses times 1 - e^(epsilon - l) of the summed losses l > epsilon add up to <= delta."""
+    """Refuse unless, over summed losses l > epsilon, mass times 1 - e^(epsilon - l) adds up to at most delta."""
     counts, squared, chance = _at("of", _window, node["of"], run, loss)
     bits, trim = whole(node["bits"], 1, 4096), whole(node["trim"], 0, 2**4096)
     listed = zip(node["of"]["prices"], counts, strict=True)
@@ -723,7 +724,10 @@ def from_losses(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) ->
 
 
 def from_gdp(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
-    """mu-GDP but with probability p: Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) + p <= delta."""
+    """Refuse unless mu-GDP, except with probability p, implies (epsilon, delta)-DP.
+
+    The condition is Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) + p <= delta.
+    """
     squared, chance = _at("of", _gaussian, node["of"], run, loss)
     with ctx.workprec(32 * BITS):  # the two terms nearly cancel
         found = arb(0) if squared == 0 else profile("remove", arb(1), squared.sqrt(), epsilon.exp())

@@ -42,7 +42,7 @@ class PaperCount:
 
 
 def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport], *, replay: bool = False) -> tuple[Entry, ...]:
-    """Entries of claims and reports; derivations are replayed with ``replay`` or if the claim repairs another."""
+    """Entries of claims and reports; derivations are shown line by line for repairs, with ``replay`` for all."""
     mended = mending(claims)
     return tuple(
         Entry(claim, report, mended.get(claim.key, ()), replay or bool(claim.repairs))

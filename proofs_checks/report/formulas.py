@@ -1,4 +1,4 @@
-"""Formulas as MathML, which every current browser shows without fonts or scripts of its own."""
+"""Formulas as MathML, which every current browser shows without extra fonts or scripts."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -62,7 +62,9 @@ class Book:
     def drifts(
         self, reports: Sequence[ClaimReport], expected: Mapping[str, lock.LockedVerdict], *, complete: bool
     ) -> tuple[str, ...]:
-        """Sentences about how reports differ from the lock file, or fail without one; a user's have their place.
+        """Sentences about how the reports differ from the lock file, or fail if there is none.
+
+        Each sentence about a user's own claim ends with its place.
         """
         if self.locked:
             says = self._says(reports) if self.file else {}  # another version of Sympy prints the ledger's differently
