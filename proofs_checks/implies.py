@@ -1,4 +1,4 @@
-"""Whether the checks of a claim imply its statement.
+"""Test of whether the checks of a claim imply its statement.
 
 A statement that equals one of the checks needs no further proof. A bound of the divergence of the last iterates
 follows from profiles or from bounds of the divergence. From profiles: the conditions of the statement must grant
@@ -139,7 +139,7 @@ _CHOSEN: Final = {w, tau, c}
 
 
 def left_open(claim: Claim) -> str:
-    """What the checks of a claim, all of which hold, leave open of its statement, in words; "" for nothing."""
+    """Part of a claim's statement that its checks, all of which hold, leave open, in words; "" for none."""
     return _not_supported(claim) or _not_implied(claim)
 
 

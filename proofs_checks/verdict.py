@@ -136,7 +136,7 @@ class ClaimReport:
 
     @property
     def scope(self) -> str:
-        """What the evidence covers, if that is less than the assumptions allow; else ""."""
+        """Limits of the evidence, if it covers less than the assumptions allow; else ""."""
         scopes = (outcome.scope for outcome in carrying(self.outcomes))
         return "; ".join(dict.fromkeys(filter(None, scopes)))
 
