@@ -1,1 +1,1 @@
-"""Numbers with a guaranteed direction of error."""
+"""Numerical results with a guaranteed direction of error."""

@@ -1,7 +1,7 @@
-"""Advice on a run that is planned: does releasing only the last iterate help, from which step on, and what would.
+"""Advice on a planned run: whether releasing only the last iterate helps, from which step on, and what would help.
 
-Source: ours; the linear heuristic is that of Steinke et al. 2024 (arXiv 2410.06186): what the run would lose if all
-losses were linear. It is exact for these and no bound for any others.
+Source: ours; the linear heuristic is that of Steinke et al. 2024 (arXiv 2410.06186): the privacy loss of the run
+if all losses were linear. It is exact for linear losses and not a bound for others.
 """
 
 from bisect import bisect_left, bisect_right
@@ -25,12 +25,12 @@ HELPS: Final = 0.95
 
 _NARROW: Final = 4.0
 _FORGETS: Final = 10.0
-"""Ratio of the distance that the noise of all steps covers to a domain that is tried; decay times over a run."""
+"""Distance covered by the noise of all steps over the diameter tried, and number of decay times per run."""
 
 
 @dataclass(frozen=True)
 class Knob:
-    """A change of the run in words, the changed run, and upper bounds of epsilon for its last iterate and for all."""
+    """A change of the run, the changed run, and upper bounds of epsilon for its last and for all iterates."""
 
     change: str
     run: NoisySGD
@@ -38,25 +38,25 @@ class Knob:
     composed: float
 
     def as_row(self) -> dict[str, Any]:
-        """The change and its numbers."""
+        """Return the change and its numbers."""
         return {"change": self.change, "epsilon": self.epsilon, "composition": self.composed}
 
 
 @teaches()
 @dataclass(frozen=True)
 class Advice(Displayed):
-    """Prospects of a run; every epsilon is at ``delta``.
+    """Advice on a run; every epsilon is at ``delta``.
 
     Attributes:
-        found: the bound of its last iterate.
+        found: bound of the last iterate.
         composed: epsilon of composition of all steps, rounded up.
         below: a certified lower bound of the epsilon of the last iterate.
-        linear: an estimate of epsilon for linear losses without the domain; nan if it is not known.
-        helps_from: the least number of steps from which the last iterate helps (`HELPS`); None if not even at the
-            planned length.
-        stop_after: the most steps whose composition costs no more than the last iterate of the whole run, or None.
-        why: the reason why nothing is gained; empty if something is.
-        knobs: changes of the run, the best first.
+        linear: estimate of epsilon for linear losses without the domain; nan if unknown.
+        helps_from: smallest number of steps at which the last iterate helps (`HELPS`); None if beyond the plan.
+        stop_after: largest number of steps whose composition costs no more than the last iterate of the whole run,
+            or None.
+        why: reason why nothing is gained; empty if something is.
+        knobs: changes of the run, best first.
     """
 
     run: NoisySGD
@@ -78,7 +78,7 @@ class Advice(Displayed):
 
     @property
     def in_words(self) -> str:
-        """Advice in two or three sentences."""
+        """The advice in one or two sentences."""
         if not self.helps:
             return f"Releasing only the last iterate gains nothing here: {self.why}."
         gain = f"Releasing only the last iterate helps, from about {self.helps_from} steps on."
@@ -106,12 +106,12 @@ class Advice(Displayed):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """The plan, then a row for every change."""
+        """The plan, followed by a row for every change."""
         plan = Knob("as planned", self.run, self.found.epsilon, self.composed)
         return [one.as_row() | {"delta": self.delta} for one in (plan, *self.knobs)]
 
     def table(self) -> TextTable:
-        """The plan and its changes, each rounded up, and the advice in words."""
+        """Tabulate the plan and its changes, rounded up, with the advice in words."""
         rows: list[tuple[str, ...]] = []
         for row in self.records():
             gain = 1 - row["epsilon"] / self.found.epsilon
@@ -127,10 +127,10 @@ class Advice(Displayed):
 
 @teaches(order="advice is at a delta; bound takes an order.")
 def advise(run: NoisySGD, assumption: Assumption, *, delta: float) -> Advice:
-    """Look at a planned run from both sides, at shorter ones, and at what could be changed.
+    """Bound a planned run from above and below, and examine shorter runs and possible changes.
 
     Raises:
-        InputError: as `bound`, or the run has a schedule.
+        InputError: as in `bound`, or the run has a schedule.
 
     >>> advice = advise(NoisySGD(2000, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0), Convex(1.0), delta=1e-5)
     >>> advice.helps, advice.helps_from < 20, advice.stop_after

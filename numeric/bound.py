@@ -1,4 +1,4 @@
-"""Rigorous bounds for described runs, the least of all that are known; and estimates from measured constants."""
+"""Rigorous bounds for described runs, the smallest of all known ones, and estimates from measured constants."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -26,14 +26,14 @@ from lastiterate.numeric.subsampling.windows import composition_route
 from lastiterate.numeric.subsampling.without_replacement import convert_routes, without_replacement_routes
 
 _STEEP = 8.0
-"""The bound of clipping alone is tried, too, where a modulus reaches so many caps on the domain."""
+"""Clipping alone is also tried if a modulus on the domain exceeds the clip cap by this factor."""
 _HIGHEST = 1e9
 """Above this order random batches are bounded by composition only."""
 
 
 @dataclass(frozen=True)
 class PrivacyLoss(Displayed):
-    """A bound of the last iterates of two runs on adjacent data, both ways; ``tried`` says on what its basis was."""
+    """A bound for the last iterates on adjacent data; ``tried`` says on which data the assumption was tested."""
 
     run: NoisySGD
     assumption: Assumption
@@ -66,11 +66,11 @@ class PrivacyLoss(Displayed):
         return self._best(delta=delta).dp(delta)
 
     def profile(self) -> "PrivacyProfile":
-        """The least delta known for every epsilon."""
+        """The smallest known delta for every epsilon."""
         return PrivacyProfile(self)
 
     def _best(self, *, order: float | None = None, delta: float | None = None) -> Candidate:
-        """The least candidate at another order or delta: without a domain the same where batches are fixed."""
+        """Return the best candidate at another order or delta; unchanged for fixed batches without a domain."""
         asked = delta == self.delta if delta is not None else self.delta is None and order == self.order
         if asked or (self.run.scheme.fixed and not isfinite(self.run.diameter)):
             return self.candidate
@@ -78,17 +78,17 @@ class PrivacyLoss(Displayed):
 
     @property
     def mu(self) -> float | None:
-        """The last iterates are mu-GDP; rounded up. None where no Gaussian trade-off is known."""
+        """A mu for which the last iterates are mu-GDP, rounded up; None if no Gaussian trade-off is known."""
         return self.candidate.pair.mu if self.candidate.pair.gaussian else None
 
     @property
     def cost(self) -> float | None:
-        """mu^2, the sum of a_t^2 / sigma_t^2 over a feasible path of the shift program; None where `mu` is."""
+        """mu^2, the sum of a_t^2 / sigma_t^2 over a feasible path of the shift program; None if `mu` is None."""
         return self.candidate.pair.cost if self.candidate.pair.gaussian else None
 
     @property
     def route(self) -> str:
-        """The method that found the number."""
+        """Method that gave the number."""
         return self.candidate.route
 
     @property
@@ -103,17 +103,17 @@ class PrivacyLoss(Displayed):
 
     @property
     def position(self) -> int | None:
-        """The batch of an epoch, from 0, in which a differing sample costs most; of shuffled batches the last."""
+        """Batch of an epoch, from 0, in which a differing sample costs most; for shuffled batches the last one."""
         return self.candidate.position
 
     @property
     def share(self) -> float | None:
-        """Share of the noise variance that hides the change of the data, where batches are random."""
+        """Share of the noise variance that hides the data change, for random batches."""
         return self.candidate.share
 
     @property
     def shifts(self) -> NDArray[np.float64]:
-        """The shifts a_tau..a_{T-1}, shape (T - tau,), lengths; an `InputError` without a single path."""
+        """Shifts a_tau..a_{T-1}, shape (T - tau,), lengths; raises `InputError` if there is no single path."""
         if self.candidate.optimum is None:
             raise InputError(
                 f"Shifts need batches in a known order, got sampling={self.run.sampling!r}; ask for those of a "
@@ -123,7 +123,7 @@ class PrivacyLoss(Displayed):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """The assumptions that the number rests on, in words."""
+        """Assumptions behind the number, in words."""
         return assumed(self.run, self.assumption, self.tried)
 
     def __str__(self) -> str:
@@ -134,14 +134,14 @@ class PrivacyLoss(Displayed):
         return ", ".join(part for part in (mu, loss) if part)
 
     def as_dict(self) -> dict[str, object]:
-        """The number and what it rests on, ready for JSON."""
+        """The number and its basis, ready for JSON."""
         asked = self.order is not None or self.delta is not None
         values = {name: getattr(self, name) for name in self._named.split() if asked or name != "epsilon"}
         lists = {"window": list(self.window), "assumptions": list(self.assumptions)}
         return {"kind": type(self).__name__.lower(), "epsilon": None} | values | lists
 
     def table(self) -> TextTable:
-        """The numbers, the method that found them, and the assumptions."""
+        """Tabulate the numbers, their method and the assumptions."""
         start, stop = self.window
         values = {"the last iterate is": PrivacyLoss.__str__(self), "by": self.route, "claim": self.claim}
         told = {"steps charged": f"{start} to {stop}"} | remarks(self.run, self.delta)
@@ -150,7 +150,7 @@ class PrivacyLoss(Displayed):
 
 @dataclass(frozen=True)
 class PrivacyProfile:
-    """An upper bound of the hockey-stick divergence at e^epsilon of the last iterates, the worse of both directions."""
+    """Upper bound of the hockey-stick divergence of the last iterates at e^epsilon, in both directions."""
 
     of: PrivacyLoss
 
@@ -174,26 +174,26 @@ class PrivacyProfile:
 @teaches()
 @dataclass(frozen=True)
 class Bound(PrivacyLoss):
-    """A rigorous upper bound under the assumptions listed; every number in it is rounded up.
+    """A rigorous upper bound under the listed assumptions; every number in it is rounded up.
 
-    It holds whichever of the two laws is the numerator, for the sample wherever it costs most. With a delta ``order``
-    is the Renyi order that was converted, None where the conversion is not Renyi.
+    It holds for either order of the two laws and the worst position of the sample. With a delta, ``order`` is the
+    Renyi order that was converted, or None if the conversion is not Renyi.
     """
 
     def __str__(self) -> str:
-        """The numbers, each rounded up to six digits, and a question where the noise is absurd."""
+        """The numbers, each rounded up to six digits, and a question if the noise is implausible."""
         asked = question(self.run)
         return super().__str__() + (f" ({asked}?)" if asked else "")
 
     @teaches()
     def certificate(self, *, weaker: bool = False) -> dict[str, Any]:
-        """The choices behind the number, ready for JSON, from which anyone can check it (docs/certificates.md).
+        """Choices behind the number, ready for JSON, from which anyone can check it (docs/certificates.md).
 
         Args:
-            weaker: where the number is out of the checker's reach, take the least that is not; it is larger.
+            weaker: if the checker cannot verify the number, certify the smallest larger bound that it can.
 
         Raises:
-            InputError: the number is out of the checker's reach; the error names the least that is not.
+            InputError: the checker cannot verify the number; the error names the smallest bound that it can.
         """
         from lastiterate.numeric.certificates.description import UncertifiedError
         from lastiterate.numeric.certificates.proof import certificate, least_certified
@@ -204,7 +204,7 @@ class Bound(PrivacyLoss):
         except UncertifiedError as error:
             order = self.order if self.delta is None else None
             others = candidates(*asked[:2], order, self.delta, every=True)
-            if order is None and self.order is not None:  # the one that was converted
+            if order is None and self.order is not None:  # the converted order
                 others += candidates(*asked[:2], self.order, None, every=True)
             found = least_certified(*asked, others)
             if found is None:
@@ -225,18 +225,19 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
     Args:
         run: the run.
         assumption: what is assumed of the losses on the domain.
-        order: alpha > 1 for `Bound.epsilon` in the sense of Renyi.
-        delta: in (0, 1) for `Bound.epsilon` in the sense of (epsilon, delta)-DP. At most one of the two.
+        order: alpha > 1, for the Renyi `Bound.epsilon`.
+        delta: in (0, 1), for the `Bound.epsilon` of (epsilon, delta)-DP. Give at most one of order and delta.
 
     Returns:
-        The least of all bounds that are known for such batches. With neither order nor delta that is the one of least
-        mu, for batches that are not random.
+        The smallest of all bounds known for such batches. Without order and delta, which requires batches that are
+            not random, it is the bound with the smallest mu.
 
     Raises:
         InputError: the assumption does not fit the run, an argument is out of range (random batches need an order
             or a delta), the assumption rests on a measurement (see `estimate`), or the run is not a `NoisySGD`.
 
-    Source: docs/proofs/shift_program.md; claims chien_li/theorem_3_1/direct/*, chien_li/theorem_3_7/sharper, ours/*.
+    Source: docs/proofs/shift_program.md; claims chien_li/theorem_3_1/direct/*, chien_li/theorem_3_7/sharper,
+    ours/*.
 
     >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
@@ -249,7 +250,7 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
 def bound_by_shifts(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> Bound:
-    """The least bound by shifts or composition at the given order or delta; `bound` is never above it."""
+    """Smallest bound by shifts or composition at the given order or delta; `bound` is never above it."""
     return Bound(run, assumption, *_solved(run, assumption, order, delta, by_shifts))
 
 
@@ -274,13 +275,13 @@ def _solved(
 @teaches()
 @dataclass(frozen=True)
 class Estimate(PrivacyLoss):
-    """The same numbers from *measured* constants: not a bound, but one if the measurement were true."""
+    """A bound computed from *measured* constants: rigorous only if the measurement is correct."""
 
     conditional_on: str = ""
     _caption: ClassVar[str] = "An estimate, not a bound"
 
     def __str__(self) -> str:
-        """The numbers, said to be an estimate, and on what they are conditional."""
+        """The numbers, labelled as an estimate, and their condition."""
         return f"an estimate, not a bound: {super().__str__()}, conditional on {self.conditional_on}"
 
     def as_dict(self) -> dict[str, object]:
@@ -293,7 +294,7 @@ class Estimate(PrivacyLoss):
 
 @teaches()
 def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:
-    """The bound that holds if the measured constants are true, typed as an estimate. Arguments as of `bound`."""
+    """Compute the bound that holds if the measured constants are correct; arguments as in `bound`."""
     if not isinstance(measured, Measured):
         raise InputError(
             f"estimate needs a Measured assumption, got measured={type(measured).__name__}; "
@@ -306,7 +307,7 @@ def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, d
 def candidates(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, *, every: bool = False
 ) -> list[Candidate]:
-    """The known bounds of a run; with ``every`` also those that cannot be the least."""
+    """Known bounds of a run; ``every`` includes those that cannot be the smallest."""
     if not run.scheme.random:
         found = by_shifts(run, assumption, order, delta, every=every)
         return [*found, *contracted(run, assumption, order, delta, found)]
@@ -318,7 +319,7 @@ def candidates(
 
 
 def containing(run: NoisySGD, assumption: Assumption) -> list[Assumption]:
-    """Larger classes of losses whose bound may be lower, since each class has routes of its own."""
+    """Larger classes of losses whose bound may be smaller, since each class has its own routes."""
     if isinstance(assumption, Minimum) and run.scheme.permuted:
         return [wider for part in assumption.parts for wider in (part, *containing(run, part))]
     if not isinstance(assumption, Modulus) or isinstance(assumption, Clipped) or not isfinite(run.diameter):
@@ -336,7 +337,7 @@ def least_candidate(
     delta: float | None,
     routes: Callable[..., list[Candidate]] | None = None,
 ) -> Candidate:
-    """The candidate of least epsilon at an order or at a delta; without either, of least mu."""
+    """Candidate with the smallest epsilon at an order or delta, or with the smallest mu if both are None."""
     routes = routes or candidates
     found = routes(run, assumption, order, delta)
     for wider in containing(run, assumption):
@@ -353,7 +354,7 @@ def by_shifts(
     every: bool = False,
     most: float = inf,
 ) -> list[Candidate]:
-    """Bounds by shifts and by composition; for random batches those above ``most`` may be left out."""
+    """Bounds by shifts and by composition; for random batches those above ``most`` may be omitted."""
     if run.scheme.random and order is not None and order > _HIGHEST:
         return [composition_route(run)]
     routes = _ROUTES[run.scheme.name][0]
@@ -367,7 +368,7 @@ def by_shifts(
 def contracted(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, found: list[Candidate]
 ) -> list[Candidate]:
-    """The candidate by contraction on a bounded domain, at an order or a delta; ``found`` are those of other routes."""
+    """Candidate by contraction on a bounded domain, at an order or delta; ``found`` are those by other routes."""
     wide = not run.scheme.random and run.diameter > APART * run.noise_std_at(run.steps - 1)
     if (order is None and delta is None) or wide or not isfinite(run.diameter):
         return []
@@ -375,7 +376,7 @@ def contracted(
     goal = Goal(order, delta, other.value(order, delta), cache(other.rdp))
     try:
         return _ROUTES[run.scheme.name][1](run, assumption, goal, other)
-    except ArithmeticError:  # a table lost too many digits: the other routes stand
+    except ArithmeticError:  # a table lost too many digits, so use the other routes
         return []
 
 
@@ -386,4 +387,4 @@ _ROUTES: Mapping[str, tuple[Callable[..., list[Candidate]], Callable[..., list[C
     "without_replacement": (without_replacement_routes, contract_random),
     "poisson": (poisson_routes, contract_random),
 }
-"""The routes of each scheme: by shifts and composition, and by contraction."""
+"""Routes of each scheme: by shifts and composition, and by contraction."""

@@ -1,8 +1,7 @@
-"""The run that just meets a privacy target: least noise, most steps, widest domain, or smallest batch.
+"""The run that just meets a privacy target: smallest noise, most steps, widest domain, or smallest batch.
 
-The answer is always on the safe side: it is a run whose bound was computed and meets the target. A smaller batch saves
-work and, as a rule, costs privacy; where the noise is small a tiny batch may hide within delta what a larger one does
-not.
+The bound of the result was computed and meets the target. Smaller batches usually cost privacy, but with little
+noise delta may cover a tiny batch and not a larger one.
 """
 
 from bisect import bisect_left
@@ -21,7 +20,7 @@ from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.schemes import SCHEMES
 
 _TIGHT, _TIGHT_SEARCHED = 1 + 1e-9, 1 + 1e-5
-"""How near to the crossing, as a factor: by shifts alone, and where a bound is itself the result of a search."""
+"""Tolerance of the crossing as a factor: by shifts alone, and if a bound itself results from a search."""
 _FAR = 1e18
 _MOST_STEPS = 10**9
 _FEW_SIZES = 16
@@ -30,11 +29,11 @@ _FEW_SIZES = 16
 @teaches()
 @dataclass(frozen=True)
 class Calibrated(Bound):
-    """The bound of the run that just meets a target.
+    """Bound of the run that just meets a target.
 
     Attributes:
-        vary: the field of the run that was found.
-        target: the target epsilon, at the bound's order or delta.
+        vary: field of the run that was calibrated.
+        target: target epsilon, at the bound's order or delta.
     """
 
     vary: str = ""
@@ -43,17 +42,17 @@ class Calibrated(Bound):
 
     @property
     def value(self) -> Any:
-        """The value of the field ``vary``, a number or a schedule; the largest value tried, if `any_steps`."""
+        """Value of the field ``vary``, a number or a schedule; the largest value tried if `any_steps`."""
         return getattr(self.run, self.vary)
 
     @property
     def any_steps(self) -> bool:
-        """Tell whether the target holds for every number of steps: the bound charges the last ones alone."""
+        """Tell whether the target holds for every number of steps because the bound charges only the last ones."""
         known = self.window[0] > 0 and not self.run.scheme.permuted
         return self.vary == "steps" and self.value == _MOST_STEPS and known
 
     def __str__(self) -> str:
-        """The value found, its bound and route, and the target."""
+        """The calibrated value, its bound and route, and the target."""
         multiplier = remarks(self.run, None).get("noise multiplier", "") if self.vary == "noise_std" else ""
         found = f"{self.vary} = {self._words}{multiplier and f' (noise multiplier {multiplier})'}"
         met = PrivacyLoss.__str__(self)
@@ -87,24 +86,25 @@ def calibrate(
     delta: float | None = None,
     vary: str = "noise_std",
 ) -> Calibrated:
-    """Change one number of the run until its privacy loss is at most epsilon, and hardly less.
+    """Change one number of the run so that its privacy loss is at most epsilon, and close to it.
 
     Args:
-        run: its own value of what is varied is only a starting point. Schedules of noise are scaled.
-        assumption: as of `bound`.
+        run: the run; its value of the varied field is only a starting point. Noise schedules are scaled.
+        assumption: as in `bound`.
         epsilon: the target, above 0.
-        order: the target is of (order, epsilon)-RDP.
-        delta: the target is of (epsilon, delta)-DP. Exactly one of the two.
-        vary: "noise_std" (the least), "steps" (the most), "diameter" (the widest, inf where the target needs no
-            projection) or "batch_size" (the smallest).
+        order: makes the target (order, epsilon)-RDP.
+        delta: makes the target (epsilon, delta)-DP. Give exactly one of order and delta.
+        vary: "noise_std" (smallest), "steps" (most), "diameter" (widest; inf if the target needs no projection) or
+            "batch_size" (smallest).
 
     Returns:
-        The bound of the calibrated run, its field ``run``. The noise and the diameter are within 1e-9 of where the
-        bound crosses the target, 1e-5 for random batches and by contraction. The next smaller batch that the sampling
-        allows misses the target; where few sizes are allowed, all smaller ones do.
+        The bound of the calibrated run, which is its field ``run``. Noise and diameter are within a relative 1e-9
+            of the value at which the bound crosses the target, 1e-5 for random batches and contraction. The next
+            smaller batch that the sampling allows misses the target; if few sizes are allowed, all smaller ones
+            do.
 
     Raises:
-        InputError: as `bound`, or no value meets the target, or every noise or batch does.
+        InputError: as in `bound`, or no value meets the target, or every noise or batch does.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
@@ -139,7 +139,7 @@ def _diameter(run: NoisySGD, at: _At, epsilon: float) -> Bound:
 
 
 def _largest_factor(at: Callable[[float], Bound], name: str, epsilon: float) -> Bound:
-    """The bound at the largest factor that meets the target, from a factor of 1 both ways."""
+    """Return the bound at the largest factor that meets the target, searching in both directions from 1."""
     low, best, leap = 1.0, at(1.0), 2.0
     while best.epsilon > epsilon and low > 1 / _FAR:
         low, leap = low / leap, min(leap**2, 16.0)
@@ -169,7 +169,7 @@ def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     low, best = 1, at(replace(run, steps=1))
     if best.epsilon > epsilon:
         raise InputError(f"The target needs to hold after one step, got epsilon={epsilon:g}; add noise.")
-    # At most proportional to the steps, so that the first try hardly ever misses the target.
+    # Epsilon grows at most in proportion to the steps, so the first try rarely misses the target.
     high, leap = max(2, int(min(epsilon / max(best.epsilon, 1e-300), _MOST_STEPS))), 2
     while (more := at(replace(run, steps=high))).epsilon <= epsilon:
         if high >= _MOST_STEPS:
@@ -186,16 +186,17 @@ def _crossing(
     *,
     whole: bool = False,
 ) -> Bound:
-    """The bound at the largest place that is found to meet the target, by Brent's method on logarithms.
+    """Return the bound at the largest place found to meet the target, by Brent's method on logarithms.
 
-    The lower of two ``known`` places meets it, a place ``close`` to the answer misses it; ``whole`` numbers: the next.
+    The lower of the two ``known`` places meets it. A place within ``close`` of the answer, or the next if
+    ``whole``, misses it.
     """
-    from scipy.optimize import brentq  # a slow import that most runs do not need
+    from scipy.optimize import brentq  # slow import, rarely needed
 
     ends = sorted(known)
 
     def gap(place: float) -> float:
-        """Log of what is found over the target, kept away from 0 and from infinity."""
+        """Logarithm of epsilon over the target, kept away from 0 and from infinity."""
         x: float = round(exp(place)) if whole else exp(place)
         x = next((end for end in ends if place == log(end)), x)
         found = known[x] if x in known else known.setdefault(x, at(x))
@@ -225,7 +226,7 @@ def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     if len(sizes) <= _FEW_SIZES and (smallest := next(few, None)):
         return smallest
     high = len(sizes) - 1
-    while of(high).epsilon > epsilon and high > 0:  # a tiny batch may hide within delta what all others do not
+    while of(high).epsilon > epsilon and high > 0:  # delta may cover a tiny batch alone
         high //= 4
     if of(high).epsilon > epsilon:
         raise InputError(f"The target needs to be within reach of batch_size, got epsilon={epsilon:g}; add noise.")
@@ -238,4 +239,4 @@ VARIED: Final[dict[str, Callable[[NoisySGD, _At, float], Bound]]] = {
     "diameter": _diameter,
     "batch_size": _batch_size,
 }
-"""The parameters that can be calibrated."""
+"""Parameters that can be calibrated."""

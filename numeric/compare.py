@@ -1,4 +1,4 @@
-"""Every theorem that applies to a run, side by side: below, ours, the papers', composition."""
+"""Every theorem that applies to a run: lower bound, our bound, the papers' theorems, and composition."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class Row(Displayed):
     """One theorem's number for a run.
 
     Attributes:
-        claim: its key in the ledger; empty for a lower bound, which is certified by itself.
-        kind: "lower" (no bound can be below it), or the standing by `lastiterate.numeric.published.record.kind_of`.
+        claim: its key in the ledger; empty for a lower bound, which needs no claim.
+        kind: "lower" (no bound can be below it), or as in `lastiterate.numeric.published.record.kind_of`.
         ratio: epsilon over the lower bound, rounded up; below 1 the number is too small for some run.
     """
 
@@ -37,11 +37,11 @@ class Row(Displayed):
 
     @property
     def usable(self) -> bool:
-        """Tell whether the number may be used as a bound: its claim holds, or is supported."""
+        """Tell whether the number may be used as a bound: its claim is proved or supported."""
         return self.kind in USABLE
 
     def table(self) -> TextTable:
-        """The row alone."""
+        """Tabulate this row."""
         epsilon = printed_down(self.epsilon) if self.kind == "lower" else printed_up(self.epsilon)
         cells = self.title, epsilon, self.kind, printed_up(self.ratio, 3)
         return TextTable("Rényi epsilon", ("theorem", "epsilon", "kind", "ratio to below"), (cells,))
@@ -50,7 +50,7 @@ class Row(Displayed):
 @teaches()
 @dataclass(frozen=True)
 class Comparison(Displayed, Sequence[Row]):
-    """The rows of `compare`, in its order; printed it is a table."""
+    """Rows of `compare`, in its order; prints as a table."""
 
     rows: tuple[Row, ...]
     order: float
@@ -62,7 +62,7 @@ class Comparison(Displayed, Sequence[Row]):
         return self.rows[index]
 
     def table(self) -> TextTable:
-        """All rows, each number rounded in its own direction."""
+        """Tabulate all rows, each number rounded in its own direction."""
         tables = [row.table() for row in self.rows]
         rows = tuple(table.rows[0] for table in tables)
         return TextTable(f"Rényi epsilon at order {self.order:g}", tables[0].columns, rows)
@@ -73,13 +73,13 @@ class Comparison(Displayed, Sequence[Row]):
 
 @teaches(delta="theorems are compared by Renyi divergence, at an order; bound and lower_bound take a delta.")
 def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> Comparison:
-    """A certified lower bound, ours, the papers' theorems that apply, and the trivial bounds, at an order alpha > 1.
+    """Compare a certified lower bound, our bound, the papers' theorems and trivial bounds at an order alpha > 1.
 
-    Rows come in that order, and print as a table. The epsilon of a row of kind "refuted" or "gap" is a paper's claim,
-    not a bound. Most of the papers' theorems are for constant step size and noise.
+    The rows come in this order and print as a table. The epsilon of a row of kind "refuted" or "gap" is a paper's
+    claim, not a bound. Most of the papers' theorems are for constant step size and noise.
 
     Raises:
-        InputError: as `lastiterate.numeric.bound.bound`.
+        InputError: as in `lastiterate.numeric.bound.bound`.
 
     >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
@@ -110,7 +110,7 @@ def _entry(name: str, words: str, found: Candidate, order: float) -> _Entry:
 
 
 def _routes(run: NoisySGD, assumption: Assumption, order: float, ours: Bound) -> Iterator[tuple[str, str, Candidate]]:
-    """Ours by other routes, and what needs no theorem: one last step, the worst case over batches, composition."""
+    """Yield our other routes and the trivial bounds: one last step, the worst case over batches, composition."""
     found = candidates(run, assumption, order, None, every=True)
     if isinstance(ours.candidate, TableCandidate) and not run.scheme.random:
         yield "shifts", "shifts alone", ours.candidate.other

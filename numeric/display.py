@@ -1,4 +1,4 @@
-"""Results as tables: in a terminal, in a notebook, and as a pandas DataFrame; one way for all of them.
+"""Display of results as tables in a terminal, in a notebook, and as a pandas DataFrame.
 
 Displayed numbers are rounded in the direction that their record guarantees; a DataFrame holds them unrounded.
 """
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _WIDTH: Final = 130
-"""Columns of a table where the output is not a terminal."""
+"""Width of a table in columns if the output is not a terminal."""
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of texts: a caption, headings (all empty for a table of names and values), rows, and lines below.
+    """A table of strings: caption, headings (all empty for a table of names and values), rows, and notes.
 
     >>> print(TextTable("Bounds", ("by", "epsilon"), (("shifts", "0.5"),)))
     Bounds
@@ -39,19 +39,19 @@ class TextTable:
     notes: tuple[str, ...] = ()
 
     def beside(self, column: str, cells: list[str]) -> "TextTable":
-        """The table with one more column on its right."""
+        """Return the table with one more column on its right."""
         rows = tuple((*row, cell) for row, cell in zip(self.rows, cells, strict=True))
         return TextTable(self.caption, (*self.columns, column), rows, self.notes)
 
     @property
     def numbers(self) -> tuple[bool, ...]:
-        """For each column, tell whether it holds numbers, which stand on the right."""
+        """Tell for each column whether it holds numbers, which are right-aligned."""
         cells = [[row[k] for row in self.rows if row[k]] for k in range(len(self.columns))]
         return tuple(bool(column) and all(cell[0].isdigit() or cell in _LIKE_NUMBERS for cell in column)
                      for column in cells)  # fmt: skip
 
     def __str__(self) -> str:
-        """The table and its notes, as wide as the terminal where there is one."""
+        """The table and its notes, as wide as the terminal if there is one."""
         from rich.console import Console
         from rich.table import Table
         from rich.text import Text
@@ -67,7 +67,7 @@ class TextTable:
         return "\n".join([self.caption, drawn.get().rstrip(), *self.notes])
 
     def html(self) -> str:
-        """The table and its notes for a notebook."""
+        """The table and its notes as HTML for a notebook."""
         sides = ["right" if number else "left" for number in self.numbers]
         styles = [f' style="text-align:{side}"' for side in sides]
         head = "".join(f"<th{style}>{escape(one)}</th>" for one, style in zip(self.columns, styles, strict=True))
@@ -89,18 +89,18 @@ class Displayed:
 
     _kind: ClassVar[str] = ""
     _named: ClassVar[str] = ""
-    """Names of the fields and properties that the plain data hold beside the kind; none for all fields."""
+    """Names of the fields and properties in the plain data, in addition to the kind; empty for all fields."""
 
     @abstractmethod
     def table(self) -> TextTable:
-        """The table that is displayed."""
+        """Return the table to display."""
 
     def __str__(self) -> str:
-        """The table, where a result has no shorter text."""
+        """The table, for results without a shorter text."""
         return str(self.table())
 
     def as_dict(self) -> dict[str, Any]:
-        """The numbers and what they rest on, as plain data for JSON."""
+        """The numbers and their basis, as plain data for JSON."""
         if not self._named:
             plain: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
             return plain
@@ -109,11 +109,11 @@ class Displayed:
         return {"kind": self._kind} | values | lists
 
     def records(self) -> list[dict[str, Any]]:
-        """Rows of the DataFrame, unrounded; one for a result that is one record."""
+        """Rows of the DataFrame, unrounded; a single row for a single result."""
         return [self.as_dict()]
 
     def to_pandas(self) -> "DataFrame":
-        """The numbers as they are, unrounded, as a DataFrame with a row for every record.
+        """Return the unrounded numbers as a DataFrame with one row per record.
 
         Raises:
             ImportError: pandas is not installed.
@@ -131,12 +131,12 @@ class Displayed:
 
 
 def facts(caption: str, values: dict[str, str], assumptions: tuple[str, ...] = ()) -> TextTable:
-    """A table of names and values, of those that are not empty, with the assumptions below."""
+    """Tabulate the nonempty values by name, with the assumptions below."""
     notes = ("assuming that", *(f"- {one}" for one in assumptions)) if assumptions else ()
     return TextTable(caption, ("", ""), tuple((name, value) for name, value in values.items() if value), notes)
 
 
 def printed_loss(epsilon: float, order: float | None, delta: float | None) -> str:
-    """The privacy loss in words, rounded up to six digits; with neither an order nor a delta nothing."""
+    """Privacy loss in words, rounded up to six digits; empty without an order and a delta."""
     number = printed_up(epsilon)
     return f"({number}, {delta:g})-DP" if delta is not None else f"({order:g}, {number})-RDP" if order else ""

@@ -1,10 +1,11 @@
 """Runs and bounds as events and privacy-loss distributions of dp_accounting.
 
-An event says what is released in every step, so it is the view of composition: that only the last iterate is released
-has no event. A bound as a privacy-loss distribution has that in it, and composes with other releases.
+An event describes what every step releases, so it represents composition; no event expresses that only the last
+iterate is released. A bound as a privacy-loss distribution includes this, and composes with other releases.
 
-dp_accounting's noise_multiplier is the noise over the norm of one sample's part, also under replacement. Here it is
-always the noise over the sensitivity: 2 eta K / b under replace-one adjacency, eta K / b under add/remove adjacency.
+dp_accounting's noise_multiplier is the noise over the norm of one sample's contribution, also under replacement.
+Here it is always the noise over the sensitivity: 2 eta K / b under replace-one adjacency, eta K / b under
+add/remove adjacency.
 
 Needs dp_accounting (pip install 'lastiterate[dp-accounting]').
 """
@@ -40,10 +41,10 @@ _MOST_POINTS = 10**7
 
 @teaches()
 def to_dp_event(run: NoisySGD) -> "DpEvent":
-    """The composition of every step of the run, as dp_accounting describes it.
+    """Describe the composition of all steps of the run as an event of dp_accounting.
 
-    Batches in a fixed order, and shuffled ones, meet a sample once an epoch: one Gaussian an epoch, for a schedule that
-    of its step of greatest cost. The projection, and that only the last iterate is released, have no event.
+    Fixed and shuffled batches meet a sample once per epoch, which gives one Gaussian per epoch; for a schedule it
+    is that of the most costly step. The projection and the release of only the last iterate have no event.
     Multipliers are rounded down, sampling probabilities up.
 
     >>> to_dp_event(NoisySGD(10, step_size=0.1, noise_std=0.4, clip_norm=2, dataset_size=5)).count
@@ -63,20 +64,20 @@ def to_dp_event(run: NoisySGD) -> "DpEvent":
 
 @teaches()
 def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-12) -> "PrivacyLossDistribution":
-    """The privacy-loss distribution of a bound, which composes with other releases.
+    """Convert a bound to a privacy-loss distribution, which composes with other releases.
 
     Args:
         bound: a rigorous bound.
-        discretization: grid of the losses; those that are composed need the same.
-        tail_mass: about the mass that may move to an infinite loss; far below any delta of interest.
+        discretization: grid of the losses; distributions to be composed need the same grid.
+        tail_mass: approximate mass that may move to an infinite loss; choose it far below any delta of interest.
 
     Returns:
-        A pessimistic `PrivacyLossDistribution`. It is an upper bound; what dp_accounting does with it afterwards is
-        not rounded outwards. By contraction it is closest at the delta or the order of ``bound``; of shuffled
-        batches it is that of the worst order.
+        A pessimistic `PrivacyLossDistribution`, an upper bound. Later computations by dp_accounting are not
+            rounded outwards. For contraction it is closest at the delta or the order of ``bound``; for shuffled
+            batches it is that of the worst order.
 
     Raises:
-        InputError: not a rigorous bound, or the losses are out of reach of the grid.
+        InputError: the argument is not a rigorous bound, or the grid cannot represent the losses.
     """
     _dp_accounting()
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -94,7 +95,7 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
 
 
 _Law = tuple[NDArray[np.float64], NDArray[np.float64], float]
-"""Losses, their masses, and the mass of an infinite loss."""
+"""Losses, their masses, and the mass of infinite loss."""
 
 
 def _of_pair(pair: DominatingPair, side: str, tail_mass: float) -> _Law:
@@ -124,7 +125,7 @@ def _pmf(losses: NDArray[np.float64], masses: NDArray[np.float64], infinite: flo
         raise InputError(
             f"discretization needs to fit losses of up to {losses[-1]:.3g}, got discretization={step:g}; take more."
         )
-    # A loss moves to its two neighbours on the grid as in `privacy_loss`; at the very least all of it moves up.
+    # A loss is split between its two grid neighbours as in `accounting.pld`.
     up = np.clip(-np.expm1(left * step - losses) / -np.expm1(-step), 0.0, 1.0)
     place = left.astype(np.int64) - first
     probabilities = np.bincount(place, masses * (1 - up), minlength=last - first + 1)
@@ -144,7 +145,7 @@ def _dp_accounting() -> ModuleType:
 
 
 def _multiplier(run: NoisySGD, t: int) -> float:
-    """Noise over the greatest distance of two outcomes of step t, rounded down."""
+    """Noise over the largest distance of two outcomes of step t, rounded down."""
     with precision():
         moved = exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
         return lower(exact(run.noise_std_at(t)) / (moved if run.adjacency == "add_remove" else 2 * moved))

@@ -1,4 +1,4 @@
-"""The error that a user's input raises, and the numbers and arguments that raise it."""
+"""The error raised for invalid user input, and the validation of numbers and arguments."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,18 +12,18 @@ from numbers import Integral, Rational, Real
 from typing import Any, Final, TypeVar, Unpack, cast, get_args, get_origin
 
 _MOST: Final = 10**15
-"""The largest count of anything."""
+"""Largest count of any kind."""
 
 _ITEM = r"""(?>'[^']*'|"[^"]*"|[\w.]*[\[({][^\[\](){}]*[\])}]|[-+\w.]*\d[-+\w.]*|True|False|None|-?inf|nan)"""
 _LISTED = re.compile(rf"([\[({{])\s*((?>(?:{_ITEM}:\s*)?{_ITEM}(?:,\s*|\s+)?){{8,}})([\])}}])")
-"""A list, tuple, set, array or dictionary of eight entries or more, as Python writes it."""
+"""Pattern of a list, tuple, set, array or dictionary with at least eight entries, as Python writes it."""
 
 
 class InputError(ValueError):
-    r"""Bad input, in one sentence: what is needed, what was got as ``name=value``, what to do.
+    r"""Invalid input, in one sentence: what is needed, what was received as ``name=value``, what to do.
 
-    The command line prints the sentence and exits with status 2. Text from a user's file is escaped, line breaks and
-    terminal control characters included. A long list is cut after its first entries, with the number of all.
+    The command line prints the sentence and exits with status 2. Text from a user's file is escaped, including
+    line breaks and terminal control characters. A long list is cut to its first entries, with the total number.
 
     >>> print(InputError("A name needs letters, got name=\x1b[2J\n; rename it."))
     A name needs letters, got name=\x1b[2J\n; rename it.
@@ -37,7 +37,7 @@ class InputError(ValueError):
 
 
 def echo(value: object, most: int = 60) -> str:
-    """The representation of a value in at most ``most`` characters; of a long list, the beginning and the length.
+    """Representation of a value in at most ``most`` characters; for a long list, its beginning and its length.
 
     >>> echo([0.5] * 500), echo("a" * 500, 10)
     ('[0.5, 0.5, 0.5, ... 500 in all]', "'aaaaaa...")
@@ -52,13 +52,13 @@ def _shorten(listed: re.Match[str]) -> str:
 
 
 class Interrupted(Exception):  # noqa: N818  # not an error
-    """Ctrl-C; the message begins a sentence with what is finished and kept, and the same command resumes from there."""
+    """Interruption by Ctrl-C; the message states what was stored, from which the same command resumes."""
 
 
 def suggestion(
     got: object, known: Iterable[str], otherwise: str = "choose one of them.", *, cutoff: float = 0.66, prefix: str = ""
 ) -> str:
-    """The end of an error about an unknown name: the nearest known one, whatever its case, or ``otherwise``.
+    """End of an error about an unknown name: the nearest known name, ignoring case, or ``otherwise``.
 
     ``prefix`` is what a user writes before the name.
 
@@ -66,7 +66,7 @@ def suggestion(
     ('did you mean poisson?', 'did you mean L?', 'choose one of them.')
     """
     names = {name.casefold(): name for name in known}
-    least = cutoff if len(str(got)) > 2 else 0.7  # of two letters a common one says little
+    least = cutoff if len(str(got)) > 2 else 0.7  # one common letter of two is weak evidence
     asked = str(got).casefold()
     near = get_close_matches(asked, names, n=1, cutoff=least)
     if not near or (asked.count("_") > near[0].count("_") and len(asked) > len(near[0]) + 2):  # max_steps is not steps
@@ -75,20 +75,20 @@ def suggestion(
 
 
 def _plain(value: Any) -> Any:
-    """The number in an array or a tensor without dimensions, or what was given; None of a date or a duration."""
+    """Convert a zero-dimensional array or tensor to its number, and a date or a duration in one to None."""
     if getattr(value, "shape", None) != () or not hasattr(value, "tolist"):
         return value
     return None if getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M") else value.tolist()
 
 
 def is_list(value: Any) -> bool:
-    """Tell whether a value is a list of numbers, of whatever type, and no number."""
+    """Tell whether a value is a list of numbers of any type, as opposed to a number."""
     listed = isinstance(value, Sequence) or hasattr(value, "__array__")
     return listed and not isinstance(value, str | Real) and getattr(value, "shape", None) != ()
 
 
 def plain_number(name: str, value: Any) -> Any:
-    """The whole number or the float that a value is, of whatever type; anything else as it was given."""
+    """Convert a number of any type to an integer or a float; return anything else unchanged."""
     given = _plain(value)
     if isinstance(given, bool) or not isinstance(given, Real | Decimal):
         return given
@@ -96,10 +96,10 @@ def plain_number(name: str, value: Any) -> Any:
 
 
 def real(name: str, value: Any, need: str, toward: float | None = None) -> float:
-    """The float nearest to a number, or an `InputError` that says what is needed.
+    """Return the float nearest to a number, or raise an `InputError` that says what is needed.
 
-    Numbers of Python, NumPy and torch, fractions, decimals, and arrays and tensors without dimensions are numbers; a
-    truth value and a text are not. With ``toward``, -inf or inf, a number that is not a float is rounded there.
+    Numbers of Python, NumPy and torch, fractions, decimals, and zero-dimensional arrays and tensors are accepted;
+    booleans and strings are not. A number that is not a float is rounded in the direction ``toward``, -inf or inf.
 
     >>> real("L", Decimal("0.1"), "a number"), real("delta", Fraction(1, 10), "a number", toward=-inf)
     (0.1, 0.09999999999999999)
@@ -129,7 +129,7 @@ def within(
     remedy: str,
     toward: float | None = None,
 ) -> float:
-    """The value as a float for which ``holds``, or an `InputError` that says what is needed, and the remedy."""
+    """Return the value as a float for which ``holds``; else raise an `InputError` with the need and the remedy."""
     number = real(name, value, need, toward)
     if not holds(number):
         raise InputError(f"{name} needs {need}, got {name}={number:g}; {remedy}")
@@ -137,31 +137,30 @@ def within(
 
 
 def positive(name: str, value: Any, *, finite: bool = True, toward: float | None = None) -> float:
-    """The value as a float above zero."""
+    """Return the value as a float above zero."""
     need = "a positive number"
     return within(name, value, need, lambda x: x > 0 and (x < inf or not finite), "give a value above 0.", toward)
 
 
 def chance(name: str, value: Any, toward: float | None = None) -> float:
-    """The value as a float in (0, 1)."""
+    """Return the value as a float in (0, 1)."""
     return within(name, value, "a number in (0, 1)", lambda x: 0 < x < 1, "choose one between them.", toward)
 
 
 def portion(name: str, value: Any, need: str, remedy: str) -> float:
-    """The value as a float in (0, 1]."""
+    """Return the value as a float in (0, 1]."""
     return within(name, value, need, lambda x: 0 < x <= 1, remedy)
 
 
 def renyi_order(value: Any, toward: float = inf) -> float:
-    """The order of a Renyi divergence: a finite float above 1, rounded up."""
+    """Return the order of a Renyi divergence, a finite float above 1, rounded up."""
     return within("order", value, "a finite number above 1", lambda x: 1 < x < inf, "2 is customary.", toward)
 
 
 def order_or_delta(what: str, order: Any, delta: Any, outwards: float = inf) -> tuple[float | None, float | None]:
-    """The order and the delta as floats, exactly one of which is given.
+    """Return the order and the delta as floats, exactly one of which is given.
 
-    A fraction is rounded so that an upper bound at the float holds at the number given; ``outwards`` = -inf: a lower
-    bound.
+    Fractions are rounded to be safe for upper bounds, or for lower bounds if ``outwards`` is -inf.
     """
     if (order is None) == (delta is None):
         raise InputError(f"{what} needs an order or a delta, got order={order}, delta={delta}; pass exactly one.")
@@ -172,7 +171,7 @@ def order_or_delta(what: str, order: Any, delta: Any, outwards: float = inf) -> 
 
 
 def count(name: str, value: Any, least: int = 1) -> int:
-    """The value as an integer of at least ``least``."""
+    """Return the value as an integer of at least ``least``."""
     need = f"a whole number of at least {least}"
     given = _plain(value)
     if isinstance(given, bool):
@@ -198,7 +197,7 @@ _RENAMED: Final = {
     "learning_rate": "step_size",
     "expected_batch_size": "batch_size",
 }
-"""Names that other programs give to the numbers of a run."""
+"""Names in other programs for the numbers of a run."""
 
 _ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
     "noise_multiplier": ("noise_std", "noise_std is step_size * noise_multiplier * clip_norm / batch_size."),
@@ -215,7 +214,7 @@ _ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
         ("step_size", "these bounds are of plain SGD; for other optimisers compose the steps of to_dp_event."),
     ),
 }
-"""Names that ask for something else, and what to say of them where another name is taken."""
+"""Names with another meaning: the name here that they suggest, and a hint."""
 
 Taught = TypeVar("Taught", bound=Callable[..., object])
 
@@ -223,7 +222,7 @@ Taught = TypeVar("Taught", bound=Callable[..., object])
 def explain_unknown(
     key: str, known: Iterable[str], otherwise: str = "leave it out.", hints: Mapping[str, str] | None = None
 ) -> str:
-    """The end of an error about an unknown keyword: a hint, its name here, or a similar name.
+    """End of an error about an unknown keyword: a hint, its name here, or a similar name.
 
     >>> explain_unknown("lr", ["step_size"]), explain_unknown("lr", ["L"])
     ('it is called step_size here.', 'leave it out.')
@@ -238,7 +237,7 @@ def explain_unknown(
 
 
 def teaches(**hints: str) -> Callable[[Taught], Taught]:
-    """Decorate a function, method or class to refuse wrong arguments with an `InputError`; hints name the remedy.
+    """Decorate a function, method or class to reject wrong arguments with an `InputError`; hints name the remedy.
 
     >>> @teaches(radius="double it.")
     ... def ball(diameter: float) -> float:
@@ -272,7 +271,7 @@ def teaches(**hints: str) -> Callable[[Taught], Taught]:
 
 
 def _parameters(what: Callable[..., object]) -> list[Parameter]:
-    """The parameters of a call without self, those of a base class and of an unpacked typed dictionary included."""
+    """Parameters of a call without self, including those of a base class and of an unpacked typed dictionary."""
     own = [one for one in signature(what).parameters.values() if one.name not in ("self", "cls")]
     if own and get_origin(own[-1].annotation) is Unpack:
         (described,) = get_args(own.pop().annotation)
@@ -286,7 +285,7 @@ def _parameters(what: Callable[..., object]) -> list[Parameter]:
 def _refuse(
     name: str, takes: list[Parameter], given: tuple[Any, ...], named: Mapping[str, Any], hints: Mapping[str, str]
 ) -> None:
-    """Raise an `InputError` where an argument is unknown, one too many, or missing."""
+    """Raise an `InputError` if an argument is unknown, superfluous or missing."""
     kinds = {one.kind for one in takes}
     every, takes = takes, [one for one in takes if one.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)]
     names = [one.name for one in takes]

@@ -1,4 +1,4 @@
-"""Explanations in words: the assumptions behind a number, and why it is as large as that for all iterates."""
+"""Explanations in words: the assumptions behind a number, and why it is no smaller than that of composition."""
 
 from math import isfinite, sqrt
 from typing import Final
@@ -14,7 +14,7 @@ UNTRIED: Final = "assumed, not tried on data"
 
 
 def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str, ...]:
-    """The assumptions on losses, data sets, batches, noise and domain; ``tried`` says on what that was tried."""
+    """Assumptions on losses, data, batches, noise and domain; ``tried`` says on which data they were tested."""
     differ = (
         "by replacing one sample" if run.adjacency == "replace" else f"in that one of {run.dataset_size} is missing"
     )
@@ -33,7 +33,7 @@ def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str
 
 
 def remarks(run: NoisySGD, delta: float | None) -> dict[str, str]:
-    """Remarks beside a number: the noise as Opacus counts it, and a delta that promises little.
+    """Remarks on a number: the noise as Opacus counts it, and a delta that promises little.
 
     >>> remarks(NoisySGD(9, 4.0, 0.08, 1.0, 4000, batch_size=400, sampling="poisson"), delta=1e-5)
     {'noise multiplier': '8'}
@@ -41,7 +41,7 @@ def remarks(run: NoisySGD, delta: float | None) -> dict[str, str]:
     found = {}
     if run.constant:
         with precision():
-            found["noise multiplier"] = printed_up(upper(_multiplier(run) * (1 - 2.0**-50)))  # 0.08 is more as a float
+            found["noise multiplier"] = printed_up(upper(_multiplier(run) * (1 - 2.0**-50)))  # float 0.08 > 0.08
         if asked := question(run):
             found["noise_std"] = asked
     if delta is not None and delta * run.dataset_size >= 1:
@@ -54,10 +54,10 @@ def _multiplier(run: NoisySGD) -> arb:
 
 
 def question(run: NoisySGD) -> str:
-    """Ask whether a noise multiplier was given for ``noise_std``; "" where the noise is of no absurd size.
+    """Ask whether a noise multiplier was given for ``noise_std``; "" if the size of the noise is plausible.
 
-    Absurd is a multiplier of 50 or more of which hardly anything is needed: releasing all iterates would cost about
-    mu = 0.02 at most.
+    A multiplier of at least 50 is implausible if little noise is needed: releasing all iterates would cost at most
+    about mu = 0.02.
 
     >>> question(NoisySGD(1000, 0.1, 1.0, 1.0, 50_000, 500, "poisson"))  # doctest: +ELLIPSIS
     'noise_std=1 is 5000 times step_size * clip_norm / batch_size; if it is meant as a noise multiplier, ...=0.0002'
@@ -77,10 +77,10 @@ def question(run: NoisySGD) -> str:
 
 
 def why_composition(run: NoisySGD) -> str:
-    """Explain why no window of shifts is cheaper than composition, as far as the run shows it.
+    """Explain why no window of shifts costs less than composition, as far as the run shows it.
 
-    A window must hide the whole domain in the noise of its steps, beside the change of the data, and no window has more
-    noise than all steps together.
+    A window must hide the whole domain, in addition to the data change, in the noise of its steps, and no window
+    has more noise than all steps together.
 
     >>> run = NoisySGD(100, step_size=0.1, noise_std=0.01, clip_norm=1, dataset_size=50, diameter=4)
     >>> why_composition(run)

@@ -1,15 +1,15 @@
-"""Forgetting: how far noisy steps on the rest of the data hide that a sample was ever in it.
+"""Forgetting: how well noisy steps on the remaining data hide that a sample was used.
 
-A run was trained with a sample, which is then deleted; clean steps on the rest follow. Compared are two laws of the
-last iterate after the clean steps, each of them the numerator once:
+A run is trained with a sample, which is then deleted; clean steps on the rest follow. Two laws of the last iterate
+after the clean steps are compared, in both directions:
 
     epsilon     trained with the sample, and trained in the same way without it; both then take the clean steps
-    retrained   trained with the sample, then the clean steps; and any model that was made on the rest alone, inside the
-                domain, and whose last steps are such clean steps
+    retrained   trained with the sample, then the clean steps; and any model inside the domain, made from the rest
+                alone, whose last steps are such clean steps
 
-Full and cyclic batches of the rest divide by n - 1: a run on the rest is one in whose data the sample is replaced by
-one with the mean of the other gradients. Where the number of samples is part of the sampling the sample is replaced by
-another one, in Poisson batches it is missing.
+Full and cyclic batches of the rest divide by n - 1. A run on the rest is then one whose data contain, instead of
+the sample, one with the mean of the other gradients. If the number of samples is part of the sampling, the sample
+is replaced by another one; in Poisson batches it is missing.
 
 Source: docs/proofs/contraction.md, docs/proofs/reflection.md (claim ours/contraction/forgetting).
 """
@@ -38,28 +38,29 @@ from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 
 _MOST_STEPS = 10**9
-"""Clean steps at most."""
+"""Maximum number of clean steps."""
 
 _Deleted = tuple[Bound, Table, Callable[[float], float], NoisySGD]
-"""The bound at the deletion, its profile and its Renyi numbers, which serve all numbers of steps; a clean step."""
+"""Bound at the deletion, its profile and its Renyi bounds, which serve all numbers of steps, and a clean step."""
 
 _COARSE, _FINE, _READ, _RARELY = 60, 240, 12, 7.0
-"""Nodes of a first and of the last table, places where a profile is read off, and how rarely, as the logarithm of a
-share of delta a step, a Poisson batch is larger than is assumed."""
+"""Nodes of the first and of the last table, places where a profile is evaluated, and the negative logarithm of
+the share of delta per step for a Poisson batch above the assumed size."""
 
 
 @teaches()
 @dataclass(frozen=True, eq=False)
 class Forgetting(Displayed):
-    """Numbers on what clean steps leave of a deleted sample, each of them rounded up.
+    """Bounds on what clean steps leave of a deleted sample, rounded up.
 
     Attributes:
-        trained: the bound of the run up to the deletion.
+        trained: bound of the run up to the deletion.
         clean: the clean steps as a run.
-        epsilon: against the run that never saw the sample and was otherwise treated in the same way.
-        retrained: against any model made without the sample whose last steps are such clean steps.
-        shifts: what shifts of the clean steps alone say, in place of either.
-        claim: of the ledger, for blocks of steps; reflected noise is proved in docs/proofs/reflection.md.
+        epsilon: against the same run without the sample.
+        retrained: against any model without the sample whose last steps are such clean steps.
+        shifts: bound from shifts of the clean steps alone, valid for both.
+        claim: key of the ledger's claim for blocks of steps; reflected noise is proved in
+            docs/proofs/reflection.md.
     """
 
     trained: Bound
@@ -75,7 +76,7 @@ class Forgetting(Displayed):
 
     @property
     def clean_steps(self) -> int:
-        """The number of clean steps."""
+        """Number of clean steps."""
         return self.clean.steps
 
     @property
@@ -85,7 +86,7 @@ class Forgetting(Displayed):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """The assumptions that the numbers rest on, in words."""
+        """Assumptions behind the numbers, in words."""
         eta, noise = self.clean.step_size_at(0), self.clean.noise_std_at(0)
         then = f"then come {self.clean_steps} steps without the sample, the same in both runs, with step size {eta:g}"
         return (*self.trained.assumptions, f"{then} and noise of standard deviation {noise:g}")
@@ -95,7 +96,7 @@ class Forgetting(Displayed):
         return printed_loss(self.epsilon, self.order, self.delta)
 
     def table(self) -> TextTable:
-        """The numbers, and what they rest on."""
+        """Tabulate the numbers and their basis."""
         numbers = {
             "at the deletion": self.before,
             "against the run that never saw the sample": self.epsilon,
@@ -124,14 +125,14 @@ def forgetting(
     Args:
         run: the run up to the deletion, with the sample; its diameter is finite.
         assumption: what is assumed of the losses on the domain.
-        clean_steps: projected noisy steps on the rest of the data.
-        order: as of `bound`, exactly one of order and delta.
-        delta: likewise.
-        step_size: of the clean steps; that of the run's last step by default.
-        noise_std: likewise.
+        clean_steps: number of projected noisy steps on the rest of the data.
+        order: as in `bound`; give exactly one of order and delta.
+        delta: as in `bound`.
+        step_size: of the clean steps; by default that of the run's last step.
+        noise_std: of the clean steps; by default that of the run's last step.
 
     Raises:
-        InputError: as `bound`, or the domain is not bounded.
+        InputError: as in `bound`, or the domain is unbounded.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=500, step_size=0.1, noise_std=1, clip_norm=1, dataset_size=20, diameter=2)
@@ -157,11 +158,11 @@ def steps_to_forget(
 ) -> Forgetting:
     """Find a number of clean steps that meets a target while one step fewer misses it.
 
-    Arguments are those of `forgetting`, with a target ``epsilon`` > 0, which is of `Forgetting.retrained` if
-    ``retrained``, in place of the number of steps.
+    Arguments are those of `forgetting`, with a target ``epsilon`` > 0 instead of the number of steps. The target
+    is for `Forgetting.retrained` if ``retrained``.
 
     Raises:
-        InputError: as `forgetting`; or the target holds at the deletion, or is not met within 10^9 steps.
+        InputError: as in `forgetting`; or the target holds at the deletion, or is not met within 10^9 steps.
     """
     epsilon = positive("epsilon", epsilon, toward=-inf)
     deleted = _deleted(run, assumption, order, delta, step_size, noise_std)
@@ -210,7 +211,7 @@ def _deleted(
         )
     eta = run.step_size_at(run.steps - 1) if step_size is None else positive("step_size", step_size)
     noise = run.noise_std_at(run.steps - 1) if noise_std is None else positive("noise_std", noise_std)
-    step = replace(run, steps=1, step_size=eta, noise_std=noise)  # a schedule has as many numbers as steps
+    step = replace(run, steps=1, step_size=eta, noise_std=noise)  # a schedule has one number per step
     refuse_extreme("forgetting", step, assumption)
     trained = bound(run, assumption, order=order, delta=delta)
     return trained, _profile(trained), cache(trained.rdp), step
@@ -219,7 +220,7 @@ def _deleted(
 def _after(deleted: _Deleted, assumption: Assumption, steps: int) -> Forgetting:
     trained, profile, rdp, step = deleted
     delta, after = trained.delta, replace(step, steps=steps)
-    order = trained.order if delta is None else None  # else that of a Renyi bound that was converted
+    order = trained.order if delta is None else None  # else the order of a converted Renyi bound
     largest, left = _largest(after, delta)
     clean = Clean(after, assumption, largest)
     pair = DominatingPair(clean.cost(steps))
@@ -232,7 +233,7 @@ def _after(deleted: _Deleted, assumption: Assumption, steps: int) -> Forgetting:
 
 
 def _largest(run: NoisySGD, delta: float | None) -> tuple[int, float | None]:
-    """A size that no clean batch exceeds, outside an event that the runs share, and what is left of delta."""
+    """Return a size that no clean batch exceeds outside an event shared by the runs, and the rest of delta."""
     others = run.dataset_size - 1
     if run.scheme.fixed_size or delta is None or run.batch == run.dataset_size:
         return others, delta
@@ -242,7 +243,7 @@ def _largest(run: NoisySGD, delta: float | None) -> tuple[int, float | None]:
 
 
 def _profile(trained: Bound) -> Table:
-    """The table at the deletion, the worse order in both."""
+    """Return the table at the deletion, with the larger direction for both."""
     candidate: Candidate = trained.candidate
     if isinstance(candidate, TableCandidate):
         return Table(candidate.table.g, worse := candidate.table.worse, worse)
@@ -256,7 +257,7 @@ def _profile(trained: Bound) -> Table:
 
 
 def _settled(clean: Clean, goal: Goal, start: Callable[[Array], Table]) -> float:
-    """The number after the clean steps, on nodes that are made for it."""
+    """Return the number after the clean steps, on nodes adapted to it."""
     number = goal.known if isfinite(goal.known) else 10.0
     for _ in range(3):
         found = goal.value(clean.after(start(goal.nodes(number, _COARSE))))

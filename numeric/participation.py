@@ -1,7 +1,7 @@
 """Participation: the privacy loss of a sample used at known steps, and of the samples of each batch of an epoch.
 
-The steps that use a sample are fixed before training and are the same in both runs. A sample that is used at fewer of
-the listed steps loses no more, since the bound of a step with it holds for one without it.
+The steps that use a sample are fixed before training and are the same in both runs. A sample that is used at fewer
+of the listed steps loses no more, since the bound of a step with it also holds for a step without it.
 
 Source: docs/proofs/participation.md; Feldman et al. 2018 for a single pass of convex losses.
 """
@@ -29,8 +29,8 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import used_program
 
 _LOOKED = 64
-"""Most numbers of clean steps after the last use that are bounded; others take the bound of the next fewer. Where steps
-differ the most batches."""
+"""Maximum number of counts of clean steps after the last use that are bounded; other counts take the bound of
+the next smaller one. If steps differ, the maximum number of batches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class _OfKnownSteps(Displayed):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """The assumptions that the number rests on, in words."""
+        """Assumptions behind the number, in words."""
         fixed = "the steps that use the sample are fixed before training, whatever the data are"
         return (*assumed(self.run, self.assumption), fixed)
 
@@ -53,12 +53,12 @@ class _OfKnownSteps(Displayed):
 @teaches()
 @dataclass(frozen=True, eq=False)
 class Participation(_OfKnownSteps):
-    """A rigorous bound for a sample that is used at listed steps and at no others; numbers are rounded up.
+    """A rigorous bound for a sample that is used only at listed steps; numbers are rounded up.
 
     Attributes:
-        uses: the steps at which the sample is used, from 0, rising.
-        epsilon: in both directions.
-        shifts: the number by shifts alone.
+        uses: increasing steps at which the sample is used, from 0.
+        epsilon: the bound, in both directions.
+        shifts: the bound by shifts alone.
     """
 
     uses: Sequence[int]
@@ -74,12 +74,12 @@ class Participation(_OfKnownSteps):
 
     @property
     def times(self) -> int:
-        """The number of steps that use the sample."""
+        """Number of steps that use the sample."""
         return len(self.uses)
 
     @property
     def last(self) -> int | None:
-        """The last of them; None where there is none."""
+        """The last step that uses the sample, or None."""
         return self.uses[-1] if self.uses else None
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ class Participation(_OfKnownSteps):
         return self._printed(self.epsilon)
 
     def table(self) -> TextTable:
-        """The number, the one by shifts alone, and the assumptions."""
+        """Tabulate the bound, that by shifts alone, and the assumptions."""
         values = {"a sample loses": str(self), "by shifts alone": self._printed(self.shifts), "claim": self.claim}
         used = f"{self.times} times" + (f", last in step {self.last}" if self.uses else "")
         return facts("A bound, rounded up", values | {"used": used}, self.assumptions)
@@ -96,11 +96,11 @@ class Participation(_OfKnownSteps):
 @teaches()
 @dataclass(frozen=True, eq=False)
 class ByPosition(_OfKnownSteps):
-    """Bounds for the samples of every batch of an epoch, each a `Participation`; a batch has equally many samples.
+    """Bounds for the samples of every batch of an epoch, each a `Participation`; batches have equal sizes.
 
     Attributes:
-        epsilons: for each batch, in the order of an epoch; 0 for one that is never met.
-        shifts: likewise, by shifts alone.
+        epsilons: one per batch, in the order of an epoch; 0 for a batch that is never used.
+        shifts: the bounds by shifts alone, in the same order.
     """
 
     epsilons: tuple[float, ...] = field(repr=False)
@@ -110,34 +110,34 @@ class ByPosition(_OfKnownSteps):
 
     @property
     def worst(self) -> float:
-        """The bound for everyone."""
+        """The bound that holds for all samples."""
         return max(self.epsilons)
 
     @property
     def median(self) -> float:
-        """The least number that holds for half of the samples."""
+        """The smallest number that holds for half of the samples."""
         return self.quantile(0.5)
 
     @teaches()
     def quantile(self, p: float) -> float:
-        """The least number that holds for a share p of the samples, p in (0, 1]."""
+        """The smallest number that holds for a share p of the samples, p in (0, 1]."""
         share = portion("p", p, "a share in (0, 1]", "0.5 is the median.")
         return sorted(self.epsilons)[min(ceil(share * len(self.epsilons)), len(self.epsilons)) - 1]
 
     def __str__(self) -> str:
-        """The worst, the median and the least, each rounded up to six digits."""
+        """The largest, the median and the smallest bound, each rounded up to six digits."""
         worst, median, best = map(self._printed, (self.worst, self.median, min(self.epsilons)))
         return f"worst {worst}, median {median}, best {best}"
 
     def table(self) -> TextTable:
-        """The worst number, that of nine samples of ten, the median and the best."""
+        """Tabulate the largest bound, that for nine samples of ten, the median and the smallest."""
         numbers = {"worst": self.worst, "nine of ten": self.quantile(0.9), "median": self.median}
         values = {name: self._printed(number) for name, number in (numbers | {"best": min(self.epsilons)}).items()}
         values |= {"batches of an epoch": str(len(self.epsilons))}
         return facts("Bounds by position in the epoch, rounded up", values, self.assumptions)
 
     def records(self) -> list[dict[str, Any]]:
-        """A row for every batch of an epoch."""
+        """One row for every batch of an epoch."""
         named = {"kind": "bound", "order": self.order, "delta": self.delta}
         both = enumerate(zip(self.epsilons, self.shifts, strict=True))
         return [{"batch": k, "epsilon": epsilon, "shifts": shifts} | named for k, (epsilon, shifts) in both]
@@ -156,15 +156,15 @@ def participation(
     """Bound what the last iterate reveals of a sample that is used at known steps, at an order or a delta.
 
     Args:
-        run: its batches have a fixed order; those of the steps that are not listed hold other samples.
-        assumption: as of `bound`.
-        steps: where the sample is used, from 0, rising.
-        position: in place of a list the batch of an epoch that holds the sample, from 0.
-        order: as of `bound`, exactly one of order and delta.
-        delta: likewise.
+        run: its batches have a fixed order; steps that are not listed use other samples.
+        assumption: as in `bound`.
+        steps: increasing steps that use the sample, from 0.
+        position: instead of steps, the batch of an epoch that holds the sample, from 0.
+        order: as in `bound`; give exactly one of order and delta.
+        delta: as in `bound`.
 
     Raises:
-        InputError: as `bound`, or the steps are not those of the run.
+        InputError: as in `bound`, or the steps are not those of the run.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=100, step_size=0.1, noise_std=0.1, clip_norm=1, dataset_size=1, diameter=1)
@@ -200,7 +200,7 @@ def by_position(
     Arguments are those of `participation`; a single epoch of cyclic batches is a single pass.
 
     Raises:
-        InputError: as `participation`, or steps differ and an epoch has too many batches.
+        InputError: as in `participation`, or steps differ and an epoch has too many batches.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(100, 0.1, 0.1, clip_norm=1, dataset_size=100, batch_size=1, sampling="cyclic", diameter=1)
@@ -215,10 +215,10 @@ def by_position(
             f"by_position needs at most {_LOOKED} batches where step size or noise changes, got {met}; ask "
             "participation for some of them."
         )
-    rest = (run.steps - 1) % run.period + 1  # batches that are met once more than others
+    rest = (run.steps - 1) % run.period + 1  # batches used once more than the others
     parts = ((0, rest), (rest, met)) if run.constant else ((place, place + 1) for place in range(met))
     for first, last in parts:
-        if first < last:  # batches that differ by the clean steps after the last use alone
+        if first < last:  # batches that differ only in the clean steps after the last use
             uses, size = range(last - 1, run.steps, run.period), last - first
             kept = np.unique(np.geomspace(1, size, _LOOKED).astype(int) - 1) if size > _LOOKED else np.arange(size)
             clean = (run.steps - 1 - uses[-1] + kept).tolist()
@@ -251,7 +251,7 @@ def _numbers(
     uses: Sequence[int],
     clean: Sequence[int],
 ) -> list[tuple[float, float]]:
-    """The least number and the one by shifts, for each number of clean steps; see `Used.numbers`."""
+    """Return the smallest bound and that by shifts, for each number of clean steps; see `Used.numbers`."""
     order, delta = target
     pairs = []
     for more in clean:
@@ -264,7 +264,7 @@ def _numbers(
     goals = [Goal(order, delta, one, pair.rdp) for one, pair in zip(shifts, pairs, strict=True)]
     try:
         found = Used(run, assumption, uses).numbers(clean, goals)
-    except ArithmeticError:  # a table lost too many digits: shifts stand
+    except ArithmeticError:  # a table lost too many digits, so use shifts
         found = [inf] * len(shifts)
     best = np.minimum.accumulate(np.minimum(found, shifts)).tolist()  # more clean steps lose no more
     return list(zip(best, shifts, strict=True))

@@ -1,29 +1,30 @@
-"""SGD that projects gradients at random: its description, the cost of its steps, and a rigorous bound by composition.
+"""SGD with random projections of gradients: its description, the cost of its steps, and a bound by composition.
 
 A step clips automatically, projects layer by layer, adds noise *after* the projection, and maps back:
 
     W <- W - step_size A (A^T g / sqrt(p) + N(0, noise_std^2 I)),   g = 1/b sum over the batch of g_i / (|g_i| + gamma)
 
-with a fresh A of independent N(0, sigma_A^2) entries for every layer, independent of the data. `NoisySGD` does not
+with a fresh A of independent N(0, sigma_A^2) entries for every layer, independent of the data. `NoisySGD` cannot
 describe it: the noise on the iterate is not isotropic, and the projection is part of the sensitivity.
 
-A step releases A^T g / sqrt(p) + N(0, s^2 I_p). For gradients at distance Delta, R = Delta^2 sigma_A^2 / (p s^2),
-loads w R < 1 and M(w) = (1 - w R)^(-p/2), (alpha - 1) times the divergence of the pairs (A, output), of either from the
-other, is at most
+A step releases A^T g / sqrt(p) + N(0, s^2 I_p). Let Delta be the distance of two gradients, R = Delta^2 sigma_A^2
+/ (p s^2) and M(w) = (1 - w R)^(-p/2) for loads w R < 1. Then (alpha - 1) times the divergence of either pair (A,
+output) from the other is at most
 
-    log M(alpha (alpha - 1))                                     where the sample that differs is in the batch;
-    log(1 - q + q M(alpha (alpha - 1)))                          where it is with probability q, and this is revealed;
-    log sum_j C(alpha, j) (1 - q)^(alpha - j) q^j M(j (j - 1))   where it is with probability q and not revealed, for a
-                                                                 sample that is there or not and an integer alpha.
+    log M(alpha (alpha - 1))                                     if the differing sample is in the batch;
+    log(1 - q + q M(alpha (alpha - 1)))                          if it is with probability q, and this is revealed;
+    log sum_j C(alpha, j) (1 - q)^(alpha - j) q^j M(j (j - 1))   if it is with probability q and not revealed, for
+                                                                 add-remove adjacency and an integer alpha.
 
-All steps together, and so the last iterate, are (alpha, epsilon)-RDP with epsilon the sum over the steps; Delta is 2/b
-where one sample is replaced and 1/b where one is there or not, p the least rank of all layers. In an epoch of fixed or
-shuffled batches one step holds the sample, at worst the one with the least noise. Where clipping comes after the
-projection, or there is none, every step is a Gaussian mechanism of sensitivity Delta. Of the losses nothing is assumed.
+All steps together, and so the last iterate, are (alpha, epsilon)-RDP, where epsilon is the sum over the steps.
+Delta is 2/b under replace-one and 1/b under add-remove adjacency, and p the smallest rank of all layers. In an
+epoch of fixed or shuffled batches one step holds the sample, at worst the one with the least noise. With clipping
+after the projection, or without projection, every step is a Gaussian mechanism of sensitivity Delta. Nothing is
+assumed of the losses.
 
-Source: D2P2-SGD, algorithms 1 to 3. The variance sigma^2 / sqrt(k) of its Table 3 is a misprint of sigma^2 / k (claim
-d2p2/algorithm_1/noise_exponent); its algorithm 1 returns x_K and so discards its last update, here all are kept. The
-cost is proved in docs/proofs/random_projection.md and takes the place of its Theorem 1, which the ledger refutes;
+Source: D2P2-SGD, algorithms 1 to 3. The variance sigma^2 / sqrt(k) of its Table 3 is a misprint of sigma^2 / k
+(claim d2p2/algorithm_1/noise_exponent). Its algorithm 1 returns x_K and so discards its last update; here all are
+kept. The cost is proved in docs/proofs/random_projection.md and replaces its Theorem 1, which the ledger refutes;
 claims d2p2/theorem_1/projected_step, ours/projection/*, d2p2/algorithm_1/sensitivity_repaired.
 """
 
@@ -57,35 +58,36 @@ from lastiterate.numeric.schemes import SCHEMES
 
 _AS_A_RUN: Final = ("steps", "step_size", "noise_std", "dataset_size", "batch_size", "sampling", "adjacency")
 _HIGHEST_WHOLE_ORDER = 128
-"""Binomial sums of more terms are not worth their time."""
+"""Longest binomial sum that is worth its time."""
 _ORDERS, _TRIES = 200, 3
-"""Orders looked at, in floats, for one delta, and as many whole ones; the best few are computed rigorously."""
+"""Orders tried in floats for one delta, plus a quarter as many integers; the best few are computed rigorously."""
 
 
 @teaches()
 @dataclass(frozen=True)
 class RandomProjectionRun(StepSchedule):
-    """SGD with automatic clipping and noise behind a random projection: D2P2-SGD, DP2-SGD and D2P-SGD.
+    """SGD with automatic clipping and noise after a random projection: D2P2-SGD, DP2-SGD and D2P-SGD.
 
     Attributes:
         steps: number of updates K.
-        step_size: alpha of the paper, a length; one number or one a step. It does not matter for privacy.
-        noise_std: sigma_epsilon,k, standard deviation of each coordinate of the noise that is added to the projected
-            mean of the clipped gradients, in units of the clip norm 1; one number (DP2-SGD) or one a step. See `d2p2`.
-        ranks: p of every layer, one for each trained tensor in its order; the dimension it is projected to. None at
-            all, (), for no projection (D2P-SGD, A = I); see `d2p`.
+        step_size: alpha of the paper, a length; one number or one per step. It does not affect privacy.
+        noise_std: sigma_epsilon,k, standard deviation of each coordinate of the noise added to the projected mean
+            of the clipped gradients, in units of the clip norm 1; one number (DP2-SGD) or one per step. See
+            `d2p2`.
+        ranks: p of every layer, the dimension it is projected to; one for each trained tensor, in order. (), for
+            no projection (D2P-SGD, A = I).
         dataset_size: number n of samples.
-        batch_size: B, samples in an update; None for all of them. The divisor, also of "poisson" batches.
+        batch_size: B, samples per update; None for all. Also the divisor for "poisson" batches.
         sampling: as in `lastiterate.numeric.run.NoisySGD`.
-        entry_std: sigma_A, standard deviation of the entries of A, without unit.
+        entry_std: sigma_A, standard deviation of the entries of A, dimensionless.
         stability: gamma of automatic clipping, a gradient.
-        clip: "before" the projection, as the paper has it, so that a random length |A^T g| is part of the sensitivity;
-            or "after" it, the remedy: every sample's projected gradient r is shortened to r / (|r| + gamma), whatever
-            A is, and the noise hides it as in ordinary DP-SGD.
+        clip: "before" the projection, as in the paper, so that a random length |A^T g| is part of the sensitivity;
+            or "after" it, the remedy: every sample's projected gradient r is shortened to r / (|r| + gamma) for
+            any A, and the noise hides it as in ordinary DP-SGD.
         adjacency: as in `lastiterate.numeric.run.NoisySGD`.
 
     Raises:
-        InputError: a value is out of its range.
+        InputError: a value is out of range.
 
     >>> RandomProjectionRun.d2p2(steps=4, step_size=0.01, noise_std=3.0, ranks=[5], dataset_size=10).noise_std[3]
     1.5
@@ -121,17 +123,16 @@ class RandomProjectionRun(StepSchedule):
 
     @classmethod
     def d2p2(cls, *, steps: int, noise_std: float, **rest: Any) -> "RandomProjectionRun":
-        """D2P2-SGD, algorithm 1: noise that decays, ``noise_std`` / sqrt(k) in step k = 1, 2, ...
+        """Describe D2P2-SGD, algorithm 1, with decaying noise ``noise_std`` / sqrt(k) in step k = 1, 2, ...
 
-        A plain call of the class with one noise_std is DP2-SGD, algorithm 3. Other arguments and errors are those of
-        the class.
+        The class itself with one noise_std is DP2-SGD, algorithm 3, and has the other arguments and errors.
         """
         first = positive("noise_std", noise_std)
         decaying = tuple(first / k**0.5 for k in range(1, count("steps", steps) + 1))
         return cls(steps=steps, noise_std=decaying, **rest)
 
     def _dear_steps(self) -> Counter[float]:
-        """The noise of every step that may hold the sample that differs, and how often it comes."""
+        """Count the noise levels of steps that may hold the differing sample, one per epoch if used once."""
         noises = [self.noise_std_at(t) for t in range(self.steps)]
         every = 1 if SCHEMES[self.sampling].random else self.batches
         return Counter(min(noises[start : start + every]) for start in range(0, self.steps, every))
@@ -142,7 +143,7 @@ class RandomProjectionRun(StepSchedule):
             return min(upper(arb(self.batch) / self.dataset_size), 1.0) if random else 1.0
 
     def _moves(self) -> int:
-        """By how many clipped gradients the sum of a batch can differ."""
+        """Return the number of clipped gradients by which the sum of a batch can differ."""
         return 1 if self.adjacency == "add_remove" else 2
 
     def _sizes(self) -> dict[str, Any]:
@@ -176,19 +177,19 @@ def projection_rdp(
     rate: float = 1.0,
     adjacency: str = "replace",
 ) -> float:
-    """The Renyi divergence of one step with A known, rounded up; infinite from `order_limit` on. Upper bound.
+    """Renyi divergence of one step given A, an upper bound, rounded up; infinite from `order_limit` on.
 
     Args:
         order: alpha > 1.
-        sensitivity: Delta, the greatest distance of the two gradients before the projection.
+        sensitivity: Delta, the largest distance of the two gradients before the projection.
         noise_std: s, standard deviation of the noise in each of the p coordinates, in the unit of Delta.
-        dimension: p, the dimension projected to, the least of all layers.
-        entry_std: sigma_A, without unit.
-        rate: probability q that the batch holds the sample that differs.
-        adjacency: "add_remove" where the sample is there or not; "replace" where it has another value.
+        dimension: p, the smallest projected dimension of all layers.
+        entry_std: sigma_A, dimensionless.
+        rate: probability q that the batch holds the differing sample.
+        adjacency: "add_remove" or "replace".
 
     Raises:
-        InputError: an argument is out of its range.
+        InputError: an argument is out of range.
 
     >>> round(projection_rdp(2.0, sensitivity=1.0, noise_std=2.0, dimension=1), 6)
     0.346574
@@ -201,14 +202,14 @@ def projection_rdp(
         moment = _moment(exact(order) * (exact(order) - 1), ratio, dimension)
         found = max(upper((1 + exact(rate) * (moment - 1)).log() / (exact(order) - 1)), 0.0)
         if rate < 1 and adjacency == "add_remove" and order <= _HIGHEST_WHOLE_ORDER:
-            found = min(found, _hidden(ceil(order), ratio, dimension, exact(rate)))  # it grows with the order
+            found = min(found, _hidden(ceil(order), ratio, dimension, exact(rate)))  # increases in the order
         return found
 
 
 def order_limit(*, sensitivity: float, noise_std: float, dimension: int, entry_std: float = 1.0) -> float:
-    """The order at which one projected step becomes infinite, rounded down: below it the divergence is finite.
+    """Order, rounded down, below which the divergence of one projected step is finite.
 
-    Arguments, units and errors as `projection_rdp`; of several steps that with the least noise decides.
+    Arguments, units and errors are as in `projection_rdp`; for several steps, use the smallest noise.
 
     >>> order_limit(sensitivity=1.0, noise_std=1.0, dimension=2)
     2.0
@@ -219,7 +220,7 @@ def order_limit(*, sensitivity: float, noise_std: float, dimension: int, entry_s
 
 
 def _hidden(order: int, ratio: arb, dimension: int, rate: arb) -> float:
-    """The binomial sum, for a sample whose presence is not revealed."""
+    """Return the divergence from the binomial sum, for a sample whose presence is not revealed."""
     total = weight = (1 - rate) ** order
     for j in range(1, order + 1):
         weight *= rate / (1 - rate) * (order - j + 1) / j
@@ -247,8 +248,8 @@ class ProjectionBound(Displayed):
     """A rigorous upper bound for a run with random projections; rounded up, of either law from the other.
 
     Attributes:
-        epsilon: of (order, epsilon)-RDP, or of (epsilon, delta)-DP where delta is not None.
-        order: with a delta, the order that was converted, None where it was not a Renyi bound.
+        epsilon: of (order, epsilon)-RDP, or of (epsilon, delta)-DP if delta is not None.
+        order: with a delta, the order that was converted, or None if the bound was not Renyi.
         claim: key of the ledger's claim behind the number.
     """
 
@@ -267,7 +268,7 @@ class ProjectionBound(Displayed):
         return printed_loss(self.epsilon, self.order, self.delta)
 
     def table(self) -> TextTable:
-        """The number and what it rests on."""
+        """Tabulate the number and its basis."""
         values = {"all iterates are": str(self), "by": self.route, "claim": self.claim}
         return facts("A bound, rounded up", values, self.assumptions)
 
@@ -276,11 +277,11 @@ class ProjectionBound(Displayed):
 def projection_bound(
     run: RandomProjectionRun, *, order: float | None = None, delta: float | None = None
 ) -> ProjectionBound:
-    """Bound the privacy loss of a run with random projections, rigorously, at an order alpha > 1 or a delta in (0, 1).
+    """Bound the privacy loss of a run with random projections, at an order alpha > 1 or a delta in (0, 1).
 
     Raises:
-        InputError: the run is of another kind, not exactly one of order and delta is given, one is out of range, or
-            the order is one from which on the divergence is infinite: a Gaussian matrix can be of any length.
+        InputError: the run is of another kind, not exactly one of order and delta is given, one is out of range,
+            or the divergence is infinite at the order, because a Gaussian matrix has unbounded length.
 
     >>> run = RandomProjectionRun.d2p2(steps=10, step_size=0.01, noise_std=3.0, ranks=[40, 8], dataset_size=50)
     >>> print(projection_bound(run, delta=1e-5))
@@ -336,7 +337,7 @@ def _converted(run: RandomProjectionRun, delta: float) -> tuple[float, float]:
     orders = orders[orders > 1]
     guess = np.array([_guess(run, order) for order in orders])
     guess += np.log1p(-1 / orders) - (np.log(delta) + np.log(orders)) / (orders - 1)
-    for order in map(float, orders[np.argsort(guess)[:_TRIES]]):  # the first, unless it rounds past the limit
+    for order in map(float, orders[np.argsort(guess)[:_TRIES]]):  # the first, unless rounding passes the limit
         epsilon = rdp_to_dp(order, _composed(run, order), delta)
         if isfinite(epsilon):
             return epsilon, order

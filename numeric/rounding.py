@@ -1,6 +1,6 @@
-"""From balls to floats and back, always in the stated direction.
+"""Conversions between balls and floats, always in the stated direction.
 
-A ball (python-flint's ``arb``) encloses the exact value; these helpers leave it on the side that is wanted.
+A ball (python-flint's ``arb``) encloses the exact value; these helpers return a float on the required side.
 """
 
 import re
@@ -12,12 +12,12 @@ from math import inf, isfinite, nextafter
 from flint import arb, ctx
 
 PRECISION = 192
-"""Working precision in bits: wide enough that a closed form with c within 1e-16 of 1 keeps 20 digits."""
+"""Working precision in bits; a closed form with c within 1e-16 of 1 keeps 20 digits."""
 
 
 @contextmanager
 def precision(bits: int = PRECISION) -> Iterator[None]:
-    """Work with ``bits`` bits inside the block and restore the caller's precision after it."""
+    """Work with at least ``bits`` bits inside the block, then restore the caller's precision."""
     before = ctx.prec
     ctx.prec = max(bits, before)
     try:
@@ -32,7 +32,7 @@ def exact(value: float) -> arb:
 
 
 def upper(ball: arb) -> float:
-    """The least float that is certainly at least every number in the ball.
+    """Smallest float that is certainly at least every number in the ball.
 
     >>> from flint import arb
     >>> upper(arb(1) / 3) >= 1 / 3
@@ -48,7 +48,7 @@ def upper(ball: arb) -> float:
 
 
 def printed_up(value: float, digits: int = 6) -> str:
-    """The number in at most ``digits`` significant digits, rounded up: what is printed is still an upper bound.
+    """The number in at most ``digits`` significant digits, rounded up, so that the text is still an upper bound.
 
     >>> printed_up(0.49920005502756654)
     '0.499201'
@@ -62,7 +62,7 @@ def printed_up(value: float, digits: int = 6) -> str:
 
 
 def printed_down(value: float, digits: int = 6) -> str:
-    """The number in at most ``digits`` significant digits, rounded down: what is printed is still a lower bound.
+    """The number in at most ``digits`` significant digits, rounded down, so that the text is still a lower bound.
 
     >>> printed_down(37.576226217), printed_down(20000.0, 4)
     ('37.5762', '2e+04')
@@ -73,17 +73,17 @@ def printed_down(value: float, digits: int = 6) -> str:
 
 
 def _as_floats(number: Decimal) -> str:
-    """The text of a number as floats are written, with two digits of an exponent or more."""
+    """Format a number like a float, with at least two digits in the exponent."""
     return re.sub(r"e([+-])(\d)$", r"e\g<1>0\2", f"{number:g}")
 
 
 def lower(ball: arb) -> float:
-    """The greatest float that is certainly at most every number in the ball."""
+    """Largest float that is certainly at most every number in the ball."""
     return -upper(-ball)
 
 
 def geometric_sum(ratio: arb, length: int) -> arb:
-    """Ratio + ... + ratio^length, enclosed."""
+    """ratio + ... + ratio^length, enclosed."""
     if (ratio - 1).contains(0):  # the ratio is 1, or too close to it for the quotient
         return length * ratio.union(ratio**length)
     return ratio * (1 - ratio**length) / (1 - ratio)

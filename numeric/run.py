@@ -1,8 +1,8 @@
-"""The description of a run of noisy SGD; accounting for it is elsewhere.
+"""Description of a run of noisy SGD, without its accounting.
 
-The searches for a cheap path run in floats, and their certificates count on relative errors of a few units in the last
-place. Both end where products and squares leave the range of floats: `extreme` names such a run, and what searches
-refuses it (`refuse_extreme`).
+The searches for a path of low cost run in floats, and their certificates rely on relative errors of a few units in
+the last place. Both fail if products and squares leave the range of floats: `extreme` detects such a run, and
+functions that search reject it (`refuse_extreme`).
 """
 
 from collections.abc import Callable, Iterator
@@ -16,10 +16,10 @@ from lastiterate.numeric.errors import InputError, count, is_list, positive, sug
 from lastiterate.numeric.schemes import SCHEMES, Scheme
 
 Schedule = float | tuple[float, ...]
-"""One number for all steps, or one number a step."""
+"""One number for all steps, or one number per step."""
 
 _LENGTH, _APART = 1e60, 1e30
-"""Numbers that float searches can take, and the greatest ratio of two lengths."""
+"""Largest number that float searches can handle, and largest ratio of two lengths."""
 
 
 def _schedule(name: str, value: Any, steps: int, each: Callable[[str, Any], Any] = positive) -> Any:
@@ -35,7 +35,7 @@ def _schedule(name: str, value: Any, steps: int, each: Callable[[str, Any], Any]
 
 
 class StepSchedule:
-    """Batches, step size and noise of a run, step by step; for descriptions that have the fields below."""
+    """Batches, step size and noise of a run per step; a base for descriptions that have these fields."""
 
     step_size: Schedule
     noise_std: Schedule
@@ -44,7 +44,7 @@ class StepSchedule:
 
     @property
     def batch(self) -> int:
-        """The number of samples in an update; an `InputError` where it changes."""
+        """Number of samples in an update; raises `InputError` if it changes."""
         if isinstance(self.batch_size, tuple):
             raise InputError(
                 f"This needs one batch_size for all steps, got a schedule of {min(self.batch_size)} to "
@@ -53,12 +53,12 @@ class StepSchedule:
         return self.dataset_size if self.batch_size is None else self.batch_size
 
     def batch_at(self, t: int) -> int:
-        """The number of samples in the update from iterate t to t + 1; of Poisson batches the expected one."""
+        """Number of samples in the update from iterate t to t + 1; for Poisson batches its expectation."""
         return self.batch_size[t] if isinstance(self.batch_size, tuple) else self.batch
 
     @property
     def batch_sizes(self) -> tuple[int, ...]:
-        """The sizes that batches have, each once, rising."""
+        """Distinct batch sizes in increasing order."""
         return tuple(sorted(set(self.batch_size))) if isinstance(self.batch_size, tuple) else (self.batch,)
 
     @property
@@ -68,16 +68,16 @@ class StepSchedule:
 
     @property
     def batches(self) -> int:
-        """The number of batches in an epoch; 1 for full batches."""
+        """Number of batches in an epoch; 1 for full batches."""
         return self.dataset_size // self.batch
 
     @property
     def constant(self) -> bool:
-        """Tell whether neither step size, noise nor batch size changes."""
+        """Tell whether step size, noise and batch size are all constant."""
         return not any(isinstance(one, tuple) for one in (self.step_size, self.noise_std, self.batch_size))
 
     def step_size_at(self, t: int) -> float:
-        """Eta of the update from iterate t to t + 1."""
+        """eta of the update from iterate t to t + 1."""
         return self.step_size[t] if isinstance(self.step_size, tuple) else self.step_size
 
     def noise_std_at(self, t: int) -> float:
@@ -95,25 +95,24 @@ class NoisySGD(StepSchedule):
 
     Attributes:
         steps: number of updates T.
-        step_size: eta, in length / gradient; one number or one a step.
-        noise_std: standard deviation of the Gaussian added to the *iterate*, a length; one number or one a
-            step. For noise added to the gradient see `gradient_noise`.
+        step_size: eta, in length / gradient; one number or one per step.
+        noise_std: standard deviation of the Gaussian added to the *iterate*, a length; one number or one per step.
+            For noise added to the gradient see `gradient_noise`.
         clip_norm: bound K on the norm of every per-sample gradient.
         dataset_size: number n of samples.
-        batch_size: samples in an update; None for all of them. For "poisson" batches the expected number, by which
-            the sum of the gradients is divided whatever the batch turns out to be. For "poisson" and
-            "without_replacement" it may be a list, one number a step, fixed before the training.
+        batch_size: samples per update; None for all. For "poisson" batches the expected number, by which the sum
+            of gradients is divided regardless of the actual size. For "poisson" and "without_replacement" it may
+            be a list, one number per step, fixed before training.
         sampling: "full" batches; "cyclic", dataset_size / batch_size fixed batches in the same order in every
             epoch; "shuffled", as many batches from a fresh uniform permutation in every epoch;
             "without_replacement", an independent batch of exactly batch_size samples in every step; or "poisson",
             every sample is in every batch with probability batch_size / dataset_size, independently.
-        diameter: greatest distance of two points of the domain (not its radius), a length; inf for no
-            projection.
-        adjacency: "replace": two data sets differ in one sample; "add_remove": one of them has a sample more, and
-            dataset_size counts it. By default the one that is accounted for: "add_remove" for "poisson" batches,
+        diameter: largest distance of two points of the domain (not its radius), a length; inf for no projection.
+        adjacency: "replace": two data sets differ in one sample; "add_remove": one of them has one more sample,
+            which dataset_size counts. The default is the supported one: "add_remove" for "poisson" batches,
             "replace" for all others.
-        weight_decay: lambda >= 0, gradient / length, outside of the clip: it pulls towards 0 and reveals nothing of the
-            data. Step_size * weight_decay is at most 1.
+        weight_decay: lambda >= 0, gradient / length, applied outside the clipping: it pulls towards 0 and reveals
+            nothing about the data. step_size * weight_decay is at most 1.
 
     Raises:
         InputError: a value is out of range, not a number, or a schedule of the wrong length.
@@ -183,7 +182,7 @@ class NoisySGD(StepSchedule):
     @classmethod
     @teaches()
     def gradient_noise(cls, *, gradient_noise_std: float, step_size: float, **rest: Any) -> "NoisySGD":
-        """A run whose noise is added to the averaged *gradient*: noise_std = step_size * gradient_noise_std.
+        """Describe a run with noise on the averaged *gradient*: noise_std = step_size * gradient_noise_std.
 
         The product is rounded down. Source: the convention of Altschuler & Talwar 2022 and Liang et al. 2026.
 
@@ -198,18 +197,18 @@ class NoisySGD(StepSchedule):
 
     @cached_property
     def scheme(self) -> Scheme:
-        """The scheme of its batches; batches of all samples are full batches."""
+        """Scheme of the batches; under replace-one adjacency batches of all samples count as full."""
         whole = self.batch_sizes == (self.dataset_size,) and self.adjacency == "replace"
         return SCHEMES["full" if whole else self.sampling]
 
     @cached_property
     def period(self) -> int:
-        """The number of steps in which a sample is met once; 1 where it may be met in every step."""
+        """Number of steps in which a sample is used once; 1 if every step may use it."""
         return 1 if self.scheme.random else self.batches
 
 
 def described_run(what: str, run: object) -> NoisySGD:
-    """The run itself, or an `InputError` where it is none; ``what`` needs it."""
+    """Return the run; raise `InputError`, naming ``what`` needs it, if it is not a `NoisySGD`."""
     if not isinstance(run, NoisySGD):
         projected = hasattr(run, "ranks")
         remedy = "of a run with random projections call projection_bound" if projected else "describe it first"
@@ -218,13 +217,13 @@ def described_run(what: str, run: object) -> NoisySGD:
 
 
 def extreme(run: NoisySGD, assumption: object) -> str:
-    """The first number of the run or the assumption that the float searches cannot take, as ``name=value``; or ""."""
+    """First number of the run or assumption that float searches cannot handle, as ``name=value``; else ""."""
     constants = list(_numbers(assumption, "assumption"))
     for field in ("clip_norm", "diameter", "step_size", "noise_std"):
         for name, value in _numbers(getattr(run, field), field):
             if isfinite(value) and not 1 / _LENGTH <= value <= _LENGTH:
                 return f"{name}={value:g}"
-    for name, value in constants:  # tiny ones do no harm, but for distances that must differ
+    for name, value in constants:  # tiny constants are harmless, except distances, which must differ
         if value > _LENGTH or (name.startswith("distances") and value < 1 / _LENGTH):
             return f"{name}={value:g}"
     etas, noises = ([x for _, x in _numbers(one, "")] for one in (run.step_size, run.noise_std))
@@ -242,7 +241,7 @@ def extreme(run: NoisySGD, assumption: object) -> str:
 
 
 def refuse_extreme(what: str, run: NoisySGD, assumption: object) -> None:
-    """Raise an `InputError` where floats cannot search; ``what`` needs them to."""
+    """Raise `InputError` if float searches, which ``what`` needs, cannot handle the run."""
     found = extreme(run, assumption)
     if found:
         raise InputError(

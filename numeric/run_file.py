@@ -1,4 +1,4 @@
-"""Runs described in TOML files. Nothing in a file is executed; a key that is not known is refused."""
+"""Runs described in TOML files. Nothing in a file is executed; unknown keys are rejected."""
 
 import tomllib
 from collections.abc import Mapping
@@ -15,19 +15,19 @@ def load_run(path: Path) -> tuple[NoisySGD, Assumption]:
     """Read a run and the assumption on its losses from a TOML file.
 
     Raises:
-        InputError: the file cannot be read, is not TOML, lacks a value, or has a key or value that is not known.
+        InputError: the file cannot be read, is not TOML, lacks a value, or has an unknown key or value.
     """
     return described_tables(read_toml(path), str(path))
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file.
+    """Read the tables of a TOML file.
 
     Raises:
         InputError: the file cannot be read, or is not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors put a mark of the encoding first
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors write a byte order mark
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"A run file needs to be readable text, got path={path}: {why}; check the path.") from error
@@ -36,10 +36,10 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def described_tables(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumption]:
-    """The run and the assumption in the tables [run] and [assumption] of a file, called ``origin`` in errors.
+    """Return the run and the assumption from the tables [run] and [assumption]; errors call the file ``origin``.
 
     Raises:
-        InputError: a value is missing, or a key or value is not known.
+        InputError: a value is missing, or a key or value is unknown.
     """
     _known(data, ("run", "assumption"), origin)
     for name in ("run", "assumption"):

@@ -1,4 +1,4 @@
-"""The ways to draw batches: each answers for itself which runs it admits and what is assumed of them."""
+"""Sampling schemes for batches: which runs each admits, and what is assumed of them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -14,12 +14,12 @@ class Scheme:
     Attributes:
         name: as in `NoisySGD.sampling`.
         statement: what a number for the run assumes of the batches, to be formatted with the run.
-        claim: key of the ledger's claim behind a bound; empty where that of the losses says all.
-        random: whether every batch is drawn afresh.
-        in_epochs: whether every sample is met once an epoch.
+        claim: key of the ledger's claim behind a bound; empty if the claim for the losses suffices.
+        random: whether every batch is drawn independently.
+        in_epochs: whether every sample is used once per epoch.
         permuted: whether the batches of every epoch come from a fresh permutation.
         fixed_size: whether every batch has the same number of samples.
-        adjacency: the relation of data sets that is accounted for.
+        adjacency: the supported adjacency relation of data sets.
     """
 
     name: str
@@ -38,11 +38,11 @@ class Scheme:
 
     @property
     def fixed(self) -> bool:
-        """Tell whether it is known in advance which batches meet a sample."""
+        """Tell whether it is known in advance which batches use a sample."""
         return not self.random and not self.permuted
 
     def refusal(self, run: "NoisySGD") -> str:
-        """The sentence that refuses a run with such batches; empty where there is none."""
+        """Error message for a run that does not admit such batches; empty if it does."""
         needs = f"sampling={self.name!r} needs"
         if isinstance(run.batch_size, tuple):
             if self.random:
@@ -97,4 +97,4 @@ _ALL: Final = (
 )
 
 SCHEMES: Final = {one.name: one for one in _ALL}
-"""Every scheme by its name."""
+"""Schemes by name."""

@@ -1,7 +1,7 @@
 """Checksummed storage of finished work, so that an interrupted computation can resume.
 
-Every file is written atomically and ends with the SHA-256 of what precedes it; a file in which one bit differs is never
-read as valid data. Arrays are stored as ``.npz``, everything else as JSON; nothing is read with pickle.
+Every file is written atomically and ends with the SHA-256 of its content; a file with a changed bit is never read
+as valid data. Arrays are stored as ``.npz``, everything else as JSON; nothing is read with pickle.
 """
 
 import io
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from lastiterate.numeric.errors import InputError
 
 ENVIRONMENT: Final = "LASTITERATE_CACHE_DIR"
-"""Names a folder that replaces the user's cache folder."""
+"""Environment variable with a folder that replaces the user's cache folder."""
 
 Arrays = dict[str, NDArray[np.float64]]
 """Arrays by name."""
@@ -33,7 +33,7 @@ class DamagedError(ValueError):
 
 
 def cache_folder(name: str) -> Path:
-    """The folder of one kind of cached data, below `ENVIRONMENT` or the user's cache folder."""
+    """Folder for one kind of cached data, below `ENVIRONMENT` or the user's cache folder."""
     from platformdirs import user_cache_path
 
     named = os.environ.get(ENVIRONMENT)
@@ -41,7 +41,7 @@ def cache_folder(name: str) -> Path:
 
 
 def digest(value: object) -> str:
-    """The SHA-256 of a plain JSON value, the same in every process.
+    """SHA-256 of a plain JSON value, the same in every process.
 
     >>> digest({"a": 1, "b": [2]}) == digest({"b": [2], "a": 1})
     True
@@ -51,7 +51,7 @@ def digest(value: object) -> str:
 
 @contextmanager
 def writing(what: str, where: str, remedy: str = "name another") -> Iterator[None]:
-    """Raise an `InputError` in place of an error of the operating system."""
+    """Convert errors of the operating system to `InputError`."""
     try:
         yield
     except OSError as error:
@@ -60,7 +60,7 @@ def writing(what: str, where: str, remedy: str = "name another") -> Iterator[Non
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees the old one or the new one, never a part; the folder must exist."""
+    """Write a file atomically, so that a reader sees the old or the new file; the folder must exist."""
     part = path.with_name(f".{path.name}.{token_hex(8)}")
     with part.open("xb") as file:
         try:
@@ -73,16 +73,16 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def seal(content: bytes) -> bytes:
-    """The content followed by its checksum."""
+    """Return the content followed by its checksum."""
     return content + sha256(content).hexdigest().encode() + b"\n"
 
 
 def read_sealed(path: Path) -> bytes:
-    """The content of a file that was written with `seal`.
+    """Read the content of a file that was written with `seal`.
 
     Raises:
         OSError: the file cannot be read.
-        DamagedError: it is not as it was written.
+        DamagedError: the file differs from what was written.
     """
     data = path.read_bytes()
     if seal(data[:-_SEAL]) != data:
@@ -91,9 +91,9 @@ def read_sealed(path: Path) -> bytes:
 
 
 class Store:
-    """The finished parts of one computation, each a few named arrays, in a subfolder named by the hash of ``settings``.
+    """Finished parts of one computation, each a set of named arrays, in a subfolder for ``settings``.
 
-    ``settings``, plain JSON values, hold everything that decides the numbers. Without a folder nothing is kept.
+    ``settings``, plain JSON, determine the numbers. Nothing is stored if the folder is None.
 
     Raises:
         InputError: the folder cannot be written.
@@ -105,7 +105,7 @@ class Store:
             self._write("settings.json", json.dumps(settings, sort_keys=True, indent=2).encode(), "name another")
 
     def load(self, part: str) -> Arrays | None:
-        """The arrays of one part; None where they are not there or damaged."""
+        """Return the arrays of one part; None if they are missing or damaged."""
         if self.folder is None:
             return None
         try:
@@ -116,14 +116,14 @@ class Store:
             return {name: data[name] for name in data.files}
 
     def save(self, part: str, arrays: Mapping[str, ArrayLike]) -> None:
-        """Keep the arrays of one part, or raise an `InputError` where the folder cannot be written."""
+        """Store the arrays of one part; raise `InputError` if the folder cannot be written."""
         if self.folder is not None:
             buffer = io.BytesIO()
             np.savez(buffer, **{name: np.asarray(values) for name, values in arrays.items()})  # type: ignore[arg-type]
             self._write(f"{part}.npz", seal(buffer.getvalue()), "free some space, then repeat the command")
 
     def part(self, name: str, compute: Callable[[], Mapping[str, ArrayLike]]) -> Arrays:
-        """The stored arrays of one part; if there are none, they are computed and stored."""
+        """Return the stored arrays of one part; compute and store them if there are none."""
         found = self.load(name)
         if found is None:
             found = {key: np.asarray(values) for key, values in compute().items()}
@@ -138,10 +138,10 @@ class Store:
 
 
 class Journal:
-    """An append-only file of checksummed JSON lines below a header; to be closed (`contextlib.closing`).
+    """An append-only file of checksummed JSON lines below a header; the caller closes it (`contextlib.closing`).
 
-    ``header``, plain JSON values, holds everything that decides the entries; ``entries`` are those that were there, but
-    for lines that are cut off or damaged.
+    ``header``, plain JSON values, contains everything that determines the entries. ``entries`` are those already
+    in the file, except truncated or damaged lines.
 
     Raises:
         InputError: the file has another header, or cannot be read or written.
@@ -159,10 +159,10 @@ class Journal:
             if not first and not lines:
                 self._line(wanted)
             elif not lines or lines[-1]:
-                self._file.write("\n")  # a line that was cut off stays a line of its own
+                self._file.write("\n")  # keep a truncated line separate
 
     def append(self, entry: Mapping[str, Any]) -> None:
-        """Keep one finished entry."""
+        """Append one finished entry."""
         self._line({**entry, "check": digest(entry)})
 
     def _line(self, value: Mapping[str, Any]) -> None:

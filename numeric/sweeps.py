@@ -1,4 +1,4 @@
-"""Sweeps: bounds over a grid of runs, in parallel and resumable, as one table that is written as CSV or Parquet."""
+"""Sweeps: bounds over a grid of runs, in parallel and resumable, as one table written as CSV or Parquet."""
 
 import csv
 import io
@@ -27,21 +27,21 @@ from lastiterate.numeric.store import Journal, write_whole, writing
 Scalar = int | float | str
 
 _MOST_ROWS: Final = 1_000_000
-"""More rows are refused: a longer grid is probably a mistake."""
+"""Maximum number of rows; a longer grid is probably a mistake."""
 _LARGEST = 2**63 - 1
-"""The largest whole number that a column of a Parquet file holds."""
+"""Largest integer that a column of a Parquet file can hold."""
 _ENDS = 20
-"""Rows that are displayed at either end of a long table."""
+"""Number of rows displayed at each end of a long table."""
 _TARGETS = ("order", "delta")
 _RUN_FIELDS = tuple(field.name for field in fields(NoisySGD))
 
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """A grid of bounds, checked.
+    """A validated grid of bounds.
 
-    ``axes`` maps names to values; the last axis varies fastest. Names are fields of the run, numbers of the assumption,
-    and either "order" or "delta". All else is that of ``run`` and ``assumption``.
+    ``axes`` maps names to values; the last axis varies fastest. Names are fields of the run, numbers of the
+    assumption, and either "order" or "delta". All other values are those of ``run`` and ``assumption``.
     """
 
     run: NoisySGD
@@ -72,20 +72,20 @@ class SweepPlan:
 
     @property
     def rows(self) -> int:
-        """The number of points of the grid."""
+        """Number of points of the grid."""
         return prod(len(values) for values in self.axes.values())
 
     def points(self) -> Iterator[dict[str, Scalar]]:
-        """The values of the axes in every row."""
+        """Values of the axes in every row."""
         return (dict(zip(self.axes, values, strict=True)) for values in product(*self.axes.values()))
 
     def solve(self, point: Mapping[str, Any]) -> "Result":
-        """The bound at a point, or the sentence that refuses it."""
+        """Compute the bound at a point, or the sentence that rejects it."""
         target = {name: value for name, value in point.items() if name in _TARGETS}
         changed = {name: value for name, value in point.items() if name in _RUN_FIELDS}
         rest: dict[str, Any] = {name: point[name] for name in point.keys() - target.keys() - changed.keys()}
         if "sampling" in changed:
-            changed = {"adjacency": ""} | changed  # the one that is accounted for, as if the run were new
+            changed = {"adjacency": ""} | changed  # the default of the new sampling
         adjacency = ""
         try:
             run = replace(self.run, **changed)
@@ -101,7 +101,7 @@ def load_sweep(path: Path) -> SweepPlan:
     """Read a sweep from a TOML file: a run file with a table [grid] of lists.
 
     Raises:
-        InputError: as `lastiterate.numeric.run_file.load_run`, and as `SweepPlan`.
+        InputError: as in `lastiterate.numeric.run_file.load_run` and `SweepPlan`.
     """
     data, origin = read_toml(path), str(path)
     grid = data.pop("grid", None)
@@ -129,9 +129,9 @@ def _axis(name: str, listed: Any) -> tuple[Scalar, ...]:
 
 
 class Result(NamedTuple):
-    """The bound at one point of a grid: epsilon and mu of mu-GDP, rounded up, or why there is no number.
+    """Bound at one point of a grid: epsilon and mu of mu-GDP, rounded up, or the reason why there is none.
 
-    Epsilon is None where the point is refused, mu where the bound is of another kind; else ``error`` is "".
+    Epsilon is None if the point is rejected; otherwise ``error`` is "". mu is None if the bound is not Gaussian.
     """
 
     epsilon: float | None
@@ -144,14 +144,14 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True)
 class SweepTable(Displayed):
-    """The rows of a sweep, in the order of its grid."""
+    """Rows of a sweep, in the order of its grid."""
 
     plan: SweepPlan
     results: Sequence[Result]
 
     @property
     def refused(self) -> int:
-        """Number of rows with a sentence in place of a number."""
+        """Number of rows with an error message instead of a number."""
         return sum(bool(one.error) for one in self.results)
 
     def records(self) -> list[dict[str, Any]]:
@@ -159,7 +159,7 @@ class SweepTable(Displayed):
         return [point | one._asdict() for point, one in zip(self.plan.points(), self.results, strict=True)]
 
     def table(self) -> TextTable:
-        """The axes and the bounds, rounded up; the middle of a long table is left out."""
+        """Tabulate the axes and the bounds, rounded up, without the middle of a long table."""
         names = (*self.plan.axes, "epsilon", "mu", "route", *(("error",) if self.refused else ()))
         records = self.records()
         left_out = max(len(records) - 2 * _ENDS, 0)
@@ -169,10 +169,10 @@ class SweepTable(Displayed):
         return TextTable(f"Bounds of {self.plan.rows} runs, rounded up", names, rows, notes)
 
     def write(self, path: Path) -> None:
-        """Write the table, whole or not at all; the ending .csv or .parquet says how.
+        """Write the table atomically; the extension .csv or .parquet determines the format.
 
         Raises:
-            InputError: another ending, Parquet without pyarrow, or a folder that cannot be written.
+            InputError: another extension, Parquet without pyarrow, or a folder that cannot be written.
         """
         names = (*self.plan.axes, *Result._fields)
         if _checked_ending(path) == ".parquet":
@@ -225,21 +225,21 @@ def sweep(
     """Bound the privacy loss at every point of a grid of runs and assumptions.
 
     Args:
-        run: the values that do not vary.
-        assumption: likewise.
+        run: run with the values that do not vary.
+        assumption: assumption with the values that do not vary.
         grid: name -> values, as `SweepPlan.axes`.
-        out: a .csv or .parquet file for the table; finished rows are kept in ``out`` + ".rows.jsonl", from which the
-            same call resumes.
+        out: a .csv or .parquet file for the table; finished rows are stored in ``out`` + ".rows.jsonl", from which
+            the same call resumes.
         jobs: worker processes; -1 for one per core.
         backend: "loky" for this machine, "dask" for a cluster of dask.distributed.
-        scheduler: address of that cluster; None for the active client, or a cluster of its own on this machine.
+        scheduler: address of that cluster; None for the active client, or a new cluster on this machine.
         on_row: called with (finished rows, all rows), at the start and after every row.
 
     Returns:
-        The table, in the order of the grid, with a sentence in the column ``error`` for each refused point.
+        The table, in the order of the grid, with a sentence in the column ``error`` for each rejected point.
 
     Raises:
-        InputError: an invalid grid or backend, or ``out`` cannot be written or has rows of another sweep.
+        InputError: the grid or the backend is invalid, or ``out`` cannot be written or has rows of another sweep.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=100, step_size=0.1, noise_std=1.0, clip_norm=1.0, dataset_size=5, diameter=1.0)
@@ -294,7 +294,7 @@ def _header(plan: SweepPlan) -> dict[str, Any]:
 
 
 def kept_rows(journal: Journal, rows: int) -> dict[int, Result]:
-    """The rows of this grid that a journal has."""
+    """Rows of this grid that a journal contains."""
     found = {}
     for entry in journal.entries:
         with suppress(KeyError, TypeError):
@@ -305,7 +305,7 @@ def kept_rows(journal: Journal, rows: int) -> dict[int, Result]:
 
 
 def _client(jobs: int, scheduler: str | None) -> Any:
-    """A context whose value is the client of dask that does the work."""
+    """Return a context manager for the dask client that does the work."""
     distributed = import_module("distributed")
     if scheduler is None:
         with suppress(ValueError):

@@ -1,1 +1,1 @@
-"""From what dominates a last iterate to a number at one order or at one delta."""
+"""Conversion of dominating pairs of last iterates to a number at one order or one delta."""

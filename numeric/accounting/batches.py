@@ -1,4 +1,4 @@
-"""Random batches: how often and how far one sample moves a step, and sizes of batches with their probabilities."""
+"""Random batches: how often and how far one sample moves a step, and probabilities of batch sizes."""
 
 from bisect import bisect_left
 from fractions import Fraction
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
 
 
 def rate(run: NoisySGD, batch: int | None = None) -> float:
-    """b / n as a float, rounded up; the greatest of a schedule, which costs most (docs/proofs/poisson.md)."""
+    """b / n as a float, rounded up; for a schedule the largest rate, which costs most (docs/proofs/poisson.md)."""
     size = run.batch_sizes[-1] if batch is None else batch
     q = size / run.dataset_size
     return q if Fraction(q) >= Fraction(size, run.dataset_size) else nextafter(q, 1.0)
 
 
 def outcome_distance(run: NoisySGD, batch: int | None = None) -> float:
-    """The largest distance of outcomes of one step over its step size, rounded up: 2 K / b, or K / b; a gradient."""
+    """Largest distance of two outcomes of a step over its step size, rounded up: 2 K / b or K / b."""
     samples = 2 if run.adjacency == "replace" else 1
     return upper(samples * exact(run.clip_norm) / (run.batch if batch is None else batch))
 
 
 def step_multiplier(run: NoisySGD, step_size: float, noise: float, batch: int | None = None) -> float:
-    """The noise of a step over how far one sample moves it, rounded down; ``batch`` where its size is scheduled."""
+    """Noise of a step over the distance that one sample moves it, rounded down; ``batch`` is its size."""
     return lower(exact(noise) / (exact(step_size) * exact(outcome_distance(run, batch))))
 
 
 def size_ranges(run: NoisySGD, log_chance: float, *, both: bool) -> "tuple[Size, Size, float]":
-    """`least_range` of a batch without the sample that differs: of every step, or one range a step of a schedule."""
+    """`least_range` of a batch without the differing sample, for all steps or per step of a schedule."""
     n = run.dataset_size
     found = {size: least_range(n - 1, Fraction(size, n), log_chance, both=both) for size in run.batch_sizes}
     if not isinstance(run.batch_size, tuple):
@@ -45,8 +45,8 @@ def size_ranges(run: NoisySGD, log_chance: float, *, both: bool) -> "tuple[Size,
 def tail_from(count: int, rate: Fraction, least: int) -> float:
     """P(X >= least), rounded up; X ~ Binomial(count, rate).
 
-    P(X = k + 1) / P(X = k) = (n - k) / (k + 1) q / (1 - q) falls as k grows, so that where it is r < 1 at k, P(X >= k)
-    is at most P(X = k) / (1 - r). The lower tail of X is the upper tail of n - X, rate 1 - q.
+    P(X = k + 1) / P(X = k) = (n - k) / (k + 1) q / (1 - q) decreases in k. If this ratio is r < 1 at k, P(X >= k)
+    is therefore at most P(X = k) / (1 - r). The lower tail of X is the upper tail of n - X, with rate 1 - q.
 
     >>> tail_from(10, Fraction(1, 2), 10) == 2.0**-10, tail_from(10, Fraction(1, 2), 11)
     (True, 0.0)
@@ -64,9 +64,9 @@ def tail_from(count: int, rate: Fraction, least: int) -> float:
 
 
 def least_range(count: int, rate: Fraction, log_chance: float, *, both: bool) -> tuple[int, int, float]:
-    """A narrow range [low, high] which Binomial(count, rate) leaves with about a probability, and that one rounded up.
+    """Return a range [low, high] and the probability, rounded up, that Binomial(count, rate) is outside it.
 
-    ``log_chance`` is the natural logarithm of the one wanted on each side; without ``both`` low is 0.
+    ``log_chance`` is the natural logarithm of the approximate probability on each side; without ``both`` low is 0.
 
     >>> least_range(100, Fraction(1, 10), log(1e-3), both=True)[:2]
     (2, 20)
@@ -78,7 +78,7 @@ def least_range(count: int, rate: Fraction, log_chance: float, *, both: bool) ->
 
 
 def _least(count: int, rate: float, log_chance: float) -> int:
-    """The least k for which P(X > k) is about as small as wanted, in floats."""
+    """Smallest k for which P(X > k) is about e^log_chance, computed in floats."""
     if rate in (0.0, 1.0):
         return count if rate else 0
 

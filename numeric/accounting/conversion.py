@@ -1,16 +1,18 @@
-"""Conversions to (epsilon, delta): from (alpha, rho)-RDP the best that one order allows, and from a Gaussian trade-off.
+"""Conversions to (epsilon, delta): the best that (alpha, rho)-RDP at one order allows, and Gaussian trade-offs.
 
-From RDP it is the least eps at which F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha) >= e^((alpha-1) rho), q =
-(p - delta) e^-eps, for every p in (delta, 1]; laws on two points attain it. F is convex: where F'(p) > 0 its tangent
-bounds it to the left of p, and F(p) to the right. So floats look for eps and p, and balls check.
+For RDP it is the smallest eps at which F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha) >= e^((alpha-1)
+rho), q = (p - delta) e^-eps, for every p in (delta, 1]; laws on two points attain it. F is convex. If F'(p) > 0,
+its tangent bounds F to the left of p, and F(p) bounds it to the right. Floats search for eps and p, and balls
+verify them.
 
-A mechanism that is mu-GDP is (epsilon, delta)-DP exactly for
+A mechanism that is mu-GDP is (epsilon, delta)-DP if and only if
 
     delta >= Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu),
 
-Phi the standard normal distribution function.
+where Phi is the standard normal distribution function.
 
-Source: docs/proofs/privacy_loss.md (claims ours/conversion/*); Dong, Roth & Su 2022, Corollary 1; Balle & Wang 2018.
+Source: docs/proofs/privacy_loss.md (claims ours/conversion/*); Dong, Roth & Su 2022, Corollary 1; Balle & Wang
+2018.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,13 +26,13 @@ from lastiterate.numeric.errors import InputError, chance
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 
 _NEAR = 1e-15
-"""How near a crossing is searched for, relative to it."""
+"""Relative tolerance of a crossing."""
 _LEAST, _STEEP = 1e-300, 1e300
 _NEAR_ZERO = 1e-4
 _LEAST_LOG = -744.0
-"""Of a float above 0."""
+"""Logarithm of about the smallest positive float."""
 _LARGE = 1e6
-"""From here on the second term of the formula changes epsilon by less than 1e-12 of it."""
+"""Above this mu the second term of the formula changes epsilon by less than a relative 1e-12."""
 _WIDEST = 40.0
 """Phi(-40) is below every positive float."""
 
@@ -59,7 +61,7 @@ def rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
 
 
 def quick_rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
-    """As `rdp_to_dp`, without the second term of F: hardly worse where (order - 1) epsilon is large, and much quicker.
+    """`rdp_to_dp` without the second term of F: much faster, and nearly as tight if (order - 1) epsilon is large.
 
     >>> round(quick_rdp_to_dp(2.0, 0.1, 1e-5), 4)
     10.2266
@@ -71,7 +73,7 @@ def quick_rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
 
 
 def quick_rdp_to_delta(order: float, rho: float, epsilon: float) -> float:
-    """A delta, rounded up, for which (order, rho)-RDP implies (epsilon, delta)-DP: the inverse of `quick_rdp_to_dp`.
+    """A delta, rounded up, for which (order, rho)-RDP implies (epsilon, delta)-DP: inverse of `quick_rdp_to_dp`.
 
     >>> round(quick_rdp_to_delta(2.0, 0.1, quick_rdp_to_dp(2.0, 0.1, 1e-5)), 12)
     1e-05
@@ -83,15 +85,15 @@ def quick_rdp_to_delta(order: float, rho: float, epsilon: float) -> float:
 
 
 def _crossing(rising: Callable[[float], float], low: float, high: float) -> float:
-    """The zero of a rising function; the end that is nearer to it where it has none."""
+    """Return the zero of an increasing function, or the nearer end if there is none."""
     if rising(low) >= 0:
         return low
     return high if rising(high) <= 0 else float(brentq(rising, low, high, xtol=_LEAST, rtol=_NEAR, disp=False))
 
 
 def _excess(order: float, rho: float, delta: float, eps: float) -> tuple[float, float]:
-    """A number of the sign of log F - (order - 1) rho at the least F, to the precision of floats, and p there."""
-    near_zero = (order - 1) * rho < _NEAR_ZERO  # F is hardly above 1, and floats do not tell its slope
+    """Return a number with the sign of log F - (order - 1) rho at the minimum of F, in floats, and p there."""
+    near_zero = (order - 1) * rho < _NEAR_ZERO  # F is close to 1, and floats do not resolve its slope
     slope = _slope_in_balls if near_zero else _slope
     rarest = max(log(delta) - 50, _LEAST_LOG)
     distance = exp(_crossing(lambda at: slope(order, delta, eps, exp(at)), rarest, log1p(-delta)))
@@ -109,7 +111,7 @@ def _ratios(delta: float, eps: float, distance: float) -> tuple[float, float]:
 
 
 def _slope(order: float, delta: float, eps: float, distance: float) -> float:
-    """A number of the sign of F'(p) at p = delta + distance, which rises with it, in floats."""
+    """Return a float with the sign of F'(p) at p = delta + distance, increasing in the distance."""
     log_r, log_s = _ratios(delta, eps, distance)
     first = order - (order - 1) * exp(min(log_r - eps, 700.0))
     second = order - (order - 1) * exp(log_s - eps)
@@ -123,7 +125,7 @@ def _slope_in_balls(order: float, delta: float, eps: float, distance: float) -> 
 
 
 def tangent_point(order: float, rho: float, delta: float, eps: float) -> float | None:
-    """A point whose tangent shows that F is large enough for every p; None where none is found."""
+    """Return a point whose tangent proves that F is large enough for every p, or None."""
     p = _excess(order, rho, delta, eps)[1]
     for point in (p, min(p * (1 + 1e-12), 1.0), min(p * (1 + 1e-9), 1.0)):
         if point <= delta:
@@ -135,11 +137,11 @@ def tangent_point(order: float, rho: float, delta: float, eps: float) -> float |
 
 
 def _least(order: float, delta: float, eps: float, point: float) -> arb | None:
-    """A lower bound of F by its tangent at the point; None where F' is not surely of the sign that is needed."""
+    """Return a lower bound of F from its tangent at the point; None if the required sign of F' is not certain."""
     value, slope = _value_and_slope(order, delta, eps, point)
     if slope > 0:
         return value - slope * (exact(point) - exact(delta))
-    return value if point == 1 and slope <= 0 else None  # F falls up to 1
+    return value if point == 1 and slope <= 0 else None  # F decreases up to 1
 
 
 def _value_and_slope(order: float, delta: float, eps: float, point: float) -> tuple[arb, arb]:
@@ -159,8 +161,8 @@ def mixed_rdp(
 ) -> float:
     """log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1), rounded up.
 
-    Outside an event of probability ``failure`` = p, rounded up, ``inside`` = G holds, in any case ``outside`` = F;
-    ``rarer`` has probabilities with which F fails after all, and the next, and so on, and what holds then.
+    G = ``inside`` holds except with probability p = ``failure``, rounded up, then F = ``outside``. ``rarer`` lists
+    the probabilities that F and each later bound fail, with the bound that then holds.
 
     >>> mixed_rdp(1.0, 0.0, 5.0, 2.0), mixed_rdp(5.0, 0.5, 1.0, 2.0)
     (1.0, 1.0)
@@ -179,7 +181,7 @@ def mixed_rdp(
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
-    """The least delta, rounded up, for which mu-GDP implies (epsilon, delta)-DP; mu and epsilon are at least 0.
+    """Smallest delta, rounded up, for which mu-GDP implies (epsilon, delta)-DP; mu and epsilon are at least 0.
 
     >>> round(gdp_delta(1.0, 1.0), 6)
     0.126937
@@ -199,7 +201,7 @@ def gdp_delta(mu: float, epsilon: float) -> float:
 
 
 def gdp_epsilon(mu: float, delta: float) -> float:
-    """The least epsilon, rounded up, for which mu-GDP implies (epsilon, delta)-DP.
+    """Smallest epsilon, rounded up, for which mu-GDP implies (epsilon, delta)-DP.
 
     >>> round(gdp_epsilon(1.0, 1e-5), 4)
     4.3772
@@ -213,14 +215,14 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     low, high = 0.0, _first_term_alone(mu, delta)
     if mu >= _LARGE:
         return high
-    while nextafter(low, inf) < high:  # floats are finitely many: this ends on neighbours
+    while nextafter(low, inf) < high:  # ends at adjacent floats
         middle = low + (high - low) / 2
         low, high = (middle, high) if gdp_delta(mu, middle) > delta else (low, middle)
     return high
 
 
 def gdp_epsilon_below(mu: float, delta: float) -> float:
-    """An epsilon, rounded down and at least 0, up to which mu-GDP does not imply (epsilon, delta)-DP.
+    """An epsilon, rounded down and at least 0, below which mu-GDP does not imply (epsilon, delta)-DP.
 
     >>> round(gdp_epsilon_below(1.0, 1e-5), 4), gdp_epsilon_below(1e-9, 0.5)
     (4.3772, 0.0)
@@ -240,7 +242,7 @@ def _size(mu: float) -> None:
 
 
 def _first_term_alone(mu: float, delta: float) -> float:
-    """mu^2 / 2 + mu z with Phi(-z) <= delta, rounded up and at least 0: what the first term of the formula needs."""
+    """mu^2 / 2 + mu z with Phi(-z) <= delta, rounded up and at least 0: epsilon from the first term alone."""
     with precision():
         low, high = -_WIDEST, _WIDEST
         while nextafter(low, inf) < high:

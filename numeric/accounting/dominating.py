@@ -1,12 +1,12 @@
-"""Dominating pairs of last iterates: one Gaussian release composed with sampled Gaussian ones; bounds that use them.
+"""Dominating pairs of last iterates: a Gaussian release composed with sampled Gaussian ones, and their bounds.
 
-The shifts of a window cost one Gaussian of mu^2 = sum a_t^2 / ((1 - beta_t) sigma_t^2); where batches are random, the
-change of the data in step t costs one sampled Gaussian with the share beta_t of the noise.
+The shifts of a window cost one Gaussian with mu^2 = sum a_t^2 / ((1 - beta_t) sigma_t^2). If batches are random,
+the data change in step t costs one sampled Gaussian with the share beta_t of the noise.
 
-Renyi: D_alpha <= alpha cost / 2 + sum of count times S(rate, multiplier; alpha). S, the divergence of one step in units
-of its noise, is that of `replacement_step` at distance 1 ("replace"), or S_up at shift 1, which is at least S_down
-("add_remove"); at most that of the whole batch, alpha / (2 multiplier^2), which is taken beyond order 1000 and with
-less noise than a ninth of the distance.
+Renyi: D_alpha <= alpha cost / 2 + sum of count times S(rate, multiplier; alpha). S is the divergence of one step
+in units of its noise: that of `replacement_step` at distance 1 ("replace"), or S_up at shift 1, which is at least
+S_down ("add_remove"). It is at most that of the whole batch, alpha / (2 multiplier^2), which is used for orders
+above 1000 and multipliers below 1/9.
 
 Source: docs/proofs/without_replacement.md, poisson.md, privacy_loss.md (claims ours/sampled/*, ours/poisson/*,
 ours/pld/*); Dong, Roth & Su 2022, theorem 4; Zhu, Dong & Wang 2022, theorem 10; Mironov 2017, proposition 1.
@@ -32,17 +32,17 @@ LEAST_MULTIPLIER = 1 / 9
 HIGH_ORDER = 1000.0
 _MOST_KINDS = 12
 _ORDERS = (2.0, 8.0, 32.0)
-"""Orders at which a first look at delta is taken."""
+"""Orders used for a first estimate of delta."""
 _LEAST_DELTA = 1e-290
 
 
 @dataclass(frozen=True)
 class SampledSteps:
-    """``count`` equal steps whose batch may hold the sample that differs, with probability ``rate``, rounded up.
+    """``count`` equal steps whose batch holds the differing sample with probability ``rate``, rounded up.
 
-    ``multiplier``: noise that hides the change of the data, over the greatest distance of two outcomes of the step (2
-    eta K / b for "replace", eta K / b for "add_remove"); rounded down. ``adjacency``: "replace", dominated by advanced
-    joint convexity (`divergences.replacement_step`); or "add_remove", dominated by the pair of S_up and S_down.
+    ``multiplier``: noise that hides the data change over the largest distance of two outcomes of the step (2 eta K
+    / b for "replace", eta K / b for "add_remove"), rounded down. "replace" is dominated by advanced joint
+    convexity (`divergences.replacement_step`), "add_remove" by the pair of S_up and S_down.
     """
 
     rate: float
@@ -55,8 +55,8 @@ class SampledSteps:
 class DominatingPair:
     """A composition that dominates the last iterates of two runs on adjacent data sets, in both directions.
 
-    ``cost`` is mu^2 of the Gaussian part, rounded up, ``steps`` are the sampled parts. ``failure``: probability of the
-    event outside which this holds, rounded up; it is added to delta.
+    ``cost`` is mu^2 of the Gaussian part, rounded up; ``steps`` are the sampled parts. ``failure`` is the
+    probability, rounded up, of the event outside which this holds; it is added to delta.
     """
 
     cost: float
@@ -65,7 +65,7 @@ class DominatingPair:
 
     @property
     def gaussian(self) -> bool:
-        """Tell whether the last iterates are mu-GDP, mu^2 = ``cost``."""
+        """Tell whether the last iterates are mu-GDP with mu^2 = ``cost``."""
         return not self.steps and not self.failure
 
     @property
@@ -76,14 +76,14 @@ class DominatingPair:
 
     @property
     def conditional(self) -> "DominatingPair":
-        """The pair outside the event in which it may fail."""
+        """The pair conditional on the complement of the failure event."""
         return replace(self, failure=0.0)
 
     def rdp(self, order: float) -> float:
         """Epsilon of (order, epsilon)-RDP for an order above 1, rounded up, in both directions.
 
         Raises:
-            InputError: the composition may fail, and beyond that event no Renyi divergence is bounded.
+            InputError: the composition may fail; no Renyi divergence is bounded in that event.
 
         >>> DominatingPair(cost=0.25, steps=(SampledSteps(1.0, 2.0, "add_remove", count=3),)).rdp(2.0)
         1.0
@@ -100,9 +100,9 @@ class DominatingPair:
             return upper(total)
 
     def dp(self, delta: float) -> float:
-        """Epsilon of (epsilon, delta)-DP for a delta in (0, 1), rounded up, usually within 0.3% of the least.
+        """Epsilon of (epsilon, delta)-DP for a delta in (0, 1), rounded up, usually within 0.3% of the smallest.
 
-        It is infinite where delta is at most the probability of failure, or where floats do not reach.
+        It is infinite if delta is at most the failure probability, or outside the range of floats.
 
         >>> round(DominatingPair(0.0, (SampledSteps(0.01, 1.0, "add_remove", 1000),)).dp(1e-5), 2)
         1.83
@@ -112,7 +112,7 @@ class DominatingPair:
         return max(_epsilon(self, side, left) for side in self.sides) if left > 0 else inf
 
     def delta(self, epsilon: float) -> float:
-        """The hockey-stick divergence at e^epsilon, 0 <= epsilon < inf, rounded up, of the worse direction.
+        """Hockey-stick divergence at e^epsilon, 0 <= epsilon < inf, rounded up, the larger of both directions.
 
         >>> DominatingPair(1.0).delta(1.0) == gdp_delta(1.0, 1.0)
         True
@@ -123,12 +123,12 @@ class DominatingPair:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """The directions that have profiles of their own: "remove" and "add", or "replace" for both at once."""
+        """Directions with separate profiles: "remove" and "add", or "replace" for both at once."""
         adding = any(step.adjacency == "add_remove" and step.rate < 1 for step in self.steps)
         return ("remove", "add") if adding else ("replace",)
 
     def releases(self, side: str) -> list[Release]:
-        """The composition seen from one of `sides`: every mixture, and all that is Gaussian in one release."""
+        """Releases for one of `sides`: every mixture, and one release for all Gaussian parts."""
         found: list[Release] = []
         with precision():
             cost = exact(self.cost)
@@ -144,7 +144,7 @@ class DominatingPair:
         return found
 
     def few_steps(self) -> list[SampledSteps]:
-        """At most a dozen kinds of steps; a schedule is cut into runs, each at its highest rate and least noise."""
+        """At most a dozen kinds of steps; each group of a schedule has its highest rate and smallest noise."""
         counts: Counter[SampledSteps] = Counter()
         for step in self.steps:
             counts[replace(step, count=1)] += step.count
@@ -161,7 +161,7 @@ class DominatingPair:
 
 @lru_cache(maxsize=65536)
 def step_rdp(rate: float, multiplier: float, adjacency: str, order: float) -> float:
-    """S of the module docstring for one step, rounded up. Arguments as `SampledSteps`, and the order alpha > 1."""
+    """S of the module docstring for one step, rounded up; order above 1, other arguments as in `SampledSteps`."""
     with precision():
         whole = upper(exact(order) / (2 * exact(multiplier) ** 2))
     if rate >= 1 or multiplier < LEAST_MULTIPLIER or order > HIGH_ORDER:
@@ -189,7 +189,7 @@ def _delta(pair: DominatingPair, side: str, epsilon: float) -> float:
     if len(found) == 1 and found[0].rate == 1:
         return gdp_delta(upper(found[0].gap), epsilon)
     best = min(quick_rdp_to_delta(order, pair.rdp(order), epsilon) for order in _ORDERS)
-    for tilt in (None, None, 0.0):  # the transform is made for a delta: the first look may be far from it
+    for tilt in (None, None, 0.0):  # the transform is tuned to a delta, which the first estimate may miss by far
         law = Composition.of(found, min(max(best, _LEAST_DELTA), 0.5), tilt)
         if law is not None and (tilt == 0.0 or epsilon >= law.losses[0]):
             better = law.delta(epsilon)
@@ -205,12 +205,12 @@ class Candidate:
 
     Attributes:
         window: (tau, T), the steps that the bound charges.
-        pair: dominates the last iterates, outside an event of probability ``pair.failure``.
+        pair: dominates the last iterates outside an event of probability ``pair.failure``.
         renyi: (order, epsilon) of an RDP bound that replaces ``pair``.
-        position: the batch of an epoch (from 0) in which a differing sample costs most, where batches are fixed.
-        share: mean share of the noise variance that hides the change of the data, where batches are random.
-        choices: what else a certificate of the bound needs.
-        within: the class of losses of the bound, where that is larger than the one given.
+        position: for fixed batches, the batch of an epoch (from 0) in which a differing sample costs most.
+        share: for random batches, the mean share of the noise variance that hides the data change.
+        choices: other data needed by a certificate of the bound.
+        within: the class of losses of the bound, if larger than the given class.
     """
 
     route: str
@@ -225,7 +225,7 @@ class Candidate:
     within: "Assumption | None" = field(default=None, repr=False, compare=False)
 
     def rdp(self, order: float) -> float:
-        """Epsilon of (order, epsilon)-RDP, rounded up. A Renyi divergence grows with its order."""
+        """Epsilon of (order, epsilon)-RDP, rounded up; a Renyi divergence is nondecreasing in its order."""
         if self.renyi is not None and order <= self.renyi[0]:
             return self.renyi[1]
         return self.pair.rdp(order)
@@ -239,7 +239,7 @@ class Candidate:
         return self.pair.delta(epsilon) if self.renyi is None else quick_rdp_to_delta(*self.renyi, epsilon)
 
     def value(self, order: float | None, delta: float | None) -> float:
-        """Epsilon at the order or at the delta that is given; without either mu^2."""
+        """Epsilon at the given order or delta; mu^2 if both are None."""
         if delta is not None:
             return self.dp(delta)
         return self.pair.cost if order is None else self.rdp(order)

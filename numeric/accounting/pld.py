@@ -1,28 +1,30 @@
-"""Privacy losses: the law of one release on a lattice, that of the sum of many, and its profile, with bounded errors.
+"""Privacy losses: the law of one release on a lattice, that of a sum of many, and its profile, with error bounds.
 
-Base N(0, 1), moved N(g, 1), mixture M = (1-q) N(0, 1) + q N(g, 1), g = 1 / multiplier. The loss at z is
-L(z) = log(1 - q + q e^(g z - g^2/2)), rising. "remove": M is the numerator, the base the denominator; "add": the other
-way round. "replace" is the greatest profile that advanced joint convexity allows, in both directions at once: losses
-above 0 are those of "remove", below 0 those of "add", and the rest, (1-q) (1-2p), p = Phi(-g/2), has no loss.
+Base N(0, 1), moved N(g, 1), mixture M = (1-q) N(0, 1) + q N(g, 1), g = 1 / multiplier. The loss at z is L(z) =
+log(1 - q + q e^(g z - g^2/2)), increasing in z. For "remove", M is the numerator and the base the denominator; for
+"add" they are exchanged. "replace" is the largest profile that advanced joint convexity allows, in both directions
+at once: losses above 0 are those of "remove", losses below 0 those of "add", and the rest, (1-q) (1-2p) with p =
+Phi(-g/2), has loss 0.
 
-A cell of losses [l, r] with masses P and Q moves to its ends, a to l and b to r, with a + b = P and a e^-l + b e^-r =
-Q: a chord, which lies above the convex profile. Beyond the last node, a e^-l = Q and the rest has infinite loss; below
-the first, all of P moves up to it. Masses come from balls and are rounded up.
+A cell of losses [l, r] with masses P and Q moves to its ends, a to l and b to r, with a + b = P and a e^-l + b
+e^-r = Q. This chord lies above the convex profile. Beyond the last node, a e^-l = Q and the remaining mass has
+infinite loss. All mass P below the first node moves up to it. Masses come from balls and are rounded up.
 
-With masses m_j at losses l_j = h j, y_j = m_j e^(lam l_j) / Y is convolved T times with itself, and c(l) Y^T e^(-lam l)
-is the mass of the loss l: rounding costs about 1e-16 T of delta, not of 1. The discrete Fourier transform has length n.
-With u = 2^-53, eta = 8 u log2(n), A_ki = |Y_ki| + eta and A_k = prod A_ki^T_i the spectrum is off by e_k <= A_k (eta
-sum T_i / A_ki + 5 u sum T_i), c by |e|_2 + eta |spectrum|_2 in the l1 norm, and an error has a weight of at most 1 / (1
-+ lam). Mass that wraps around is added, mass above the window is bounded by Chernoff; masses, exponentials and
-sums are rounded up.
+With masses m_j at losses l_j = h j, y_j = m_j e^(lam l_j) / Y is convolved T times with itself, and c(l) Y^T
+e^(-lam l) is the mass of the loss l. Rounding then costs about 1e-16 T relative to delta instead of 1. The
+discrete Fourier transform has length n. With u = 2^-53, eta = 8 u log2(n), A_ki = |Y_ki| + eta and A_k = prod
+A_ki^T_i the error of the spectrum is e_k <= A_k (eta sum T_i / A_ki + 5 u sum T_i), and that of c at most |e|_2 +
+eta |spectrum|_2 in the l1 norm. An error has a weight of at most 1 / (1 + lam). Mass that wraps around is added,
+and mass above the window has a Chernoff bound. Masses, exponentials and sums are rounded up.
 
-Any tilt lam and grid are valid, good ones are tight. The chords add about lam (lam + 1) w^2 / 12 to the log-moment of a
-release at lam, w^2 the mean over the tilted law of the squared width of a cell of losses, and lam times epsilon grows
-by as much. For as many nodes as there are this is least where their density in z is as the cube root of the tilted
-density times the squared slope of the loss. Moments come from a coarse sketch in floats.
+Any tilt lam and grid are valid; good choices give tight bounds. The chords add about lam (lam + 1) w^2 / 12 to the
+log-moment of a release at lam, where w^2 is the mean under the tilted law of the squared width of a cell of
+losses; lam times epsilon grows by the same amount. For a given number of nodes this is minimal if their density in
+z is proportional to the cube root of the tilted density times the squared slope of the loss. Moments come from a
+coarse sketch in floats.
 
-Source: docs/proofs/privacy_loss.md (claims ours/pld/*); Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022 (chords);
-Koskela, Jälkö & Honkela 2020 (transform).
+Source: docs/proofs/privacy_loss.md (claims ours/pld/*); Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022
+(chords); Koskela, Jälkö & Honkela 2020 (transform).
 """
 
 from collections import defaultdict
@@ -39,26 +41,26 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.rounding import exact, precision, upper
 
 _FINE = 4e-5
-"""The most that the lattice and the nodes may each add to epsilon, relative to it."""
+"""Maximum relative increase of epsilon by the lattice, and also by the nodes."""
 _COARSE = 0.04
-"""The largest growth of the tilted density from one node to the next, as a power of e."""
+"""Largest change of the logarithm of the tilted density from one node to the next."""
 _WIDEST = 0.1
-"""Distance of two nodes in z."""
+"""Largest distance of two nodes in z."""
 _MOST_NODES = 1500
 _LONGEST = 1 << 21
 _LEAST_DELTA = 1e-250
 _LEAST_GAP, _MOST_GAP = 1e-25, 1e8
-"""Beyond them floats have no room for the masses and losses of a sketch."""
+"""Range of gaps for which floats can represent the masses and losses of a sketch."""
 TILTS: Final[Array] = np.geomspace(1e-8, 1e5, 161).astype(np.float64)
-"""Tilts to choose from."""
+"""Candidate tilts."""
 _UNIT = 2.0**-53
 _CLOSE = 1e-6
-"""How close epsilon comes to where the bound crosses delta, relatively."""
+"""Relative tolerance of the epsilon at which the bound crosses delta."""
 
 
 @dataclass(frozen=True)
 class LatticeLaw:
-    """Masses of the privacy loss under the numerator, rounded up; ``index``, rising, are multiples of the spacing."""
+    """Masses of the loss under the numerator, rounded up, at increasing multiples ``index`` of the spacing."""
 
     index: NDArray[np.int64]
     mass: Array
@@ -67,10 +69,10 @@ class LatticeLaw:
 
 @dataclass(frozen=True)
 class Release:
-    """One kind of release, made ``count`` times, of rate q in (0, 1], 1 for a Gaussian.
+    """``count`` releases of one kind with rate q in (0, 1], 1 for a Gaussian.
 
-    ``gap`` = g > 0 is the distance of the two means in units of the noise, as a ball; ``side`` is "remove", "add" or
-    "replace", see above, "remove" for a Gaussian.
+    ``gap`` = g > 0 is the distance of the two means in units of the noise, as a ball. ``side`` is "remove", "add"
+    or "replace" (see the module docstring), and "remove" for a Gaussian.
     """
 
     rate: float
@@ -95,7 +97,7 @@ class Release:
         return np.logaddexp(log1p(-self.rate), log(self.rate) + exponent)
 
     def sketch(self, low: float, high: float) -> tuple[Array, Array, Array]:
-        """Losses, masses, and slopes of the loss on cells of z; in floats. A "replace" has mirror images and 0, too."""
+        """Losses, masses and slopes on cells of z, in floats; "replace" adds mirror images and loss 0."""
         g = float(self.gap)
         edges = np.linspace(low, high, 801)
         z = (edges[1:] + edges[:-1]) / 2
@@ -116,7 +118,7 @@ class Release:
         )
 
     def on_lattice(self, spacing: float, z: Array) -> LatticeLaw:
-        """The masses on the multiples of ``spacing``, a power of two; any nodes ``z``, rising, are valid."""
+        """Masses on multiples of ``spacing``, a power of two; any increasing nodes ``z`` are valid."""
         with precision():
             nodes, base, moved = self._nodes(spacing, z)
             losses = [exact(spacing) * int(k) for k in nodes]
@@ -128,7 +130,7 @@ class Release:
                 below = arb(0) if self.side == "replace" else 1 - mixed[0]
                 infinite += _place(masses, nodes, losses, mixed, base, below)
             if self.side != "remove":
-                # The half of the losses below 0 of "replace" ends at 0, where base[0] and mixed[0] count from.
+                # The negative losses of "replace" end at 0, so masses are measured from base[0] and mixed[0].
                 start = (base[0], mixed[0]) if self.side == "replace" else (arb(1), arb(1))
                 above, other = [start[0] - one for one in base[::-1]], [start[1] - one for one in mixed[::-1]]
                 backwards = [-k for k in nodes[::-1]]
@@ -140,14 +142,14 @@ class Release:
             return LatticeLaw(np.array(index, dtype=np.int64), np.array(values), max(upper(infinite), 0.0))
 
     def nodes(self, spacing: float, z: Array) -> list[int]:
-        """The losses, as multiples of the spacing and rising, between which `on_lattice` puts chords."""
+        """Increasing losses, as multiples of the spacing, between which `on_lattice` puts chords."""
         with precision():
             found = self._nodes(spacing, z)[0]
         backwards = [-k for k in found[::-1]]
         return {"remove": found, "add": backwards, "replace": backwards[:-1] + found}[self.side]
 
     def _nodes(self, spacing: float, z: Array) -> tuple[list[int], list[arb], list[arb]]:
-        """Lattice indices near L(z), and the mass of the base and of the moved Gaussian beyond each."""
+        """Return lattice indices near L(z), and the masses of the base and of the moved Gaussian above each."""
         g, q, root = self.gap, exact(self.rate), arb(2).sqrt()
         wanted = self.loss(z) / spacing
         found = sorted({int(k) for k in np.rint(wanted)} | {floor(wanted[0]), ceil(wanted[-1])})
@@ -158,7 +160,7 @@ class Release:
         moved: list[arb] = []
         for k in found:
             ratio = ((exact(spacing) * k).exp() - 1 + q) / q
-            if ratio < 0 and not nodes:  # rounded to below every loss
+            if ratio < 0 and not nodes:  # rounded below every loss
                 nodes, base, moved = [k], [arb(1)], [arb(1)]
             elif ratio > 0:
                 point = ratio.log() / g + g / 2
@@ -171,10 +173,10 @@ class Release:
 def _place(
     masses: dict[int, arb], nodes: list[int], losses: list[arb], above: list[arb], other: list[arb], below: arb
 ) -> arb:
-    """Add the masses of all cells, and return that of an infinite loss.
+    """Add the masses of all cells, and return the mass of infinite loss.
 
-    ``above`` and ``other`` are the masses of numerator and denominator above each node, ``below`` that of the numerator
-    below the first.
+    ``above`` and ``other``: masses of numerator and denominator above each node; ``below``: of numerator below
+    all.
     """
     masses[nodes[0]] += below
     for j in range(len(nodes) - 1):
@@ -190,7 +192,7 @@ def _place(
 
 @dataclass(frozen=True)
 class TransformPlan:
-    """Tilt and grid, and the nodes of each release in z; any values are valid, good ones are tight."""
+    """Tilt, grid and the nodes of each release in z; any values are valid, good ones are tight."""
 
     tilt: float
     spacing: float
@@ -199,7 +201,7 @@ class TransformPlan:
 
 
 def plan_transform(found: Sequence[Release], delta: float, tilt: float | None) -> TransformPlan | None:
-    """Choose by the moments of a coarse sketch; None out of reach."""
+    """Choose a plan by the moments of a coarse sketch; None outside the range of floats."""
     if delta < _LEAST_DELTA or not all(_LEAST_GAP < float(one.gap) < _MOST_GAP for one in found):
         return None
     total = sum(one.count for one in found)
@@ -208,7 +210,7 @@ def plan_transform(found: Sequence[Release], delta: float, tilt: float | None) -
     moments = np.zeros_like(TILTS)
     for one, (loss, mass, _) in zip(found, sketches, strict=True):
         moments += one.count * moments_of(loss, mass)
-    if not np.isfinite(moments).all():  # no mass of the sketch is a float
+    if not np.isfinite(moments).all():  # all masses of a sketch underflow
         return None
     epsilons = (moments - log(delta) - np.log1p(TILTS)) / TILTS - np.log1p(1 / TILTS)
     best = int(np.argmin(epsilons))
@@ -238,7 +240,7 @@ def plan_transform(found: Sequence[Release], delta: float, tilt: float | None) -
     length = 1 << max(6, ceil(log2(reach / spacing)))
     pulls = [np.cbrt(one.count * density * slope**2) for one, (density, slope, _) in zip(found, tilted, strict=True)]
     pace = sqrt(sum(float(np.mean(pull)) * (end[1] - end[0]) for pull, end in zip(pulls, ends, strict=True))) / fine
-    alone = 2 * float(epsilons[best])  # what is lost at once may be as much as epsilon
+    alone = 2 * float(epsilons[best])  # a single loss may be as large as epsilon
     nodes = []
     for pull, (_, slope, loss), end in zip(pulls, tilted, ends, strict=True):
         rarer = np.log(max(np.max(pull), 1e-300)) - np.log(np.maximum(pull, 1e-300))
@@ -248,7 +250,7 @@ def plan_transform(found: Sequence[Release], delta: float, tilt: float | None) -
 
 
 def _placed(pace: Array, low: float, high: float) -> Array:
-    """Nodes from one end to the other, ``pace`` of them a unit of z, by cell; at most `_MOST_NODES`."""
+    """Nodes from one end to the other, ``pace`` per unit of z in each cell; at most about `_MOST_NODES`."""
     edges = np.linspace(low, high, len(pace) + 1)
     counted = np.append(0.0, np.cumsum(np.maximum(pace, 1 / _WIDEST))) * (edges[1] - edges[0])
     return np.interp(np.linspace(0.0, counted[-1], min(ceil(counted[-1]), _MOST_NODES) + 1), counted, edges)
@@ -265,14 +267,14 @@ def moments_of(loss: Array, mass: Array) -> Array:
 
 @dataclass(frozen=True)
 class Composition:
-    """The law of the sum of all losses, tilted by lam = ``tilt``, on a window of the lattice.
+    """Law of the sum of all losses, tilted by lam = ``tilt``, on a window of the lattice.
 
     Attributes:
         first: lattice index of the first loss of the window.
         weights: c, shape (n,), from the first loss on.
         log_scale: log of the product of Y^T, as a ball.
-        error: bound on the l1 norm of the error of the weights.
-        lost: bound on the mass above the window and at infinity.
+        error: upper bound of the l1 norm of the error of the weights.
+        lost: upper bound of the mass above the window and at infinity.
     """
 
     spacing: float
@@ -285,13 +287,13 @@ class Composition:
 
     @classmethod
     def of(cls, found: Sequence[Release], delta: float, tilt: float | None = None) -> "Composition | None":
-        """Compose releases near ``delta``; ``tilt`` is lam, None for the best. None where floats do not reach."""
+        """Compose releases near ``delta``, with lam = ``tilt`` or the best; None outside the range of floats."""
         plan = plan_transform(found, delta, tilt)
         return None if plan is None else cls.on(plan, found, delta)
 
     @classmethod
     def on(cls, plan: TransformPlan, found: Sequence[Release], delta: float) -> "Composition":
-        """Compose releases with a tilt and a grid that are given; any are valid."""
+        """Compose releases with a given tilt and grid; any are valid."""
         parts = [one.on_lattice(plan.spacing, nodes) for one, nodes in zip(found, plan.nodes, strict=True)]
         counts = [one.count for one in found]
         stop, above = _stop(parts, counts, plan.spacing, delta)
@@ -308,12 +310,12 @@ class Composition:
 
     @property
     def losses(self) -> Array:
-        """The losses of the window, exact."""
+        """Losses of the window, exact."""
         found: Array = self.spacing * (self.first + np.arange(len(self.weights), dtype=np.float64))
         return found
 
     def masses(self) -> Array:
-        """The masses of the losses of the window where ``tilt`` is 0, rounded up; their error is ``error``."""
+        """Masses of the losses of the window for ``tilt`` 0, rounded up; the error bound is ``error``."""
         if self.tilt:
             raise ValueError(f"masses are those of an untilted law, got tilt={self.tilt:g}")
         with precision():
@@ -321,7 +323,7 @@ class Composition:
         return found
 
     def delta(self, epsilon: float) -> float:
-        """An upper bound of the profile at epsilon, which is at least 0 and at least the first loss."""
+        """An upper bound of the profile at epsilon, which must be at least 0 and at least the first loss."""
         start = max(0, int(np.floor(epsilon / self.spacing)) - self.first)
         beyond = self.losses[start:] - epsilon
         kept = beyond > 0
@@ -334,15 +336,15 @@ class Composition:
             return upper(scale * (exact(total) + exact(self.error) / (1 + exact(self.tilt))) + exact(self.lost))
 
     def epsilon(self, delta: float) -> float:
-        """The least epsilon, nearly, at which `delta` is at most the one given; inf where there is none."""
+        """Nearly the smallest epsilon at which `delta` is at most the given one; inf if there is none."""
         losses = self.losses
         low, high = max(0.0, float(losses[0])), float(losses[-1])
         if high <= low or self.delta(high) > delta:
             return inf
         if (most := self.delta(low)) <= delta:
             return low
-        # False position on the log, where the profile is nearly straight; the end that stays put counts half, and
-        # every third time the middle is tried.
+        # False position on the log, where the profile is nearly straight. The fixed end counts half, and every
+        # third step is a bisection.
         left, right = _log_ratio(most, delta), _log_ratio(self.delta(high), delta)
         turn = 0
         while high - low > _CLOSE * high + 1e-12:
@@ -365,7 +367,7 @@ def _log_ratio(value: float, delta: float) -> float:
 
 
 def _tilted(part: LatticeLaw, plan: TransformPlan) -> tuple[Array, arb]:
-    """Tilted masses, folded, of sum about 1; and the log of what they are scaled by."""
+    """Return folded tilted masses with sum about 1, and the log of their scale."""
     weighed, shift, up = _weighed(part, plan.spacing, plan.tilt)
     tilted = weighed * up
     total = fsum(tilted)
@@ -376,11 +378,7 @@ def _tilted(part: LatticeLaw, plan: TransformPlan) -> tuple[Array, arb]:
 
 
 def _weighed(part: LatticeLaw, spacing: float, tilt: float) -> tuple[Array, float, float]:
-    """Masses times e^(lam l - s), the shift s, and a factor.
-
-    The factor covers the rounding of lam l, of e^(lam l - s) for exponents down to -700, and of a sum of a thousand
-    masses.
-    """
+    """Return masses times e^(lam l - s), the shift s, and a factor that covers rounding, also of a sum."""
     exponents: Array = np.asarray(tilt * (spacing * part.index), dtype=np.float64)
     with np.errstate(divide="ignore"):
         shift = float(np.max(exponents + np.log(part.mass)))
@@ -389,7 +387,7 @@ def _weighed(part: LatticeLaw, spacing: float, tilt: float) -> tuple[Array, floa
 
 
 def _stop(parts: Sequence[LatticeLaw], counts: Sequence[int], spacing: float, delta: float) -> tuple[int, float]:
-    """The end of the window, and the tilt that shows that little lies beyond; any values are valid."""
+    """Return the end of the window, and the tilt that bounds the mass beyond it; any values are valid."""
     moments = np.zeros_like(TILTS)
     for part, count in zip(parts, counts, strict=True):
         moments += count * moments_of(spacing * part.index.astype(np.float64), part.mass)
@@ -400,7 +398,7 @@ def _stop(parts: Sequence[LatticeLaw], counts: Sequence[int], spacing: float, de
 
 
 def _lost(parts: Sequence[LatticeLaw], counts: Sequence[int], stop: int, above: float, spacing: float) -> arb:
-    """Bound the mass of sums at or above ``stop`` (Chernoff) plus that of an infinite loss, from above."""
+    """Return an upper bound of the mass of sums at or above ``stop`` (Chernoff) and of infinite loss."""
     exponent, infinite, whole = arb(0), arb(0), arb(0)
     for part, count in zip(parts, counts, strict=True):
         weighed, shift, up = _weighed(part, spacing, above)
@@ -413,7 +411,7 @@ def _lost(parts: Sequence[LatticeLaw], counts: Sequence[int], stop: int, above: 
 
 
 def _convolved(folded: Sequence[Array], counts: Sequence[int]) -> tuple[Array, float]:
-    """The convolution of each law with itself as often as its count says, and a bound on the l1 norm of its error."""
+    """Return the convolution of all laws, each taken ``count`` times, and a bound of the l1 norm of its error."""
     length = len(folded[0])
     eta = 8 * _UNIT * log2(length) * max(fsum(one) for one in folded)
     spectrum: NDArray[np.complex128] = np.ones(length // 2 + 1, dtype=np.complex128)

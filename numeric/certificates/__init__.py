@@ -1,1 +1,1 @@
-"""Certificates of bounds, for anyone to check."""
+"""Certificates of bounds that anyone can check."""

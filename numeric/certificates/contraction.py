@@ -1,4 +1,4 @@
-"""Tables of contraction in certificates: masses at ratios on a lattice, and thresholds, both of which are choices."""
+"""Contraction tables in certificates: masses at ratios on a lattice, and thresholds, both freely chosen."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,17 +21,19 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 _COARSE, _FINE, _EACH = 60, (160, 100, 70, 50, 40), 100
-"""Nodes of a table: of a first one, of one that serves every longer run (the first that do), of one of many."""
+"""Numbers of nodes of a first table, of a table for every longer run (first success), and of one of many
+tables."""
 _LENGTHS, _CLEAN = (2.8, 2.2, 3.4), 2.4
-"""Ratio of the diameter over the square root of a block's steps to the noise, about."""
+"""Approximate ratios of the diameter over the square root of a block's steps to the noise."""
 _CLOSE, _ROUNDS, _BLOCKS = 1e-4, 400, 24
-"""A table that falls by less is final; most rounds until then; most blocks of a run that is followed from its start."""
+"""Relative decrease below which a table is final; maximum rounds until then; maximum blocks of a run that is
+followed from its start."""
 _LIFTS = (0.0, 1e-8, 1e-6, 1e-4)
-"""Shares of delta, or at an order of the table itself, by which a table is lifted until it falls."""
+"""Amounts, relative to delta or to the table itself at an order, by which a table is lifted until it decreases."""
 _LIFT = 1e-9
-"""Tables are lifted by so much for every block, well above rounding errors."""
+"""Relative lift of tables per block, well above rounding errors."""
 BEYOND = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0)
-"""Orders of bounds beyond the last node, relative to the requested order; number of last nodes that are tried."""
+"""Orders of bounds beyond the last node relative to the requested order, and the number of last nodes tried."""
 _CUTS = 12
 
 
@@ -45,7 +47,7 @@ class _Stage:
 
 @dataclass(frozen=True, eq=False)
 class Tabled:
-    """A table, its proof, and the masses in it at ratios from 1 on."""
+    """A table, its proof, and its masses at ratios from 1 on."""
 
     table: Table
     proof: Node
@@ -54,7 +56,7 @@ class Tabled:
 
 
 class Contraction:
-    """Proofs by contraction of a run with equal steps and full or cyclic batches; of others an `UncertifiedError`."""
+    """Contraction proofs of a run with equal steps and full or cyclic batches, else `UncertifiedError`."""
 
     def __init__(self, run: NoisySGD, assumption: Assumption, goal: Goal) -> None:
         if run.scheme.name not in ("full", "cyclic") or not run.constant:
@@ -65,7 +67,7 @@ class Contraction:
         self.run, self.assumption, self.goal = run, assumption, goal
 
     def best(self) -> Tabled:
-        """One table that serves every number of rounds, or one for each block where these are few."""
+        """Return one table for every number of rounds, or one per block if the blocks are few."""
         patterns = list(self._patterns())
         number, pattern = min(((self._settled(one, _COARSE, inf)[0], one) for one in patterns), key=lambda two: two[0])
         ways = [next((one for count in _FINE if (one := self._round(pattern, number, count)) is not None), None)]
@@ -78,7 +80,7 @@ class Contraction:
         return min(found, key=lambda one: self.goal.value(one.table))
 
     def _patterns(self) -> Iterator[list[_Stage]]:
-        """Blocks that go round, of which the last one ends with the sample."""
+        """Yield cycles of blocks, whose last block ends with the sample."""
         apart = self.run.diameter / self.run.noise_std_at(0)
         if self.run.period == 1:
             for w in dict.fromkeys(min(max(round((apart / m) ** 2), 1), self.run.steps) for m in _LENGTHS):
@@ -104,12 +106,12 @@ class Contraction:
         return gaussian_table(upper(exact(cost).sqrt())), node
 
     def _lattice(self, number: float, count: int) -> tuple[float, NDArray[np.int64]]:
-        """A spacing of logarithms, and multiples of it, for a number that is about known."""
+        """Return a spacing of logarithms and multiples of it, for an approximately known number."""
         logs = np.log(self.goal.nodes(number, count))
         return float(logs[1]), np.unique(np.round(logs / logs[1])).astype(np.int64)
 
     def _settled(self, pattern: Sequence[_Stage], count: int, number: float) -> tuple[float, "_Tables"]:
-        """The number after a round of a table that falls no more, and the tables before and in this round."""
+        """Return the number once a round no longer lowers the table, and the tables before and in this round."""
         number = min(number, self.goal.known, 10.0)
         for _ in range(3):
             tables, last = _Tables(*self._lattice(number, count), pattern), inf
@@ -128,7 +130,7 @@ class Contraction:
     def _round(self, pattern: Sequence[_Stage], number: float, count: int) -> Tabled | None:
         _, tables = self._settled(pattern, count, number)
         settled = tables.after[-1].ahead
-        for lift in _LIFTS:  # what is known contracts: a table that is lifted falls by a share of it
+        for lift in _LIFTS:  # by contraction, a lifted table decreases by a share of the lift
             lifted = settled * (1 + lift) if self.goal.delta is None else settled + lift * self.goal.delta
             tables.follow(Table(tables.g, lifted, lifted))
             if tables.falls:
@@ -162,7 +164,7 @@ class _Tables:
         self.convex = True
 
     def follow(self, before: Table | None) -> None:
-        """Go through all stages, from a table or from equal points."""
+        """Pass through all stages, from a table or from equal points."""
         known = dict[tuple[int, int], Block]()
         self.after, self.thresholds, self.before, self.convex = [], [], before or self.before, True
         for stage in self.stages:
@@ -184,18 +186,18 @@ class _Tables:
 
     @property
     def falls(self) -> bool:
-        """Tell whether no vertex of the table before all stages lies below the one after them."""
+        """Tell whether the table after all stages is at most the one before them at every vertex of the latter."""
         kinks = np.append(True, DiscretePair.of(self.before).q[len(self.g) :] > 0)
         return bool(np.all(self.after[-1].ahead[kinks] <= self.before.ahead[kinks]))
 
     def written(self, proof: Node) -> Tabled | None:
-        """The proof of the last table, each lifted more than the one before; None where 1 would be no vertex."""
+        """Return the last table with its proof, each table lifted; None if 1 would not be a vertex."""
         blocks, rising = list[Node](), not proof["round"]
         for k, (stage, table, thresholds) in enumerate(zip(self.stages, self.after, self.thresholds, strict=True)):
             atoms, lift = DiscretePair.of(table), 1 + _LIFT * (k + 1 if rising else 1)
             masses = [float(mass) * lift for mass in (*atoms.q[len(self.g) :], atoms.only_p)]
             over = sum(mass * (1 + g) for mass, g in zip(masses, [*self.g[1:], 0.0], strict=True)) - 1 + _LIFT
-            masses[0] -= max(over, 0.0) / (1 + self.g[1])  # the total variation is lower by next to nothing
+            masses[0] -= max(over, 0.0) / (1 + self.g[1])  # hardly changes the total variation
             if masses[0] < 0 or not self.convex:
                 return None
             listed = {"nodes": self.places[1:].tolist(), "masses": [dyadic(mass) for mass in masses]}
@@ -207,9 +209,9 @@ class _Tables:
 
 
 def table_moments(found: Tabled, order: float, bounds: Mapping[float, float]) -> tuple[float, float, Node]:
-    """Epsilon of (order, epsilon)-RDP out of a table and of a bound of a larger order, which it is, and choices."""
+    """Return the RDP epsilon from a table and a bound of a larger order, that order, and the choices."""
     a, g, (*masses, only) = exact(order), found.ratios, found.masses
-    # Below 1 masses q are p = q g, at 1/g.
+    # Masses q at ratios g have mirror images p = q g at 1/g below 1.
     low = sum((q * x ** (1 - a) for q, x in zip(masses, g[1:], strict=True)), arb(0))
     mirrored = sum((q * x for q, x in zip(masses, g[1:], strict=True)), only)
     total, sums = low + 1 - mirrored - sum(masses, arb(0)), list[arb]()

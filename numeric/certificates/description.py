@@ -17,11 +17,11 @@ Node = dict[str, Any]
 
 
 class UncertifiedError(InputError):
-    """A number is out of the checker's reach; another may not be."""
+    """The checker cannot verify a number; it may be able to verify another."""
 
 
 def seal_nodes(value: Any) -> Any:
-    """The same with a digest in every object, so that what is altered by accident is seen where it happened."""
+    """Add a digest to every object, so that accidental changes are detected at their location."""
     if isinstance(value, list):
         return [seal_nodes(one) for one in value]
     if not isinstance(value, dict):
@@ -40,12 +40,12 @@ def dyadic(value: float | arb) -> list[int]:
 
 
 def from_dyadic(value: list[int]) -> float:
-    """M 2^e of [m, e]."""
+    """Return m 2^e from [m, e]."""
     return float(arb((value[0], value[1])))
 
 
 def run_lengths(values: Iterable[float | arb]) -> list[list[int]]:
-    """Write numbers as rows [m, e, count] of equal ones."""
+    """Write numbers as rows [m, e, count] of equal numbers."""
     return [[*dyadic(value), len(list(group))] for value, group in groupby(values)]
 
 
@@ -53,7 +53,7 @@ def write_run(run: NoisySGD) -> Node:
     """Write a run.
 
     Raises:
-        InputError: it has weight decay, of which the format knows nothing.
+        InputError: the run has weight decay, which the format does not support.
     """
     if run.weight_decay:
         raise InputError(

@@ -1,6 +1,6 @@
 """Paths of shifts in certificates.
 
-A path is written by whose it is, where it begins, and how long its shifts are.
+A path is given by its start, its initial distance and the lengths of its shifts.
 """
 
 from dataclasses import replace
@@ -26,40 +26,40 @@ from lastiterate.numeric.shuffling.shuffled import View
 
 _LONGEST = 2_000_000
 _ROWS = 100_000
-"""Of equal shifts."""
+"""Maximum number of rows of equal shifts."""
 _PIECES = 1000
-"""Stretches of equal steps of a longer path."""
+"""Maximum number of stretches of equal steps of a longer path."""
 _CLOSE = 1e-9
-"""A path that is written step by step may cost so much more than its closed form."""
+"""Maximum relative excess cost of a path written step by step over its closed form."""
 
 
 class Paths:
-    """The paths of one run under one assumption."""
+    """Paths of one run under one assumption."""
 
     def __init__(self, run: NoisySGD, assumption: Assumption) -> None:
         self.run, self.assumption = run, assumption
 
     def sized(self, node: Node, program: ShiftProgram | None, window: Node) -> Node:
-        """The node with its range of sizes and the probability that a batch leaves it, for Poisson batches."""
+        """Add to a node of Poisson batches its range of sizes and the probability of leaving it."""
         if self.run.scheme.name != "poisson":
             return node
         law, others = Fraction(self.run.batch, self.run.dataset_size), self.run.dataset_size - 1
         sized = None if program is None else program.assumption
         low, high = 0 if law < 1 else others, others
         if isinstance(sized, Sized) and isinstance(sized.low, int) and isinstance(sized.high, int):
-            low, high = sized.low, sized.high  # of a schedule there is no certificate
+            low, high = sized.low, sized.high  # a schedule has no certificate
         tail = exact(tail_from(others, law, high + 1)) + exact(tail_from(others, 1 - law, others - low + 1))
         chance = upper((self.run.steps - window.get("since", 0)) * tail)
         return node | {"sizes": {"low": low, "high": high}, "chance": dyadic(chance)}
 
     def begun(self, program: ShiftProgram | None, start: int, distance: float) -> Node:
-        """The start of a window, and since when its distance there is tracked: from one point or from the diameter."""
+        """Return the start of a window, and the step from which its distance is tracked."""
         if start == 0 or distance >= self.run.diameter:
             return {"start": start, "since": start}
         return {"start": start, "since": 0 if program is None else program.skipped + self.run.steps - program.run.steps}
 
     def gaussian(self, found: Candidate) -> tuple[Node, float]:
-        """The proof that the last iterates are mu-GDP, and mu^2."""
+        """Return the proof that the last iterates are mu-GDP, and mu^2."""
         run: NoisySGD = self.run
         best: Any = found.optimum
         match run.scheme.name:
@@ -88,7 +88,7 @@ class Paths:
         return self.sized({"rule": "worst batches", "of": of}, best.program, of), cost
 
     def explicit(self, best: Any) -> tuple[Node, float]:
-        """A path in closed form where there is one, else step by step, and its cost."""
+        """Return a path, in closed form if there is one, else step by step, and its cost."""
         cost, path = upper(best.cost), best.path
         if best.route == "composition" and not (best.program is not None and best.program.initial):
             return _composed(cost), cost
@@ -105,13 +105,13 @@ class Paths:
         shifts = path.shifts if self.run.steps - start > 1 else np.zeros(1)
         if best.program is not None:
             cost = max(cost, upper(best.program.cost(Path(path.start, path.distance, shifts))))
-            if not cost <= upper(best.cost) * (1 + _CLOSE):  # what is left of rounding grows where updates expand
+            if not cost <= upper(best.cost) * (1 + _CLOSE):  # expanding updates amplify rounding errors
                 shifts = shifts * (1 + 1e-12)
                 cost = upper(best.program.cost(Path(path.start, path.distance, shifts)))
         return {"rule": "path", **where, "shifts": self.rows(shifts), "cost": dyadic(cost)}, cost
 
     def pieces(self, best: Any, where: Node) -> tuple[Node, float] | None:
-        """Distances where steps change, between which the best path is known in closed form; None where it is not."""
+        """Return distances at changes of the steps, if the best path between them has a closed form; else None."""
         start, shifts, z = where["start"], best.path.shifts, best.path.distance
         sizes = np.broadcast_to(self.run.step_size, self.run.steps)
         noise = np.broadcast_to(self.run.noise_std, self.run.steps)
@@ -136,7 +136,7 @@ class Paths:
         return {"rule": "straight", **where, "ends": ends[:-1], "cost": dyadic(upper(total))}, upper(total)
 
     def late(self, found: Candidate) -> tuple[Node, float]:
-        """The path of the order with every participation last in its epoch, under the greater of the two slopes."""
+        """Path of the order with every participation last in its epoch, under the larger of the two slopes."""
         view = View(self.run, self.assumption)
         late = view.late
         best: Any = found.optimum
@@ -153,18 +153,18 @@ class Paths:
         return {"rule": "late order", "of": self.path(None, path, cost)}, max(cost, found.pair.cost)
 
     def rows(self, shifts: Array) -> list[list[int]]:
-        """All shifts but the last, unless they are too many to be written down."""
+        """Write all shifts except the last; raises `UncertifiedError` if there are too many."""
         rows = run_lengths(shifts[:-1].tolist())
         _need_at_most(_ROWS, "shifts that differ", len(rows))
         return rows
 
     def path(self, program: ShiftProgram | None, path: Path, cost: float) -> Node:
-        """A path step by step."""
+        """Write a path step by step."""
         where = self.begun(program, path.start, path.distance)
         return {"rule": "path", **where, "shifts": self.rows(path.shifts), "cost": dyadic(cost)}
 
     def positions(self, found: Candidate) -> tuple[Node, float]:
-        """A path for every batch of an epoch: composition, that of the worst one moved, or the best one found."""
+        """Return a path per batch of an epoch: composition, the worst batch's path moved, or the best one."""
         run, most = self.run, found.pair.cost
         worst: Any = found.optimum
         count = min(run.batches, run.steps)

@@ -1,7 +1,7 @@
-"""Certificates of bounds: the choices behind a number, for a checker that computes everything else again.
+"""Certificates of bounds: the choices behind a number, for a checker that recomputes everything else.
 
-A certificate is a JSON object. `lastiterate.proofs_checks.certificates.checker`, one file that imports nothing of ours,
-says what each rule proves; docs/certificates.md shows how to read one.
+A certificate is a JSON object. `lastiterate.proofs_checks.certificates.checker`, a single file that imports none
+of our modules, states what each rule proves; docs/certificates.md shows how to read a certificate.
 """
 
 from bisect import bisect_right
@@ -43,15 +43,15 @@ from lastiterate.numeric.subsampling.poisson import BlockShares, ContractingBloc
 from lastiterate.numeric.subsampling.without_replacement import EventMixture
 
 _LONGEST = 1 << 16
-"""Of a lattice, whose convolutions are exact: a coarser one is taken where it would be longer."""
+"""Maximum length of a lattice with exact convolutions; a longer one is coarsened."""
 _WIDEST = 1 << 22
-"""Of the lattice of one step."""
+"""Maximum lattice index for one step."""
 _FAR = 100.0
-"""Losses beyond it have no room in the 320 bits in which chords are computed."""
+"""Largest loss for which 320 bits suffice to compute chords."""
 _BITS = 96
-"""Kept below delta."""
+"""Bits kept below delta."""
 _TRIMMED = 40
-"""Bits of delta by which all that is moved up at the ends is smaller."""
+"""The total mass moved up at the ends is below delta by this many bits."""
 FORMAT = "lastiterate certificate 1"
 _STANDING = (
     "every update is W <- Proj[W - step_size / batch_size * (sum of clipped gradients) + N(0, noise_std^2 I)]",
@@ -62,9 +62,9 @@ _STANDING = (
 
 
 def write_lattices(pair: DominatingPair, delta: float) -> tuple[float, Node]:
-    """An epsilon at what the probability of failure leaves of delta, and the lattices that prove it.
+    """Return an epsilon at delta minus the failure probability, and the lattices that prove it.
 
-    An `UncertifiedError` where no lattice is in the reach of the checker.
+    Raises `UncertifiedError` if the checker cannot handle any lattice.
     """
     value, lattices, most = 0.0, [], 1
     for side in ("remove", "add") if pair.steps[0].adjacency == "add_remove" else ("replace",):
@@ -108,7 +108,7 @@ def _releases(pair: DominatingPair, side: str) -> list[Release]:
 def certificate(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, found: Candidate
 ) -> Node:
-    """The certificate of a bound at an order, at a delta, or of mu; an `InputError` out of the checker's reach."""
+    """Write a certificate of a bound at an order, a delta, or of mu; raises `InputError` if impossible."""
     with precision():
         claim, proof = _Writer(run, assumption, found).claim(order, delta)
     body = {
@@ -125,7 +125,7 @@ def certificate(
 def least_certified(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, found: Sequence[Candidate]
 ) -> tuple[Node, Candidate] | None:
-    """The certificate of the least of some bounds of which there is one, and the bound; arguments as `certificate`."""
+    """Return the smallest bound that has a certificate, with the certificate; arguments as in `certificate`."""
     for one in sorted(found, key=lambda one: one.value(None if delta is not None else order, delta)):
         try:
             return certificate(run, assumption, order, delta, one), one
@@ -139,7 +139,7 @@ class _Writer:
         self.run, self.found, self.paths = run, found, Paths(run, assumption)
 
     def claim(self, order: float | None, delta: float | None) -> tuple[Node, Node]:
-        """The claim and its proof."""
+        """Return the claim and its proof."""
         found = self.found
         if isinstance(found, TableCandidate):
             return self.contracted(found, order, delta)
@@ -171,7 +171,7 @@ class _Writer:
         return {"quantity": "dp", "at": dyadic(delta), "value": dyadic(value)}, proof
 
     def contracted(self, found: TableCandidate, order: float | None, delta: float | None) -> tuple[Node, Node]:
-        """The claim of a table and its proof, or of the alternative bound if that is not larger."""
+        """Return the claim of a table and its proof, or those of the alternative bound if it is not larger."""
         beside = _Writer(self.run, self.paths.assumption, found.other)
         if order is None and delta is None:
             return beside.claim(order, delta)
@@ -194,7 +194,7 @@ class _Writer:
         return claim | {"value": dyadic(value)}, proof | {"of": made.proof}
 
     def rdp(self, found: Candidate, order: float) -> Node:
-        """The proof of a Renyi divergence."""
+        """Return the proof of a Renyi divergence."""
         chosen = found.choices
         if isinstance(chosen, EventMixture):
             return self.mixture(chosen, order)
@@ -208,7 +208,7 @@ class _Writer:
         return {"rule": "gaussian", "of": of, "rdp": dyadic(upper(exact(order) / 2 * exact(squared)))}
 
     def sampled(self, found: Candidate) -> Node:
-        """Sampled steps, with or without a window of shifts; their costs are filled in by `rdp`."""
+        """Write sampled steps, with or without a window of shifts; `rdp` fills in their costs."""
         if isinstance(found.choices, NoiseSplit):
             return self.window(found.choices, found)
         listed = [one.multiplier for one in found.pair.steps]
@@ -221,14 +221,14 @@ class _Writer:
         return self.paths.sized(node | _kinds(listed, each), None, node)
 
     def losses(self, found: Candidate, delta: float) -> tuple[float, Node]:
-        """An epsilon by the privacy losses of all steps, and its proof."""
+        """Return an epsilon from the privacy losses of all steps, and its proof."""
         pair = replace(found.pair, steps=tuple(found.pair.few_steps()))
         of = self.sampled(replace(found, pair=pair))
         value, choices = write_lattices(pair, lower(exact(delta) - exact(_chance(of))))
         return value, {"rule": "from losses", "of": of} | choices
 
     def mixture(self, chosen: EventMixture, order: float) -> Node:
-        """A bound outside an event, and bounds in it, in turn."""
+        """Combine a bound outside an event with successive bounds inside it."""
         parts = [self.rdp(one, order) for one in (chosen.inside, *chosen.beyond)]
         power, least = exact(order) - 1, exact(from_dyadic(parts[0]["rdp"]))
         chance = exact(_chance(parts[0]))
@@ -242,7 +242,7 @@ class _Writer:
         return {"rule": "ranges", "of": parts, "rdp": dyadic(value)}
 
     def window(self, chosen: NoiseSplit, found: Candidate) -> Node:
-        """A window of shifts."""
+        """Write a window of shifts."""
         shares, run = chosen.shares, self.run
         multipliers, start = chosen.multipliers, run.steps - len(chosen.multipliers)
         each = [(one, len(list(group))) for one, group in groupby(multipliers.tolist())]
@@ -261,7 +261,7 @@ class _Writer:
 
 
 def _blocks(block: ContractingBlock, start: int, length: int) -> Node:
-    """The blocks of a window, and the probability that one of those it rests on is not as it should be."""
+    """Write the blocks of a window, and the probability that a block it relies on violates its assumptions."""
     before = min(block.before, max(-(-start // block.steps), 1))
     counted = min(before, -(-start // block.steps)) + length // block.steps
     least, largest = block.sizes
@@ -270,7 +270,7 @@ def _blocks(block: ContractingBlock, start: int, length: int) -> Node:
 
 
 def _kinds(listed: list[float], each: Iterable[tuple[float, int]]) -> Node:
-    """Multipliers in rising order, and rows of the greatest of them that serves each of the steps."""
+    """Write increasing multipliers, and rows of the largest one that is at most that of each step."""
     rows = [[bisect_right(listed, one) - 1, count] for one, count in each]
     return {"prices": [{"multiplier": dyadic(one)} for one in listed], "kinds": rows}
 

@@ -1,6 +1,6 @@
 """Divergences of Gaussians and of their mixtures, each with a guaranteed direction of error.
 
-The law named first is always the numerator: D(P || Q) is an expectation of powers of P / Q.
+The first law is always the numerator: D(P || Q) is an expectation of powers of P / Q.
 """
 
 from lastiterate.numeric.divergences.mixtures import Enclosure as Enclosure

@@ -1,8 +1,9 @@
 """Rényi divergence of two mixtures of two Gaussians each, by quadrature with a certified error.
 
-All components have one standard deviation, the unit of length; p_i, a_i are the weights and means of the numerator P,
-q_k, c_k those of the denominator Q. The middle of I = E_Q (P/Q)^alpha = integral of f, D_alpha = log(I) / (alpha - 1),
-is `acb.integral`, whose flag is forwarded to log. Beyond X, for every k,
+All components have the same standard deviation, which is the unit of length. p_i, a_i are the weights and means of
+the numerator P, and q_k, c_k those of the denominator Q. The middle part of I = E_Q (P/Q)^alpha = integral of f,
+D_alpha = log(I) / (alpha - 1), is computed by `acb.integral`, whose flag is forwarded to log. Beyond X, for every
+k,
 
     f <= q_k^(1 - alpha) sum_i p_i exp(alpha (alpha - 1) (a_i - c_k)^2 / 2) phi(x - alpha a_i + (alpha - 1) c_k).
 
@@ -23,7 +24,7 @@ from lastiterate.numeric.errors import InputError, portion, positive, within
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 
 _WANTED_BITS = 44
-"""Relative accuracy asked of a ball: 6e-14, so that 1e-10 is kept with room to spare."""
+"""Required relative accuracy of a ball in bits: 6e-14, well below 1e-10."""
 
 _FIRST_BITS, _LAST_BITS = 72, 1 << 14
 _SPREAD = 1e50
@@ -31,7 +32,7 @@ _SPREAD = 1e50
 
 @dataclass(frozen=True)
 class Enclosure:
-    """The exact value lies in [lower, upper], both ends rounded outwards: a witness, and a privacy claim."""
+    """Interval [lower, upper] that contains the exact value, rounded outwards."""
 
     lower: float
     upper: float
@@ -57,7 +58,7 @@ class Enclosure:
 
 
 def refine(evaluate: Callable[[int], arb]) -> Enclosure:
-    """Evaluate a quantity of at least 0 with ever more bits until its ball is narrow; else an `ArithmeticError`."""
+    """Evaluate a nonnegative quantity to a narrow ball by increasing precision, else raise `ArithmeticError`."""
     bits = _FIRST_BITS
     while bits <= _LAST_BITS:
         with precision(bits):
@@ -70,12 +71,12 @@ def refine(evaluate: Callable[[int], arb]) -> Enclosure:
 
 
 def order(alpha: Any) -> float:
-    """The order of a Rényi divergence: finite, above 1."""
+    """Validate the order of a Rényi divergence: above 1 and below 1e9."""
     return within("alpha", alpha, "a number above 1 and below 1e9", lambda x: 1 < x < 1e9, "2 is customary.")
 
 
 def sampling_rate(q: Any) -> float:
-    """A sampling rate: in (0, 1], and at least 1e-50, below which floats of the result would vanish."""
+    """Validate a sampling rate in [1e-50, 1]; smaller rates would make results underflow."""
     number = portion("q", q, "a rate in (0, 1]", "give batch size over data size.")
     if number < 1 / _SPREAD:
         raise InputError(f"q needs a rate of at least 1e-50, got q={number:g}; round it up to 1e-50, a larger loss.")
@@ -83,7 +84,7 @@ def sampling_rate(q: Any) -> float:
 
 
 def positive_scale(name: str, value: Any) -> float:
-    """A standard deviation or a length in [1e-50, 1e50]."""
+    """Validate a standard deviation or a length in [1e-50, 1e50]."""
     number = positive(name, value)
     if not 1 / _SPREAD <= number <= _SPREAD:
         raise InputError(f"{name} needs a number in [1e-50, 1e50], got {name}={number:g}; change the unit of length.")
@@ -91,7 +92,7 @@ def positive_scale(name: str, value: Any) -> float:
 
 
 def ratio(noise: float, shift: float, widest: float = 1e4) -> None:
-    """Refuse a noise that is too small or too large beside the shift."""
+    """Raise `InputError` if the noise is too small or too large relative to the shift."""
     if not 1 / _SPREAD <= shift / noise <= 1.0001 * widest:
         raise InputError(
             f"noise needs to lie between {1 / widest:g} and 1e50 times the shift {shift:g}, got noise={noise:g}; "
@@ -100,17 +101,17 @@ def ratio(noise: float, shift: float, widest: float = 1e4) -> None:
 
 
 def finite(name: str, value: Any) -> float:
-    """A finite number."""
+    """Validate a finite number."""
     return within(name, value, "a finite number", isfinite, "give a position on the line.")
 
 
 Components = tuple[tuple[arb, arb], ...]
-"""Weights and means, the means distinct, rising, and in units of the noise; no weight is zero."""
+"""Nonzero weights and distinct increasing means, in units of the noise."""
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """(1 - weight) N(first, s^2) + weight N(second, s^2); s is given where it is used."""
+    """(1 - weight) N(first, s^2) + weight N(second, s^2); the functions that use it take s."""
 
     weight: float
     first: float
@@ -125,7 +126,7 @@ class Mixture:
         object.__setattr__(self, "second", finite("second", self.second))
 
     def parts(self) -> tuple[tuple[float, Fraction], ...]:
-        """Means, rising, and their exact weights, none of which is zero."""
+        """Increasing means and their exact nonzero weights."""
         weight = Fraction(self.weight)
         if self.first == self.second:
             return ((self.first, Fraction(1)),)
@@ -143,7 +144,7 @@ def renyi_mixtures(numerator: Mixture, denominator: Mixture, noise: Any = 1.0, *
 
     Raises:
         InputError: an argument is out of range.
-        ArithmeticError: the two laws are too near to one another, or too many widths apart, to be resolved.
+        ArithmeticError: the two laws are too close or too far apart to be resolved.
 
     >>> round(renyi_mixtures(Mixture(0.1, 0, 1), Mixture(0, 0, 1), alpha=20).middle, 6)  # S_up(0.1, 1; 20)
     7.576226
@@ -166,7 +167,7 @@ def renyi_mixtures(numerator: Mixture, denominator: Mixture, noise: Any = 1.0, *
 
 
 def renyi_moment(numerator: Components, denominator: Components, alpha: arb, bits: int) -> arb:
-    """E_Q (P/Q)^alpha as a ball of relative radius about 2^-bits; it is at least 1."""
+    """E_Q (P/Q)^alpha, at least 1, as a ball of relative radius about 2^-bits."""
     left, right = (_end(numerator, denominator, alpha, bits, side) for side in (-1, 1))
     peak = _peak(numerator, denominator, float(alpha.mid()), left, right)
     upper, under = _leading(numerator), _leading(denominator)
@@ -191,10 +192,10 @@ def renyi_moment(numerator: Components, denominator: Components, alpha: arb, bit
 
 
 def _leading(law: Components) -> Callable[[acb, bool], tuple[arb, arb, acb]]:
-    """Of x, log p and a of the component that leads there, and the log of law over p N(a, 1), which is small.
+    """Map x to log p and a of its dominant component, and the log of the law over p N(a, 1), which is small.
 
-    Pulling out the leading component leaves one square in the integrand, so that wide balls stay tight. Each choice is
-    the same analytic function wherever log may be taken, as both agree on the real line.
+    Factoring out the dominant component leaves one square in the integrand, so that wide balls stay tight. Each
+    choice is the same analytic function wherever log is analytic, because they agree on the real line.
     """
     (log_p, a), (log_q, b) = ((weight.log(), mean) for weight, mean in (law[0], law[-1]))
     tilt, level = b - a, (b * b - a * a) / 2 - log_q + log_p
@@ -211,10 +212,10 @@ def _leading(law: Components) -> Callable[[acb, bool], tuple[arb, arb, acb]]:
 
 
 def _tail(numerator: Components, denominator: Components, alpha: arb, end: arb, side: int) -> arb:
-    """The least of the bounds of the module docstring, over the component of the denominator that is kept."""
+    """Return the smallest of the module docstring's bounds over the components of the denominator."""
     bounds = []
     for weight, mean in denominator:
-        total = arb(0)  # squares are written as products: ** of a ball around 0 is not finite
+        total = arb(0)  # squares are products, since ** of a ball around 0 is not finite
         for p, a in numerator:
             reach = side * (end - alpha * a + (alpha - 1) * mean) / arb(2).sqrt()
             total += p * (alpha * (alpha - 1) * (a - mean) * (a - mean) / 2).exp() * reach.erfc() / 2
@@ -223,7 +224,7 @@ def _tail(numerator: Components, denominator: Components, alpha: arb, end: arb, 
 
 
 def _end(numerator: Components, denominator: Components, alpha: arb, bits: int, side: int) -> float:
-    """A point beyond which the tail is below 2^-bits; the moment is at least 1. Any answer is valid."""
+    """A point beyond which the tail is about below 2^-bits (the moment is at least 1); any value is valid."""
     nearest = []
     for weight, mean in denominator:
         ends = []
@@ -238,7 +239,7 @@ def _end(numerator: Components, denominator: Components, alpha: arb, bits: int, 
 
 
 def _peak(numerator: Components, denominator: Components, alpha: float, left: float, right: float) -> float:
-    """About the largest value of log f sqrt(2 pi), at the centres and on a coarse grid, in floats; a scale only."""
+    """Approximate maximum of log f sqrt(2 pi), at the centres and on a coarse grid, in floats; only a scale."""
     p, q = ([(log(float(w.mid())), float(m.mid())) for w, m in law] for law in (numerator, denominator))
     centres = [alpha * a - (alpha - 1) * c for _, a in p for _, c in q]
     x = np.concatenate([np.linspace(left, right, 65), centres])
@@ -249,7 +250,7 @@ def _peak(numerator: Components, denominator: Components, alpha: float, left: fl
 def _pieces(
     numerator: Components, denominator: Components, alpha: float, left: float, right: float
 ) -> list[tuple[float, float]]:
-    """[left, right] cut at the means and at the centres of the Gaussians that bound f, where its mass may lie."""
+    """Return [left, right] cut at the means and at the centres of the Gaussians that bound f."""
     p, q = ([float(m.mid()) for _, m in law] for law in (numerator, denominator))
     cuts = {alpha * a - (alpha - 1) * c for a in p for c in q} | set(p) | set(q)
     inside = [left, *(cut for cut in sorted(cuts) if left < cut < right)]

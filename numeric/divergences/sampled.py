@@ -1,14 +1,15 @@
-"""Two Gaussians, and the sampled Gaussian: a mixture against its base, the base against it, and a replaced sample.
+"""Divergences of two Gaussians, of the sampled Gaussian in both directions, and of a replaced sample.
 
-With base N(0, s^2) and mixture M = (1 - q) N(0, s^2) + q N(d, s^2), S_up(q, s; alpha) = D_alpha(M || N(0, s^2)) and
-S_down(q, s; alpha) = D_alpha(N(0, s^2) || M). A guarantee in both directions needs the larger, S_up. At an integer
-alpha it is a binomial sum, at any other order `renyi_mixtures`.
+With base N(0, s^2) and mixture M = (1 - q) N(0, s^2) + q N(d, s^2), S_up(q, s; alpha) = D_alpha(M || N(0, s^2))
+and S_down(q, s; alpha) = D_alpha(N(0, s^2) || M). A guarantee in both directions needs the larger, S_up. For
+integer alpha it is a binomial sum, otherwise `renyi_mixtures` computes it.
 
-A step on a batch drawn without replacement has, given the rest of the batch, the laws P = (1-q) N(x) + q N(y) and P' =
-(1-q) N(x) + q N(y'), with x, y, y' at pairwise distance at most d, and noise s; q = b/n, g = d/s. By advanced joint
-convexity D_alpha(P || P') <= log(1 + alpha (alpha-1) J) / (alpha-1) in both directions, with r = 1 + q (e^(g x - g^2/2)
-- 1), alpha (alpha-1) J = integral from g/2 to inf of phi(x) (r^alpha - 1) (1 - r^(1-alpha)) dx: up to X by
-`acb.integral`, beyond by phi r^alpha <= phi (1 - q + q e^(alpha (g x - g^2/2))). It is never below S_up at shift d.
+Given the rest of the batch, a step on a batch drawn without replacement has the laws P = (1-q) N(x) + q N(y) and
+P' = (1-q) N(x) + q N(y'), with x, y, y' at pairwise distance at most d, and noise s; q = b/n, g = d/s. By advanced
+joint convexity D_alpha(P || P') <= log(1 + alpha (alpha-1) J) / (alpha-1) in both directions. With r = 1 + q (e^(g
+x - g^2/2) - 1), alpha (alpha-1) J = integral from g/2 to inf of phi(x) (r^alpha - 1) (1 - r^(1-alpha)) dx. The
+integral is computed by `acb.integral` up to X and bounded beyond by phi r^alpha <= phi (1 - q + q e^(alpha (g x -
+g^2/2))). It is never below S_up at shift d.
 
 Source: docs/proofs/divergences.md, without_replacement.md; Balle & Wang 2018, theorem 5; Mironov, Talwar & Zhang
 2019, sections 3.1 to 3.3; Balle, Barthe & Gaboardi 2018, theorem 2; Sason & Verdú 2016, section VII.
@@ -34,7 +35,7 @@ from lastiterate.numeric.divergences.mixtures import (
 from lastiterate.numeric.rounding import exact
 
 _WHOLE_LIMIT = 4096
-"""Integer orders up to this are summed, larger ones integrated."""
+"""Integer orders up to this one use the sum, larger ones the integral."""
 
 
 def renyi_gaussian(difference: Any, std: Any, *, alpha: Any) -> Enclosure:
@@ -50,7 +51,7 @@ def renyi_gaussian(difference: Any, std: Any, *, alpha: Any) -> Enclosure:
 def gaussian_profile(m: arb, log_t: arb) -> arb:
     """H_t(N(m, 1) || N(0, 1)) for m > 0 and t = exp(log_t), as a ball: the integral of max(P - t Q, 0).
 
-    At t = e^epsilon it is the least delta for which P(S) <= e^epsilon Q(S) + delta for every event S.
+    At t = e^epsilon it is the smallest delta for which P(S) <= e^epsilon Q(S) + delta for every event S.
     """
     root = arb(2).sqrt()
     near, far = (log_t / m - m / 2) / root, (log_t / m + m / 2) / root
@@ -61,7 +62,7 @@ def s_up(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
     """D_alpha((1-q) N(0, noise^2) + q N(shift, noise^2) || N(0, noise^2)), enclosed: the mixture is the numerator.
 
     Args:
-        q: sampling rate in (0, 1]; exactly this float, so round a fraction such as 1/10 up.
+        q: sampling rate in (0, 1], taken as this exact float; round fractions such as 1/10 up.
         noise: standard deviation.
         alpha: the order, any real number above 1.
         shift: distance of the two means, in the unit of ``noise``.
@@ -99,7 +100,7 @@ def s_down(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
 
 
 def _binomial(q: float, noise: float, shift: float, alpha: int) -> arb:
-    """log E / (alpha - 1) with E the finite sum of the module docstring; terms by recursion."""
+    """Return log E / (alpha - 1), E the finite binomial sum, with terms computed recursively."""
     rate, half = exact(q), (exact(shift) / exact(noise)) ** 2 / 2
     odds = rate / (1 - rate)
     growth, grown = (2 * half).exp(), arb(1)  # the j-th exponential over the (j-1)-th is exp((j-1) d^2/s^2)
@@ -113,17 +114,17 @@ def _binomial(q: float, noise: float, shift: float, alpha: int) -> arb:
 
 
 def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
-    """The proved bound on D_alpha of one step without replacement, in both directions, enclosed; use its upper end.
+    """Proved bound on D_alpha of one step without replacement, in both directions, enclosed; use its upper end.
 
-    The divergence itself may be smaller. ``q``, the probability that the differing sample is in the batch, is exactly
-    this float, so round it up; ``shift`` is the greatest distance d of two outcomes of the step without its noise, at
-    most ten times the noise. An `InputError` where an argument is out of range.
+    The divergence itself may be smaller. ``q``, the probability that the differing sample is in the batch, is
+    taken as this exact float, so round it up. ``shift`` is the largest distance d of two outcomes of the step
+    without its noise, at most ten times the noise. Raises `InputError` if an argument is out of range.
 
     >>> replacement_step(0.1, 1.0, alpha=20, shift=2.0).upper >= s_up(0.1, 1.0, alpha=20, shift=2.0).upper
     True
     """
     q, s, d, alpha = sampling_rate(q), positive_scale("noise", noise), positive_scale("shift", shift), order(alpha)
-    ratio(s, d, widest=10)  # the quadrature takes up to seconds at 10 and minutes at 20, near order 1
+    ratio(s, d, widest=10)  # near order 1 the quadrature takes seconds at 10 and minutes at 20
 
     def value(bits: int) -> arb:
         power, distance = exact(alpha), exact(d) / exact(s)
@@ -133,14 +134,14 @@ def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enc
 
 
 def _excess(q: arb, g: arb, alpha: arb, bits: int) -> arb:
-    """Alpha (alpha - 1) J of the module docstring, as a ball: a middle by quadrature, and a tail by hand."""
+    """alpha (alpha - 1) J of the module docstring as a ball: middle by quadrature, tail by the bound."""
 
     def integrand(x: acb, analytic: bool) -> acb:
         u = g * x - g * g / 2
         if u.real.mid() < 1:
             ratio = (1 + q * u.expm1()).log(analytic=analytic)
             return (-x * x / 2).exp() * (alpha * ratio).expm1() * -((1 - alpha) * ratio).expm1()
-        # The same function, with one square pulled out so that wide balls stay tight.
+        # The same function with one square factored out, so that wide balls stay tight.
         rest = (q + (1 - q) * (-u).exp()).log(analytic=analytic)
         lead = alpha * rest - (x - alpha * g) * (x - alpha * g) / 2 + alpha * (alpha - 1) * g * g / 2
         return lead.exp() * (-alpha * (u + rest)).expm1() * ((1 - alpha) * (u + rest)).expm1()
@@ -155,7 +156,7 @@ def _excess(q: arb, g: arb, alpha: arb, bits: int) -> arb:
 
 
 def _peak(q: float, g: float, alpha: float) -> float:
-    """About the largest value of the logarithm of the integrand, in floats; a scale only."""
+    """Approximate maximum of the logarithm of the integrand, in floats; only a scale."""
     x = np.linspace(g / 2, alpha * g + 8, 402)[1:]
     u = g * x - g * g / 2
     log_ratio = np.where(u > 600, log(q) + u, np.log1p(q * np.expm1(np.minimum(u, 600))))
@@ -165,7 +166,7 @@ def _peak(q: float, g: float, alpha: float) -> float:
 
 
 def _end(q: arb, g: arb, alpha: arb, fine: arb) -> arb:
-    """A point beyond which the tail is below ``fine``, and not far beyond the first such point."""
+    """A point, nearly the smallest, beyond which the tail is at most ``fine``."""
     low, high = g / 2, alpha * g + 8
     while not _tail(q, g, alpha, high) <= fine:
         low, high = high, 2 * high

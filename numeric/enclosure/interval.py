@@ -1,8 +1,8 @@
 """Intervals whose two ends are exact balls, rounded outwards after every operation.
 
-A single ball (midpoint and radius) forgets that [0, 1] ends at 0: its radius keeps 30 bits, and a product of
-wide balls spills below zero. Branch and bound lives on such ends, so wide enclosures are kept as pairs. An
-operation outside its domain gives the whole line: nothing is known, nothing is raised.
+A single ball (midpoint and radius) cannot represent that [0, 1] ends exactly at 0: its radius keeps 30 bits, and a
+product of wide balls extends below zero. Branch and bound depends on such ends, so wide enclosures are kept as
+pairs. An operation outside its domain returns the whole line and raises nothing.
 """
 
 from collections.abc import Callable
@@ -26,27 +26,27 @@ def _outward(low: arb, high: arb) -> Interval:
 
 
 def point(ball: arb) -> Interval:
-    """The interval that a ball covers."""
+    """Interval that a ball covers."""
     return _outward(ball, ball)
 
 
 def hull(one: Interval, other: Interval) -> Interval:
-    """The least interval that holds both."""
+    """Smallest interval that contains both."""
     return (one[0] if one[0] <= other[0] else other[0]), (one[1] if one[1] >= other[1] else other[1])
 
 
 def add(one: Interval, other: Interval) -> Interval:
-    """The sum."""
+    """Sum of two numbers."""
     return _outward(one[0] + other[0], one[1] + other[1])
 
 
 def negative(one: Interval) -> Interval:
-    """The number with the other sign."""
+    """Negation of a number."""
     return -one[1], -one[0]
 
 
 def multiply(one: Interval, other: Interval) -> Interval:
-    """The product; zero times the unknown is unknown."""
+    """Product of two numbers; zero times an unbounded interval is the whole line."""
     (a, b), (c, d) = one, other
     if a >= 0 and c >= 0:
         return _outward(a * c, b * d)
@@ -54,14 +54,14 @@ def multiply(one: Interval, other: Interval) -> Interval:
 
 
 def _between(corners: list[arb]) -> Interval:
-    """The values of a function that is greatest and least at corners; the whole line where one is unknown."""
+    """Range of a function with its extremes at corners; the whole line if a corner is nan."""
     if any(corner.is_nan() for corner in corners):
         return WHOLE
     return min(corner.lower() for corner in corners), max(corner.upper() for corner in corners)
 
 
 def inverse(one: Interval) -> Interval:
-    """One over the number; the whole line where the interval meets zero."""
+    """Reciprocal of a number; the whole line if zero is inside the interval or its upper end."""
     if one[0] > 0 or one[1] < 0:
         return _outward(1 / one[1], 1 / one[0])
     if one[0] == 0 and one[1] > 0:
@@ -70,7 +70,7 @@ def inverse(one: Interval) -> Interval:
 
 
 def integer_power(one: Interval, n: int) -> Interval:
-    """The number to an integer power, with the sign of an even power kept."""
+    """Integer power of a number; an even power is nonnegative."""
     if n < 0:
         return inverse(integer_power(one, -n))
     if n == 0:
@@ -82,10 +82,9 @@ def integer_power(one: Interval, n: int) -> Interval:
 
 
 def real_power(base: Interval, exponent: Interval) -> Interval:
-    """base ** exponent for base >= 0; any part of the base below zero is taken as rounding and dropped.
+    """base ** exponent for base >= 0; any part of the base below zero is treated as rounding and dropped.
 
-    The caller must know that the exact base is not negative: a Sympy power with a fractional exponent is
-    real only there.
+    The caller must know that the exact base is nonnegative, as a fractional Sympy power is real only there.
     """
     low, high = base
     whole = exponent[0].unique_fmpz() if exponent[0] == exponent[1] else None
@@ -103,7 +102,7 @@ def real_power(base: Interval, exponent: Interval) -> Interval:
 
 
 def increasing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
-    """Lift a nondecreasing function of one ball; a failure of its domain gives the whole line."""
+    """Lift a nondecreasing function of one ball; outside its domain the result is the whole line."""
 
     def lifted(one: Interval) -> Interval:
         low = function(one[0])
@@ -122,7 +121,7 @@ def decreasing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]
 
 
 def absolute(one: Interval) -> Interval:
-    """The absolute value."""
+    """Absolute value of a number."""
     low, high = one
     if low >= 0:
         return one
@@ -132,10 +131,10 @@ def absolute(one: Interval) -> Interval:
 
 
 def minimum(parts: list[Interval]) -> Interval:
-    """The minimum of several numbers."""
+    """Minimum of several numbers."""
     return min(p[0] for p in parts), min(p[1] for p in parts)
 
 
 def maximum(parts: list[Interval]) -> Interval:
-    """The maximum of several numbers."""
+    """Maximum of several numbers."""
     return max(p[0] for p in parts), max(p[1] for p in parts)

@@ -1,13 +1,13 @@
 """The operations of a tape: functions on intervals, with enclosures of their partial derivatives.
 
 The two directions of the sampled Gaussian, D(M || N(0, s^2)) and D(N(0, s^2) || M), M = (1 - q) N(0, s^2) + q N(1,
-s^2), do not decrease in q, do not increase in s, and do not decrease in the order: the ends of a box hold the ends of
-the value, and each slope has its sign.
+s^2), are nondecreasing in q and in the order and nonincreasing in s. The extreme values over a box are therefore
+at its ends, and each slope has a known sign.
 
 Source: docs/proofs/divergences.md; Van Erven & Harremoes 2014, theorems 3, 9 and 13.
 """
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
+# Sympy and z3 have no stubs; pyright infers wider types from their sources than they document.
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
 
@@ -27,7 +27,8 @@ from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 
 _LEAST_BITS = 96
 _MOST_WIDTHS = 1000
-"""Means farther apart than this in units of the noise are left unknown: quadrature would take too long."""
+"""Means farther apart than this in units of the noise give the whole line, since quadrature would take too
+long."""
 
 _RISING: Interval = (arb(0), arb("inf"))
 _FALLING: Interval = (-arb("inf"), arb(0))
@@ -36,9 +37,9 @@ _End = tuple[fmpz, fmpz]
 
 
 def sampled_value(args: list[Interval], *, up: bool) -> Interval:
-    """The divergence over a box of (rate, noise, order); the whole line where the box leaves the domain.
+    """Divergence over a box of (rate, noise, order); the whole line if the box leaves the domain.
 
-    The mixture is the numerator where ``up`` is set, else the base.
+    The mixture is the numerator if ``up``, else the base.
     """
     rate, noise, order = args
     ends = [end for interval in args for end in interval]
@@ -52,7 +53,7 @@ def sampled_value(args: list[Interval], *, up: bool) -> Interval:
 
 
 def sampled_partials(args: list[Interval], value: Interval) -> list[Interval]:
-    """The signs of the three slopes, which is all that is known of them, and only inside the domain."""
+    """Return the signs of the three slopes inside the domain, where nothing else is known; whole lines outside."""
     if not value[1].is_finite():
         return [WHOLE] * len(args)
     return [_RISING, _FALLING, _RISING]
@@ -69,7 +70,7 @@ def _at(up: bool, bits: int, *point: _End) -> arb:
 
 
 class UnsupportedError(ValueError):
-    """The expression holds something that has no enclosure here."""
+    """The expression contains a part that has no enclosure here."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def _unary(function: Callable[[Interval], Interval], slope: Callable[[Interval],
 
 
 def _swing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
-    """Sine and cosine are not monotone: one ball, cut to [-1, 1]."""
+    """Lift sine or cosine, which are not monotone, by one ball clipped to [-1, 1]."""
 
     def lifted(x: Interval) -> Interval:
         if not (x[0].is_finite() and x[1].is_finite()):
@@ -100,7 +101,7 @@ def _swing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
 
 
 def _cut(low: int, high: int | None, lifted: Callable[[Interval], Interval]) -> Callable[[Interval], Interval]:
-    """The function on the part of an interval that lies in its domain; the whole line where there is none."""
+    """Restrict a function to the part of an interval in its domain; the whole line if there is none."""
 
     def cut(x: Interval) -> Interval:
         ends = (x[0] if x[0] >= low else arb(low)), (x[1] if high is None or x[1] <= high else arb(high))
@@ -126,7 +127,7 @@ def _one_minus_square(x: Interval) -> Interval:
 
 
 def _rpositive(x: Interval) -> Interval:
-    """One over a positive number; unknown where it may be less, for no slope holds across a pole."""
+    """Reciprocal of a positive number; the whole line otherwise, since no slope holds across a pole."""
     return iv.inverse(x) if x[0] > 0 else WHOLE
 
 
@@ -198,7 +199,7 @@ REWRITTEN: Final[dict[type, Callable[..., sp.Expr]]] = {
     sp.Mod: lambda x, y: x - y * sp.floor(x / y),
     sp.Heaviside: lambda x, middle: sp.Piecewise((0, x < 0), (middle, sp.Eq(x, 0)), (1, True)),
 }
-"""Functions by those above; the gamma function for positive arguments."""
+"""Functions expressed by those above; the gamma function for positive arguments only."""
 
 
 def _product(args: list[Interval]) -> Interval:
@@ -210,7 +211,7 @@ def _product_partials(args: list[Interval], _: Interval) -> list[Interval]:
 
 
 def _choice_partials(args: list[Interval], chosen: Interval) -> list[Interval]:
-    """Each argument of a minimum or maximum gets weight 1, 0, or anything between (Clarke's gradient)."""
+    """Give each argument of a minimum or maximum weight 1, 0, or [0, 1] (Clarke's gradient)."""
     possible = [arg[0] <= chosen[1] and arg[1] >= chosen[0] for arg in args]
     if sum(possible) == 1:
         return [ONE if p else (arb(0), arb(0)) for p in possible]
@@ -248,7 +249,7 @@ _SAMPLED: Final[dict[type, Operation]] = {
 
 
 def choice_operation(relation: type) -> Operation:
-    """First value where the gap stands in the relation to zero, else the second; both where that is unclear."""
+    """Select the first value if the relation of the gap to zero holds, else the second; the hull if undecided."""
 
     def pick(gap: Interval) -> int:
         above, below = gap[0] > 0, gap[1] < 0
@@ -279,7 +280,7 @@ def choice_operation(relation: type) -> Operation:
 
 
 def operation_of(expression: sp.Expr) -> tuple[Operation, tuple[sp.Expr, ...]]:
-    """The operation at the root of an expression, and its arguments; `UnsupportedError` where it has no enclosure."""
+    """Operation at the root of an expression and its arguments; raises `UnsupportedError` if unknown."""
     if isinstance(expression, sp.Add):
         return _SUM, expression.args
     if isinstance(expression, sp.Mul):
@@ -298,7 +299,7 @@ def operation_of(expression: sp.Expr) -> tuple[Operation, tuple[sp.Expr, ...]]:
 
 
 def enclose_number(expression: sp.Expr) -> arb:
-    """A ball around a number without parts, at the working precision; `UnsupportedError` where it is not known."""
+    """A ball around an atomic number, at the working precision; raises `UnsupportedError` if unknown."""
     if isinstance(expression, sp.Rational):
         return arb(fmpq(int(expression.p), int(expression.q)))
     if isinstance(expression, sp.Float):

@@ -1,20 +1,20 @@
-"""Guaranteed enclosures of Sympy expressions, of their gradients, and of integrals and infinite sums in numbers.
+"""Guaranteed enclosures of Sympy expressions, of their gradients, and of numerical integrals and infinite sums.
 
-`Tape` compiles an expression once into a list of interval operations; running it gives an enclosure of the exact value
-over a box, and a reverse sweep an enclosure of every partial derivative. `enclose` is the short way for one evaluation.
+`Tape` compiles an expression once into a list of interval operations. Running it encloses the exact value over a
+box, and a reverse sweep encloses every partial derivative. `enclose` is a shortcut for one evaluation.
 
-No enclosure is given of an integral or a sum that may not exist. An integral needs an integrand that is continuous on
-its closed interval: the interval is cut until ball arithmetic shows on every part that each operation is defined. Its
-value is Arb's. A sum over k >= a is taken up to k = N; the rest obeys one of two lemmas, whose suppositions are
-enclosed in u = 1/k on [0, 1/N]:
+Integrals and sums are enclosed only if they are shown to exist. An integral needs an integrand that is continuous
+on its closed interval: the interval is subdivided until ball arithmetic shows on every part that each operation is
+defined. Arb then computes its value. A sum over k >= a is computed up to k = N. The rest is bounded by one of two
+lemmas, whose assumptions are checked by enclosures in u = 1/k on [0, 1/N]:
 
-- |f(k + 1)| <= q |f(k)| with q < 1 for k >= N: the rest is at most |f(N)|/(1 - q), by a geometric series; and where
+- |f(k + 1)| <= q |f(k)| with q < 1 for k >= N: the rest is at most |f(N)|/(1 - q), by a geometric series. If
   f(k + 1)/f(k) is between q and r in [0, 1), it is between f(N)/(1 - q) and f(N)/(1 - r).
-- c <= f(k) k^p <= C with p > 1 for k >= N: k^-p decreases, so its sum is between the integrals of it from N and from
+- c <= f(k) k^p <= C with p > 1 for k >= N: k^-p decreases, so its sum is between its integrals from N and from
   N - 1 on, which are N^(1 - p)/(p - 1) and (N - 1)^(1 - p)/(p - 1).
 """
 
-# Sympy and flint have no stubs; what pyright infers from their sources is wider than what they document.
+# Sympy and flint have no stubs; pyright infers wider types from their sources than they document.
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
 
@@ -47,7 +47,7 @@ _ENTIRE: Final[Mapping[type, Callable[[Any], Any]]] = {
     sp.cosh: lambda z: z.cosh(), sp.erf: lambda z: z.erf(), sp.erfc: lambda z: z.erfc(),
 }  # fmt: skip
 MAX_TERMS = 5000
-"""A sum of more terms than this is not written out."""
+"""Maximum number of terms of a finite sum or product."""
 
 
 def is_limit(part: sp.Basic) -> bool:
@@ -56,7 +56,7 @@ def is_limit(part: sp.Basic) -> bool:
 
 
 def exists(part: sp.Basic) -> bool:
-    """Tell whether an integral or an infinite sum in numbers is shown to exist."""
+    """Tell whether a numerical integral or infinite sum is shown to exist."""
     try:
         enclose_limit(part)
     except UnsupportedError:
@@ -65,7 +65,7 @@ def exists(part: sp.Basic) -> bool:
 
 
 def enclose_limit(part: sp.Integral | sp.Sum) -> arb:
-    """A finite ball around an integral or a sum; `UnsupportedError` where it is not shown to exist, or is no number."""
+    """A finite ball around a numerical integral or sum; raises `UnsupportedError` if it may not exist."""
     return _enclosed(part, ctx.prec)
 
 
@@ -95,7 +95,7 @@ def _integral(part: sp.Integral) -> arb:
 
 
 def _continuous(body: sp.Expr, letter: sp.Symbol, where: arb, depth: int) -> None:
-    """Raise an error unless each operation of a real expression is shown to be defined, and continuous, on a ball."""
+    """Raise `UnsupportedError` unless each operation of a real expression is defined and continuous on a ball."""
     try:
         if _value(body, letter, where).is_finite():
             return
@@ -144,7 +144,7 @@ def _rest(body: sp.Expr, letter: sp.Symbol, first: int, term: arb) -> arb:
 
 
 def _everywhere(f: sp.Expr, x: sp.Symbol, first: int) -> None:
-    """Raise an `UnsupportedError` unless a term is made of operations that are defined at every x >= ``first``."""
+    """Raise `UnsupportedError` unless all operations of a term are defined at every x >= ``first``."""
     for part in sp.preorder_traversal(f):
         inside = part.args[0] if isinstance(part, sp.log | sp.Pow | sp.factorial) else sp.S.One
         whole = isinstance(part, sp.Pow) and part.exp.is_Integer and part.exp > 0
@@ -155,9 +155,9 @@ def _everywhere(f: sp.Expr, x: sp.Symbol, first: int) -> None:
 
 
 def _value(part: sp.Expr, letter: sp.Symbol, at: Any, analytic: bool = False) -> Any:
-    """The expression at a ball, real or complex; every operation is defined there, and with ``analytic`` holomorphic.
+    """Value at a real or complex ball on which every operation is defined, and with ``analytic`` holomorphic.
 
-    An `UnsupportedError` where it may not be, or is not known how to be enclosed.
+    Raises `UnsupportedError` if an operation may be undefined or has no enclosure.
     """
     if part == letter:
         return at
@@ -212,8 +212,8 @@ class Tape:
         symbols: the inputs, in the order in which `value` and `gradient` take them.
 
     Raises:
-        UnsupportedError: on compiling something that has no enclosure here (an integral that may not exist, a sum whose
-            limits are not whole numbers, a free symbol that is not among the inputs).
+        UnsupportedError: the expression has a part without an enclosure here (an integral that may not exist, a
+            sum whose limits are not whole numbers, a free symbol that is not an input).
 
     >>> from sympy.abc import x
     >>> low, high = Tape(x**2 - x, (x,)).value([(arb(2), arb(3))])
@@ -232,14 +232,13 @@ class Tape:
         self._cache: dict[int, list[tuple[int, Interval]]] = {}
 
     def value(self, box: Sequence[Interval]) -> Interval:
-        """An enclosure of the expression wherever on the box it is defined; the box has one interval a symbol."""
+        """Enclose the expression where it is defined on the box, which has one interval per symbol."""
         return self._run(box)[self._output]
 
     def gradient(self, box: Sequence[Interval]) -> tuple[Interval, tuple[Interval, ...]]:
         """Enclosures of the value and of each partial derivative over the box.
 
-        At a kink (minimum, maximum, absolute value) they enclose Clarke's generalized gradient, for which the
-        mean value theorem holds.
+        At a kink they enclose Clarke's generalized gradient, for which the mean value theorem holds.
         """
         values = self._run(box)
         zero = (arb(0), arb(0))
@@ -300,7 +299,7 @@ class Tape:
         return slot
 
     def _choice(self, condition: sp.Basic, value: int, otherwise: int) -> int:
-        """``value`` where the condition holds, else ``otherwise``: by the sign of the difference of its sides."""
+        """Select ``value`` if the condition holds, else ``otherwise``, by the sign of its gap."""
         if isinstance(condition, sp.And):
             for part in condition.args:
                 value = self._choice(part, value, otherwise)
@@ -335,10 +334,10 @@ _tape = lru_cache(maxsize=512)(Tape)
 
 
 def enclose(expression: sp.Expr, values: Mapping[sp.Symbol, arb]) -> arb:
-    """A ball that certainly holds the expression's value, for every point of the given balls.
+    """A ball that contains the expression's value for every point of the given balls.
 
-    Symbols in the limits of a sum need exact whole values. The ball is the whole line where the expression
-    leaves its domain. Precision is python-flint's ``ctx.prec``.
+    Symbols in the limits of a sum need exact whole values. The ball is the whole line if the expression leaves its
+    domain. Precision is python-flint's ``ctx.prec``.
 
     Raises:
         UnsupportedError: see `Tape`.

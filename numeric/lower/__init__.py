@@ -1,4 +1,4 @@
-"""Certified lower bounds: what some run that meets the assumptions really loses."""
+"""Certified lower bounds: the privacy loss of an explicit run that satisfies the assumptions."""
 
 from lastiterate.numeric.lower.bounds import LowerBound, lower_bound, lower_bounds
 from lastiterate.numeric.lower.witness import Witness, replay

@@ -1,24 +1,25 @@
-"""Audits: lower confidence limits of epsilon and mu from the runs of an attack, and the claims that they refute.
+"""Audits: lower confidence limits of epsilon and mu from the runs of an attack, and the claims they refute.
 
 The counts of right and wrong answers at one threshold, learned from other runs, give
 
     epsilon >= max(log((1 - delta - FPR) / FNR), log((1 - delta - FNR) / FPR)),   mu >= -(z(FPR) + z(FNR)),
 
-Liang et al. 2026, (20), at the upper Clopper-Pearson limits of the rates of the answer "the run saw these data", z the
-inverse of the standard normal distribution function: both fall where a rate rises. Observed rates give no bound.
+by Liang et al. 2026, (20), evaluated at the upper Clopper-Pearson limits of the error rates of the answer "the run
+used this sample". z is the standard normal quantile function. Both bounds decrease in each rate. Observed rates
+give no bound.
 
-All scores together give more, and need no runs to learn a threshold. A score is a number computed from a
-released model by a rule that was fixed before these runs.
+All scores together give more, and need no runs to learn a threshold. A score is a number computed from a released
+model by a rule that was fixed before these runs.
 
-AUC    A run with the sample has a larger score than one without, ties counted half, with probability
-       A <= Phi(mu / sqrt 2) under mu-GDP. The observed share U is a mean over all pairs, and E f(U) <= E f(B / n) for
-       convex f, where B is Binomial(n, A) and n the smaller number of runs. So P(U >= x) <= E max(B - t, 0) / (n x - t)
-       for every t < n x, and A is doubted where U is at least the mean of the worst share ``doubt`` of B / n.
-Curve  Clopper-Pearson limits of both rates of wrong answers at every threshold of a list, all at once.
+AUC    Under mu-GDP, a run with the sample scores higher than one without, ties counted half, with probability
+       A <= Phi(mu / sqrt 2). The observed share U is a mean over all pairs, and E f(U) <= E f(B / n) for convex f,
+       where B is Binomial(n, A) and n the smaller number of runs. So P(U >= x) <= E max(B - t, 0) / (n x - t) for
+       every t < n x. A is rejected if U is at least the mean of the largest ``doubt`` fraction of B / n.
+Curve  Simultaneous Clopper-Pearson limits of both error rates at every threshold of a list.
 
-The curve can refute any claim about the two laws, the AUC as used here only a claim of mu-GDP.
-Source: docs/proofs/lower_bounds.md; Hoeffding 1963; Clopper & Pearson 1934; Kairouz, Oh & Viswanath 2015; Dong, Roth &
-Su 2022 for mu.
+The curve can refute any claim about the two laws; the AUC as used here refutes only a claim of mu-GDP. Source:
+docs/proofs/lower_bounds.md; Hoeffding 1963; Clopper & Pearson 1934; Kairouz, Oh & Viswanath 2015; Dong, Roth & Su
+2022 for mu.
 """
 
 from collections.abc import Callable
@@ -41,17 +42,17 @@ if TYPE_CHECKING:
     from lastiterate.numeric.lower.one_run import OneRun
 
 DOWN: Final = 1 - 1e-12
-"""More than the rounding of scipy's inverse functions and of a logarithm."""
+"""Factor that covers the rounding of scipy's inverse functions and of a logarithm."""
 _ABSOLUTE: Final = 1e-12
-"""The same for differences, which may nearly cancel."""
+"""Absolute rounding margin for differences, which may nearly cancel."""
 _BEYOND: Final = 700.0
-"""No float is e to a much larger power."""
+"""Largest exponent whose exponential is computed in floats."""
 _MARGIN: Final = 1e-10
 _MARGIN_OF_RUN: Final = 1e-15
-"""Together, the second times the runs, more than the rounding of scipy's binomial tails, as a part of a share."""
+"""`_MARGIN` plus this times the runs covers the relative rounding error of scipy's binomial tails."""
 _HALVINGS: Final = 40
 _SHARES = (0.0, 0.25, 0.5, 1.0)
-"""Of the epsilon of a bound: where its profile is compared with the curve."""
+"""Fractions of a bound's epsilon at which its profile is compared with the curve."""
 
 
 def rates_at_most(wrong: NDArray[np.int64], runs: int, doubt: float) -> Array:
@@ -65,7 +66,7 @@ def rates_at_most(wrong: NDArray[np.int64], runs: int, doubt: float) -> Array:
 
 
 def epsilon_of_rates(fpr: float, fnr: float, delta: float) -> float:
-    """The least epsilon at ``delta`` of laws that a test distinguishes with these rates; -inf where any; not rounded.
+    """Smallest epsilon at ``delta`` of laws that a test tells apart with these rates; not rounded, may be -inf.
 
     >>> round(epsilon_of_rates(0.1, 0.5, 1e-5), 4)  # log(.5 / .1) and log(.9 / .5)
     1.6094
@@ -79,7 +80,7 @@ def epsilon_of_rates(fpr: float, fnr: float, delta: float) -> float:
 
 
 def mu_of_rates(fpr: float, fnr: float) -> float:
-    """The least mu of a Gaussian pair that a test distinguishes with these rates; rounded down, at least 0.
+    """Smallest mu of a Gaussian pair that a test tells apart with these rates; rounded down, at least 0.
 
     >>> round(mu_of_rates(0.025, 0.025), 3)
     3.92
@@ -90,7 +91,7 @@ def mu_of_rates(fpr: float, fnr: float) -> float:
 
 
 def delta_of_rates(fpr: float, fnr: float, epsilon: float) -> float:
-    """The least delta at ``epsilon`` of laws that a test distinguishes with these rates; rounded down, at least 0.
+    """Smallest delta at ``epsilon`` of laws that a test tells apart with these rates; rounded down, at least 0.
 
     >>> round(delta_of_rates(0.1, 0.5, 0.0), 3)
     0.4
@@ -103,12 +104,12 @@ def delta_of_rates(fpr: float, fnr: float, epsilon: float) -> float:
 
 @dataclass(frozen=True)
 class Scores:
-    """Limits from all scores, of the AUC and of the trade-off curve. They hold together at confidence ``level``.
+    """Limits of the AUC and of the trade-off curve from all scores, simultaneous at confidence ``level``.
 
     Attributes:
         auc: measured share of pairs in which the run with the sample has the larger score, ties counted half.
         auc_at_least: lower limit of its expectation.
-        curve: tests by thresholds, upper limits of (false positive rate, false negative rate) each.
+        curve: upper limits (false positive rate, false negative rate) of threshold tests.
     """
 
     auc: float
@@ -118,27 +119,26 @@ class Scores:
 
     @property
     def mu(self) -> float:
-        """Lower limit of mu, from the AUC or from the curve; refutes a claim of mu-GDP, and no other."""
+        """Lower limit of mu, from the AUC or the curve; refutes only claims of mu-GDP."""
         return max([mu_of_auc(self.auc_at_least), *(mu_of_rates(*rates) for rates in self.curve)])
 
     def epsilon(self, delta: float) -> float:
-        """Lower limit of epsilon, for all delta in (0, 1) at once, at least 0; refutes any (epsilon, delta)."""
+        """Lower limit of epsilon, at least 0, simultaneous for all delta in (0, 1); refutes any DP claim."""
         delta = chance("delta", delta)
         return max([0.0, *(epsilon_of_rates(*rates, delta) * DOWN for rates in self.curve)])
 
     def delta(self, epsilon: float) -> float:
-        """Lower limit of the profile at ``epsilon`` >= 0, of the worse order of the laws, for all epsilon at once."""
+        """Lower limit of the larger of both profiles at ``epsilon`` >= 0, simultaneous for all epsilon."""
         return max([0.0, *(delta_of_rates(*rates, epsilon) for rates in self.curve)])
 
 
 def all_scores(with_it: ArrayLike, without: ArrayLike, *, level: float = 0.95) -> Scores:
-    """The limits from the scores of independent runs; half of the doubt is for the AUC, half for the curve.
+    """Compute limits from the scores of independent runs; half of 1 - level is for the AUC, half for the curve.
 
-    Scores of the runs with the sample, shape (positives,), should be the larger ones; ``without`` has shape
-    (negatives,).
+    Runs with the sample, shape (positives,), should have the larger scores; ``without`` has shape (negatives,).
 
     Raises:
-        InputError: scores that are not a list of numbers, or a level outside (0, 1).
+        InputError: scores are not a list of numbers, or the level is outside (0, 1).
 
     >>> found = all_scores(np.arange(100.0) + 50, np.arange(100.0))
     >>> found.auc, round(found.auc_at_least, 3), round(found.mu, 2), round(found.epsilon(1e-5), 2)
@@ -153,7 +153,7 @@ def all_scores(with_it: ArrayLike, without: ArrayLike, *, level: float = 0.95) -
 
 
 def auc(with_it: Array, without: Array) -> float:
-    """The share of pairs in which the run with the sample has the larger score, ties counted half.
+    """Share of pairs in which the run with the sample has the larger score, ties counted half.
 
     >>> auc(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     0.875
@@ -164,10 +164,9 @@ def auc(with_it: Array, without: Array) -> float:
 
 
 def auc_limits(shares: Array, runs: int, doubt: float) -> Array:
-    """Lower limits of the expectation of an AUC from observed ones, each above it with probability at most ``doubt``.
+    """Lower limits of the expected AUC from observed AUCs, each too large with probability at most ``doubt``.
 
-    ``shares`` has shape (audits,), ``runs`` is the smaller of the numbers of runs of the two sides. The limits, shape
-    (audits,), are rounded down; at share 1 that of Clopper and Pearson, doubt^(1 / runs).
+    Shapes are (audits,); ``runs`` is that of the smaller side. Rounded down; at share 1, doubt^(1 / runs).
     """
     low, high = np.zeros_like(shares), np.ones_like(shares)
     surely = shares - (_MARGIN + _MARGIN_OF_RUN * runs)
@@ -179,7 +178,7 @@ def auc_limits(shares: Array, runs: int, doubt: float) -> Array:
 
 
 def mu_of_auc(area: float) -> float:
-    """The least mu under which a test between the two orders of a pair is right with this probability; rounded down.
+    """Smallest mu for which a test can order a pair correctly with this probability; rounded down.
 
     >>> round(mu_of_auc(0.76), 3), mu_of_auc(0.4)
     (0.999, 0.0)
@@ -188,7 +187,7 @@ def mu_of_auc(area: float) -> float:
 
 
 def _worst_mean(rates: Array, runs: int, doubt: float) -> Array:
-    """The least of (t + E max(B - t, 0) / doubt) / runs over a few t, B binomial; rises with the rates."""
+    """Return the minimum over a few t of (t + E max(B - t, 0) / doubt) / runs, B binomial with these rates."""
     quantile = np.ceil(np.nan_to_num(bdtrik(1 - doubt, runs, rates)))
     t = np.clip(quantile + np.array([[-1.0], [0.0], [1.0]]), 0, runs - 1)
     excess = runs * rates * bdtrc(t - 1, runs - 1, rates) - t * bdtrc(t, runs, rates)
@@ -210,12 +209,12 @@ def _curve(with_it: Array, without: Array, doubt: float) -> tuple[tuple[float, f
 
 
 def _ranks(runs: int) -> NDArray[np.int64]:
-    """Numbers of wrong answers at which a rate is limited: 0, 1, 4, 9, ..., about two standard deviations apart."""
+    """Error counts at which a rate is limited: 0, 1, 4, 9, ..., about two standard deviations apart."""
     return np.arange(isqrt(runs - 1) + 1) ** 2
 
 
 def score_list(name: str, scores: ArrayLike) -> Array:
-    """The scores, shape (runs,), or an `InputError` where they are not a list of numbers."""
+    """Return the scores, shape (runs,); raise `InputError` if they are not a list of numbers."""
     try:
         found = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
@@ -228,17 +227,17 @@ def score_list(name: str, scores: ArrayLike) -> Array:
 
 @dataclass(frozen=True)
 class Audit(Displayed):
-    """The outcome of an attack. Direction: lower bounds, all of them together at confidence ``level``.
+    """Outcome of an attack. Direction: lower bounds, simultaneous at confidence ``level``.
 
     Attributes:
-        epsilon: lower bound of epsilon at ``delta``. It refutes every claim of a smaller one.
-        mu: lower bound of the parameter of Gaussian differential privacy. It refutes a claim of mu-GDP with a smaller
-            mu (`Bound.mu`), and no other.
-        observed: the formula with the observed rates, as the paper has it; not a bound, and inf where a rate is 0.
+        epsilon: lower bound of epsilon at ``delta``. It refutes every claim of a smaller epsilon.
+        mu: lower bound of the parameter of Gaussian differential privacy. It refutes only claims of mu-GDP with a
+            smaller mu (`Bound.mu`).
+        observed: the formula of the paper at the observed rates; not a bound, and inf if a rate is 0.
         false_positives: wrong answers among ``negatives`` runs without the sample.
         false_negatives: wrong answers among ``positives`` runs with it.
-        gaussian_epsilon: the epsilon at ``delta`` of mu-GDP at this ``mu``, rounded down. It refutes a smaller epsilon
-            that was derived from mu-GDP, and no other.
+        gaussian_epsilon: epsilon at ``delta`` of mu-GDP with this ``mu``, rounded down. It refutes only a smaller
+            epsilon derived from mu-GDP.
         scores: limits from all scores; None for an audit from counts alone.
     """
 
@@ -255,25 +254,25 @@ class Audit(Displayed):
     scores: Scores | None = None
 
     def table(self) -> TextTable:
-        """The lower limits, with the counts behind them."""
+        """Tabulate the lower limits and the counts behind them."""
         missed, accused = f"{self.false_negatives} of {self.positives}", f"{self.false_positives} of {self.negatives}"
         counts = {"runs with the sample missed": missed, "runs without it accused": accused}
         return limits_table(self, counts | {"epsilon from these rates": f"{self.observed:.6g}, an estimate"})
 
     def refutes(self, bound: "PrivacyLoss") -> tuple[str, ...]:
-        """The claims of a bound that are too small, at confidence ``level`` together.
+        """Claims of a bound that are too small, simultaneously at confidence ``level``.
 
-        They are "epsilon" at the bound's delta, "mu" of GDP, and "profile", the bound's delta at a few other epsilons
-        where its epsilon does not rest on a mu.
+        The claims are "epsilon" at the bound's delta, "mu" of GDP, and, if the bound's epsilon does not follow
+        from a mu, "profile": the bound's delta at a few other epsilons.
 
         Raises:
-            InputError: the bound is at no delta, or at another one than the audit.
+            InputError: the bound has no delta, or one that differs from the audit's.
         """
         return claims_refuted(self, bound, None if self.scores is None else self.scores.delta)
 
 
 def limits_table(found: "Audit | OneRun", counts: dict[str, str]) -> TextTable:
-    """Lower limits of an attack, rounded down, and the counts behind them."""
+    """Tabulate the lower limits of an attack, rounded down, and the counts behind them."""
     values = {f"epsilon at delta = {found.delta:g} is at least": printed_down(found.epsilon)}
     values |= {"mu is at least, if mu-GDP holds": printed_down(found.mu)}
     return facts(f"Lower bounds with {found.level:.4g} confidence, rounded down", values | counts)
@@ -282,7 +281,7 @@ def limits_table(found: "Audit | OneRun", counts: dict[str, str]) -> TextTable:
 def claims_refuted(
     found: "Audit | OneRun", bound: "PrivacyLoss", least_delta: Callable[[float], float] | None
 ) -> tuple[str, ...]:
-    """The claims of a bound that lower limits of epsilon, of mu and of the profile refute."""
+    """Claims of a bound that are refuted by lower limits of epsilon, mu and the profile."""
     if bound.delta != found.delta:
         raise InputError(f"refutes needs a bound at delta={found.delta:g}, got delta={bound.delta}; bound it there.")
     claims = ["epsilon"] if found.epsilon > bound.epsilon else []
@@ -306,13 +305,14 @@ def audit(
     level: float = 0.95,
     scores: Scores | None = None,
 ) -> Audit:
-    """The lower confidence bounds from counts on runs that played no part in choosing the attack, and from all scores.
+    """Compute lower confidence bounds from counts and scores of runs that were not used to choose the attack.
 
-    Arguments as the fields of `Audit`. ``scores``, of runs that the score was not learned from, have a larger level:
-    the counts have the rest of the doubt.
+    Arguments are the fields of `Audit`. ``scores`` need a larger level; the counts get the remaining error
+    probability.
 
     Raises:
-        InputError: a count or a level out of its range, or a level of the scores that leaves no doubt to the counts.
+        InputError: a count or a level is out of range, or the level of the scores leaves no error probability for
+            the counts.
 
     >>> round(audit(false_positives=0, negatives=1000, false_negatives=0, positives=1000, delta=1e-5).epsilon, 2)
     5.6
@@ -364,7 +364,7 @@ def epsilon_limits(
     delta: float,
     level: float,
 ) -> Array:
-    """`Audit.epsilon` from the counts of many tests, shape (tests,), each at confidence ``level``."""
+    """Compute `Audit.epsilon` from the counts of many tests, shape (tests,), each at confidence ``level``."""
     rates = zip(
         rates_at_most(false_positives, negatives, (1 - level) / 2).tolist(),
         rates_at_most(false_negatives, positives, (1 - level) / 2).tolist(),

@@ -1,4 +1,4 @@
-"""The greatest certified lower bound that exactly solvable runs give for a run."""
+"""Largest certified lower bound for a run from exactly solvable runs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -40,13 +40,13 @@ _OUTLIERS = 9.0
 @teaches()
 @dataclass(frozen=True)
 class LowerBound(Displayed):
-    """A certified lower bound, and the run that attains it.
+    """A certified lower bound and the run that attains it.
 
     Attributes:
-        value: Renyi divergence at the order, or epsilon at the delta, rounded down; of either law from the other.
-        witness: the losses, in a few words.
-        description: the run, and how its last iterate is known.
-        losses: the argument of `replay`, for a run on an interval.
+        value: Renyi divergence at the order, or epsilon at the delta, of either law from the other; rounded down.
+        witness: short description of the losses.
+        description: the run, and how the law of its last iterate is known.
+        losses: argument of `replay`, for a run on an interval.
     """
 
     value: float
@@ -55,7 +55,7 @@ class LowerBound(Displayed):
     losses: Witness | None = None
 
     def table(self) -> TextTable:
-        """The number and its witness."""
+        """Tabulate the number and its witness."""
         values = {"no bound is below": printed_down(self.value), "witness": self.witness, "run": self.description}
         return facts("A certified lower bound, rounded down", values)
 
@@ -64,20 +64,20 @@ class LowerBound(Displayed):
 def lower_bound(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> LowerBound:
-    """A lower bound of the privacy loss of the last iterate of some run that meets the assumption.
+    """A lower bound of the privacy loss of the last iterate of some run that satisfies the assumption.
 
-    No valid upper bound for the described run can be below it. Strongly convex losses on an unbounded domain have no
-    bounded gradients; there the witness is a pair of update maps with the contraction and the sensitivity that bounds
-    use, which its description says.
+    No valid upper bound for the described run can be below it. Strongly convex losses on an unbounded domain have
+    no bounded gradients; there the witness is a pair of update maps with the contraction and the sensitivity that
+    bounds use, as its description says.
 
     Args:
         run: the run.
         assumption: what is assumed of the losses.
-        order: alpha > 1, for the Renyi divergence; or
-        delta: in (0, 1), for the epsilon of (epsilon, delta)-DP. Exactly one of the two.
+        order: alpha > 1, for the Renyi divergence.
+        delta: in (0, 1), for the epsilon of (epsilon, delta)-DP. Give exactly one of order and delta.
 
     Returns:
-        The greatest found, rounded down; 0 where no witness speaks, and then why.
+        The largest bound found, rounded down; 0 with the reason if no witness applies.
 
     Raises:
         InputError: an argument is out of range, or the assumption does not fit the run.
@@ -93,7 +93,7 @@ def lower_bound(
 
 
 def _silence(run: NoisySGD, assumption: Assumption) -> str:
-    """The reason for which no witness may be known of a run, in words."""
+    """Explain in words why no witness may be known for a run."""
     if beyond := extreme(run, assumption):
         return f"{beyond} is beyond what floats can follow"
     kinds = {"a schedule": not run.constant, "weight decay": run.weight_decay, "a domain": isfinite(run.diameter)}
@@ -107,11 +107,11 @@ def _silence(run: NoisySGD, assumption: Assumption) -> str:
 def lower_bounds(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> list[LowerBound]:
-    """Every witness that speaks of the run; arguments, errors and units as `lower_bound`."""
+    """Return the bound of every witness that applies; arguments, errors and units as in `lower_bound`."""
     order, delta = order_or_delta("A lower bound", order, delta, -inf)
     described_run("A lower bound", run)
     described_assumption(assumption)
-    target = Target(None if order is None else min(order, _HIGHEST), delta)  # a divergence does not fall in its order
+    target = Target(None if order is None else min(order, _HIGHEST), delta)  # nondecreasing in the order
     largest = max(range(run.steps), key=run.step_size_at) if not run.constant else 0
     assumption.expansion(run, largest, differs=True)  # refuses a step size that the assumption forbids
     if extreme(run, assumption):
@@ -125,7 +125,7 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
     if m and not admits_curvature(assumption, m, run.diameter):
         return
     if run.scheme.fixed:
-        gap, variance = _fixed(run, m)  # weight decay is one more curvature, of the update alone
+        gap, variance = _fixed(run, m)  # weight decay adds curvature to the update alone
         text = "as update maps: a quadratic has no bounded gradient here" if m else "constant gradients"
         yield LowerBound(
             target.gaussian(gap**2 / variance),
@@ -152,14 +152,14 @@ def _losses(m: float) -> str:
 
 
 def _moves(run: NoisySGD) -> Iterator[Move]:
-    """By how much a step that meets the sample moves the two runs, beyond one that does not; lengths."""
+    """Yield how far a step that meets the sample moves each run beyond a step that does not; lengths."""
     r = run.step_size_at(0) * run.clip_norm / run.batch
     for (first, second), words in _units(run.adjacency):
         yield (first * r, second * r), words
 
 
 def _units(adjacency: str) -> Iterator[Move]:
-    """The same in units of step size times clip norm over batch size, a little less than whole."""
+    """Yield the moves in units of step size times clip norm over batch size, slightly reduced."""
     r = _JUST_BELOW
     if adjacency == "add_remove":
         yield (r, 0.0), "the sample at K, all others at 0"
@@ -168,9 +168,9 @@ def _units(adjacency: str) -> Iterator[Move]:
     yield (r, -r), "+K against -K, all others at 0"
 
 
-@lru_cache(maxsize=1024)  # it does not depend on the losses, and many share a run
+@lru_cache(maxsize=1024)  # independent of the losses; many of them share a run
 def _mixed(run: NoisySGD, target: Target, kinds: Kinds, units: tuple[float, float]) -> float:
-    """Loss without projection of two mixtures whose steps move by these multiples of those of ``kinds``."""
+    """Loss without projection of two mixtures whose steps move by these multiples of the moves in ``kinds``."""
     noise = run.noise_std_at(0)
     if run.steps == 1 and target.order is not None:
         rate, moves = lower(arb(run.batch) / run.dataset_size), [one * kinds[-1][2] for one in units]
@@ -190,7 +190,7 @@ def _mixed(run: NoisySGD, target: Target, kinds: Kinds, units: tuple[float, floa
 
 
 def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
-    """Gap of the means and variance of the last iterates for gradients m x +- K, at the batch of the last step."""
+    """Gap of the means and variance of the last iterates for gradients m x +- K in the batch of the last step."""
     pull = exact(m) + exact(run.weight_decay)
     c, batches = 1 - exact(run.step_size_at(0)) * pull, run.batches
     s, sigma = 2 * exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch, exact(run.noise_std_at(0))
@@ -210,7 +210,7 @@ def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
 
 
 def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
-    """Walks on the first coordinate of the domain, and the last step alone in directions of its own."""
+    """Yield bounds from walks on the first coordinate and from the last step alone in other directions."""
     t = run.steps - 1
     step_size, noise, size = run.step_size_at(t), run.noise_std_at(t), run.batch_at(t)
     last = replace(run, steps=1, diameter=inf, step_size=step_size, noise_std=noise, batch_size=size)
@@ -219,7 +219,7 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> It
     for one in _on_the_line(replace(last, clip_norm=left), assumption, target) if left else ():
         words = "in a ball of many dimensions and hardly any radius, which keeps the last step alone"
         yield replace(one, description=words)
-    # A walk with weight decay and a projection is not followed, nor one on batches of several sizes.
+    # Walks with both weight decay and a projection, or with several batch sizes, are not supported.
     followed = not run.weight_decay and len(run.batch_sizes) == 1
     for words, witness in interval_witnesses(run, assumption, target) if followed else ():
         place = f"a capsule around an interval of length {2 * witness.half:.6g}; certified propagation of the density"
@@ -227,10 +227,9 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> It
 
 
 def _contracting(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
-    """Quadratics without projection: a walk on an interval that is hardly ever left; leaving it is an error.
+    """Quadratics without projection, as a walk on an interval, with the probability of leaving it as an error.
 
-    The curvature is the least that the assumption asks for, or the least multiple for which the interval is narrow
-    enough to be resolved. Weight decay adds to it.
+    The curvature is the least required one, or the first multiple that makes the interval narrow enough.
     """
     eta, noise, h = run.step_size_at(0), run.noise_std_at(0), least_curvature(assumption)
     extra = 4 * run.steps * float(ndtr(-_OUTLIERS)) * 1.01

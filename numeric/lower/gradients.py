@@ -1,7 +1,7 @@
-"""Gradients that are piecewise linear on an interval, and which of them meet an assumption, in exact arithmetic.
+"""Piecewise linear gradients on an interval, and exact checks of which satisfy an assumption.
 
-They are the first coordinate of runs in any dimension. Every shared sample has the gradient ``curvature x + tilt`` or
-an outward push, and the one that differs goes as far the other way as the clip norm leaves.
+They are the first coordinate of runs in any dimension. Every shared sample has the gradient ``curvature x + tilt``
+or an outward push. The differing sample pulls the other way as far as the clip norm allows.
 """
 
 from bisect import bisect_left, bisect_right
@@ -16,17 +16,18 @@ from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Convex, M
 from lastiterate.numeric.run import NoisySGD
 
 Gradient = tuple[tuple[float, float], ...]
-"""(x, g(x)) with x rising over the interval, linear between; two points of one x are a jump."""
+"""Pairs (x, g(x)) with x increasing over the interval, linear in between; two points with the same x are a
+jump."""
 
 _ROUNDING = 2.0**-50
 _SAFE = 1e-13
-"""Part of a modulus that is left for the rounding of its value."""
+"""Fraction of a modulus reserved for the rounding of its value."""
 _STEEPEST = 1 - 1e-12
-"""The same for a slope that is tried in floats."""
+"""Relative reduction of a slope found in floats."""
 
 
 def drawn_gradient(value: object) -> Gradient:
-    """The gradient that a value describes, or an `InputError`."""
+    """Return the gradient that a value describes, or raise `InputError`."""
     try:
         found = tuple((float(x), float(g)) for x, g in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError, OverflowError):
@@ -40,19 +41,19 @@ def drawn_gradient(value: object) -> Gradient:
 
 
 def affine_gradient(half: float, slope: float, tilt: float) -> Gradient:
-    """slope x + tilt on [-half, half]."""
+    """Return the gradient slope x + tilt on [-half, half]."""
     return ((-half, tilt - slope * half), (half, tilt + slope * half))
 
 
 def largest_gradient(gradient: Gradient) -> float:
-    """The greatest absolute value."""
+    """Largest absolute value of a gradient."""
     return max(abs(value) for _, value in gradient)
 
 
 def admits_gradient(assumption: Assumption, gradient: Gradient) -> bool:
-    """Tell whether a loss on the line with this gradient meets the assumption, but for its bound by the clip norm.
+    """Tell whether a loss on the line with this gradient satisfies the assumption, apart from the clip norm.
 
-    As the gradient along one coordinate of more dimensions it meets it as well; of `Blocks` it lies in one block.
+    The same holds along one coordinate in more dimensions, which lies in one block under `Blocks`.
     """
     if isinstance(assumption, Minimum):
         return all(admits_gradient(part, gradient) for part in assumption.parts)
@@ -74,16 +75,17 @@ def _slopes_within(gradient: Gradient, least: float, most: float) -> bool:
 
 
 def _slack(gradient: Gradient) -> Fraction:
-    """The rounding of a difference of two values: a gradient without it is within the rounding of the update."""
+    """Rounding allowance for a difference of two values, within the rounding error of an update."""
     return Fraction(largest_gradient(gradient)) * Fraction(_ROUNDING)
 
 
 def _changes_within(gradient: Gradient, modulus: Modulus) -> bool:
     """Tell whether |g(x) - g(y)| <= omega(|x - y|) for all x, y.
 
-    For a fixed distance z the change is linear in x between the x for which x or x + z is a point: it is greatest where
-    one of the two is a point of g. From a point it is linear in z between the distances of two points, and omega is
-    concave between its knots, where it may jump up: the ends of these pieces decide, with both limits at a jump.
+    For a fixed distance z the change is piecewise linear in x, with kinks where x or x + z is a point of g, so it
+    is largest there. From such a point it is linear in z between the distances of two points. omega is concave
+    between its knots, where it may jump up. So it suffices to test the ends of these pieces, with both limits at a
+    jump.
     """
     exact = [(Fraction(x), Fraction(g)) for x, g in gradient]
     places, slack = [x for x, _ in exact], _slack(gradient)
@@ -110,7 +112,7 @@ def _limits(exact: list[tuple[Fraction, Fraction]], places: list[Fraction], y: F
 
 
 def _at_most(change: Fraction, modulus: Modulus, z: Fraction) -> bool:
-    """Tell whether the change is within omega(z), or at z = 0 within its limit from above."""
+    """Tell whether the change is at most omega(z), or at z = 0 at most its limit from above."""
     near = max(float(z), 5e-324)
     near = nextafter(near, 0.0) if Fraction(near) > z > 0 else near
     value = float(modulus.value(np.array([near]))[0])
@@ -118,14 +120,14 @@ def _at_most(change: Fraction, modulus: Modulus, z: Fraction) -> bool:
 
 
 def least_curvature(assumption: Assumption) -> float:
-    """The curvature that every loss must have: m under strong convexity, else 0."""
+    """Curvature that every loss must have: m under strong convexity, else 0."""
     if isinstance(assumption, Minimum):
         return max(least_curvature(part) for part in assumption.parts)
     return assumption.m if isinstance(assumption, StronglyConvex) else 0.0
 
 
 def admits_curvature(assumption: Assumption, curvature: float, diameter: float) -> bool:
-    """Tell whether gradients ``curvature x + tilt`` meet the assumption on a domain of this diameter, inf included."""
+    """Tell whether gradients ``curvature x + tilt`` satisfy the assumption on a domain of this diameter."""
     if isinstance(assumption, Minimum):
         return all(admits_curvature(part, curvature, diameter) for part in assumption.parts)
     if isinstance(assumption, StronglyConvex):
@@ -138,7 +140,7 @@ def admits_curvature(assumption: Assumption, curvature: float, diameter: float) 
 
 
 def steepest_push(assumption: Assumption, run: NoisySGD) -> float:
-    """A slope kappa for which the gradient -clip(kappa x, -K, K) meets the assumption; inf for a jump, 0 for none."""
+    """A slope kappa for which -clip(kappa x, -K, K) satisfies the assumption; inf for a jump, 0 if none."""
     if isinstance(assumption, Minimum):
         return min(steepest_push(part, run) for part in assumption.parts)
     if isinstance(assumption, Blocks):  # in one block
@@ -148,7 +150,7 @@ def steepest_push(assumption: Assumption, run: NoisySGD) -> float:
     distance, cap = run.diameter, 2 * run.clip_norm
     if np.all(assumption.value(np.array([1e-300])) >= cap):
         return inf
-    # The steepest line to the cap: kappa z <= omega(z) up to z = 2 K / kappa, tried from above.
+    # The steepest line to the cap: kappa z <= omega(z) up to z = 2 K / kappa.
     best = 0.0
     for scale in np.geomspace(1e-9, 1.0, 200).tolist():
         reach = scale * (distance if isfinite(distance) else 1e6 * run.noise_std_at(0))
@@ -163,8 +165,7 @@ def steepest_push(assumption: Assumption, run: NoisySGD) -> float:
 def _below(modulus: Modulus, slope: float, distance: float, cap: float) -> bool:
     """Tell whether min(slope z, cap) <= omega(z) for 0 < z <= distance, up to rounding.
 
-    Omega is concave between its knots, where it may jump up just after one: a line is below it there if it is below
-    at both ends.
+    omega is concave between its knots and may jump up just after one, so the ends of each piece suffice.
     """
     end = min(distance, cap / slope)
     ends = np.array([z for z in (*modulus.knots, end) if 0 < z <= end])

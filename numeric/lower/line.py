@@ -1,15 +1,15 @@
-"""Linear losses without projection: the last iterate is a mixture of Gaussians over when the sample was met.
+"""Linear losses without projection: the last iterate is a mixture of Gaussians over uses of the sample.
 
-The sample that differs has a constant gradient, all others have gradient zero. Over T_j steps that meet it with
-probability q_j and move the iterate by r_j where they do, W_T - W_0 = sum_j r_j k_j + N(0, the variances' sum) with
-k_j ~ Binomial(T_j, q_j), independent. A mass of the numerator is rounded down, one of the denominator up; components
-left out are lost to the numerator and are added to every cell of the denominator. scipy's ``ndtr`` is taken to be
-within 1e-12 of the normal tail, relatively, in its lower half; its argument is moved outwards by its own rounding.
+The differing sample has a constant gradient; all others have gradient zero. If T_j steps meet it with probability
+q_j each and then move the iterate by r_j, W_T - W_0 = sum_j r_j k_j + N(0, sum of the variances) with independent
+k_j ~ Binomial(T_j, q_j). Masses of the numerator are rounded down, those of the denominator up. Omitted components
+are dropped from the numerator and added to every cell of the denominator. scipy's ``ndtr`` is assumed to have
+relative error at most 1e-12 in its lower half; its argument is moved outwards by its own rounding error.
 
-Under weight decay W_T is r sum_k c^k B_k + N(0, sigma^2 sum_k c^(2k)), c = 1 - eta lambda, where B_k = 1 if the step k
-before the last one met the sample. Each c^k is rounded down to a multiple of 1/n, and the sum to a greatest one. That
-moves the laws of the two runs no further apart: their ratio rises along the line, so that the best tests are half
-lines.
+Under weight decay W_T is r sum_k c^k B_k + N(0, sigma^2 sum_k c^(2k)), c = 1 - eta lambda, where B_k = 1 if the
+step k before the last one met the sample. Each c^k is rounded down to a multiple of 1/n, and the sum is capped.
+This cannot increase the divergence between the two laws, because their likelihood ratio is monotone, so that the
+best tests are half lines.
 
 Source: docs/proofs/lower_bounds.md.
 """
@@ -35,30 +35,31 @@ from lastiterate.numeric.run import NoisySGD
 _CELLS = 4000
 _LOOK = 300
 _MEMORY = 1_000_000
-"""Most entries of a table of cells and components."""
+"""Maximum number of entries of a table of cells by components."""
 _ZOOMS = 5
 _DEEP = 45.0
-"""Cells whose part of the sum is below e^-45 of the largest are merged into the outermost two."""
+"""Cells that contribute less than e^-45 of the largest are merged into the outermost two."""
 _TAIL = 1e-12
 _ULPS = 4 * 2.0**-52
-"""Relative error of a standardised place for each sum and product of floats that it is made of, and more."""
+"""Bound of the relative error of a standardised place per sum and product of floats in it."""
 _LEAST = 1e-300
 MOST = 4096
-"""Components that are kept of a binomial law or of a schedule."""
+"""Maximum number of components kept of a binomial law or of a schedule."""
 _KINDS = 3
 _NEGLIGIBLE = 1e-18
-"""Weights below this share of the greatest are dropped where laws are convolved."""
+"""Weights below this fraction of the largest are dropped when laws are convolved."""
 _PLACES, _FINEST, _OUTLIERS, _LONGEST = 2048, 64, 12.0, 20_000
-"""Under decay: places of the lattice; inverse of the least power that counts; standard deviations up to the last
-place; steps that count."""
+"""Under decay: lattice places, inverse of the smallest power counted, standard deviations up to the last place,
+and maximum number of steps counted."""
 _SLACK = 1e-9
-"""Relative reduction of powers in floats."""
+"""Relative reduction applied to powers computed in floats."""
 
 Kinds = tuple[tuple[int, Fraction, float], ...]
-"""Number of steps, probability that they meet the sample, and by how much they then move the iterate, a length."""
+"""Number of steps, probability that each meets the sample, and the distance it then moves the iterate, a
+length."""
 
 Move = tuple[tuple[float, float], str]
-"""By how much a step that meets the sample moves the two runs, and the losses in words."""
+"""Distances by which a step that meets the sample moves the two runs, and a description of the losses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ class GaussianMixture:
     high: Array
     missing: float  # mass of all other components, rounded up
     std: float
-    terms: int = 1  # products that a place is the sum of
+    terms: int = 1  # number of products summed in a place
 
     def masses(self, edges: Array) -> Masses:
         """Masses of the cells below, between and above the edges, shape (edges + 1,)."""
@@ -92,14 +93,14 @@ class GaussianMixture:
         return Masses.between(low @ self.low * (1 - slack), (high @ self.high) * (1 + slack) + self.missing + _LEAST)
 
     def log_density(self, x: Array) -> Array:
-        """Natural logarithm of the density in floats, to choose cells by."""
+        """Natural logarithm of the density in floats, used only to choose cells."""
         z = (x[:, None] - self.places[None, :]) / self.std
         with np.errstate(divide="ignore"):
             return np.asarray(logsumexp(np.log(self.high) - z**2 / 2, axis=1))
 
 
 def binomial_mixture(kinds: Kinds | list[tuple[int, Fraction, float]], std: float) -> GaussianMixture:
-    """The law for kinds of steps (T_j, q_j, r_j); ``std`` is that of the noise of all steps together."""
+    """Law for kinds of steps (T_j, q_j, r_j); ``std`` is that of the total noise of all steps."""
     places, low, high, missing = np.zeros(1), np.ones(1), np.ones(1), 0.0
     for steps, rate, move in kinds:
         if not move or rate in (0, 1):
@@ -115,7 +116,7 @@ def binomial_mixture(kinds: Kinds | list[tuple[int, Fraction, float]], std: floa
 
 
 def _binomial(steps: int, rate: Fraction) -> tuple[Array, Array, Array, float]:
-    """Binomial counts, lower and upper bounds of their weights, an upper bound of the omitted mass; 0 < rate < 1."""
+    """Return binomial counts, bounds of their weights, and an upper bound of the omitted mass; 0 < rate < 1."""
     centre = round(steps * rate)
     first = max(0, min(centre - MOST // 2, steps - MOST))
     last = min(steps, first + MOST)
@@ -132,7 +133,7 @@ def _binomial(steps: int, rate: Fraction) -> tuple[Array, Array, Array, float]:
 
 
 def mixture_masses(order: float | None, first: GaussianMixture, second: GaussianMixture) -> tuple[Masses, Masses]:
-    """Masses on cells that resolve the divergence of the first from the second; None stands for a hockey stick.
+    """Masses on cells that resolve the divergence of the first law from the second; order None is a hockey stick.
 
     Raises:
         ArithmeticError: the laws are too far apart for floats.
@@ -155,7 +156,7 @@ def mixture_masses(order: float | None, first: GaussianMixture, second: Gaussian
 
 
 def mixture_loss(target: Target, first: GaussianMixture, second: GaussianMixture) -> float:
-    """The greater of both directions, rounded down; 0 where floats do not reach."""
+    """Return the larger loss of the two directions, rounded down; 0 if the laws are too far apart for floats."""
     found = 0.0
     for pair in ((first, second), (second, first)):
         with suppress(ArithmeticError):  # too far apart for floats
@@ -164,9 +165,9 @@ def mixture_loss(target: Target, first: GaussianMixture, second: GaussianMixture
 
 
 def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
-    """Gap of the means and common variance after ``steps`` updates x -> c x +- s/2 + N(0, sigma^2).
+    """Difference of the means and common variance after ``steps`` updates x -> c x +- s/2 + N(0, sigma^2).
 
-    Gap s (1 + c + ... + c^(T-1)), variance sigma^2 (1 + c^2 + ... + c^(2T-2)); lengths and squared lengths.
+    The difference is s (1 + c + ... + c^(T-1)), a length; the variance sigma^2 (1 + c^2 + ... + c^(2T-2)).
 
     >>> gap, variance = affine_law(arb(1), 3, arb(2), arb(1))
     >>> gap == 6 and variance == 3
@@ -176,22 +177,23 @@ def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
 
 
 def one_step_below(order: float, rate: float, first: float, second: float, noise: float) -> float:
-    """D_order of (1-q) N(0) + q N(first) from (1-q) N(0) + q N(second), rounded down; q a lower bound of the rate.
+    """D_order((1-q) N(0) + q N(first) || (1-q) N(0) + q N(second)), rounded down; q is at most the rate.
 
-    It rises with q: the integral of the power is convex in q (both laws are affine in it), and least at 0.
+    It increases in q: both laws are affine in q, so the integral of the power is convex, and it is smallest at 0.
     """
     try:
         return renyi_mixtures(Mixture(rate, 0.0, first), Mixture(rate, 0.0, second), noise, alpha=order).lower
-    except (ArithmeticError, ValueError):  # too near, or too far apart, for the quadrature
+    except (ArithmeticError, ValueError):  # too close or too far apart for the quadrature
         return 0.0
 
 
 def component_below(target: Target, steps: int, rate: Fraction, move: float, offset: arb, variance: arb) -> float:
-    """Loss of offset + move Binomial(steps, rate) + N(0, variance) against k = offset = 0, by one component.
+    """Bound the loss of offset + move Binomial(steps, rate) + N(0, variance) from N(0, variance) by one component.
 
-    The mixture is at least w times its k-th component N, w its weight. So at order alpha the divergence is at least
-    that of N and alpha / (alpha - 1) log w, and a hockey stick w times that of N at e^epsilon / w. Rounded down:
-    the two terms may nearly cancel, so that nothing here is rounded before.
+    The mixture is at least w N, where N is its k-th component and w the weight of N. The divergence of order alpha
+    is therefore at least that of N plus alpha / (alpha - 1) log w, and a hockey stick at e^epsilon at least w
+    times that of N at e^epsilon / w. The result is rounded down once at the end, because the two terms may nearly
+    cancel.
     """
     order, delta = target.order, float(target.delta or 0)
     q, k = float(rate), np.unique(np.linspace(0, steps, _LOOK).round())
@@ -216,11 +218,8 @@ def component_below(target: Target, steps: int, rate: Fraction, move: float, off
 
 
 def kinds_of_steps(run: NoisySGD) -> Kinds:
-    """The kinds of steps of a run with random batches, without projection or weight decay.
-
-    Empty where more are needed than can be followed.
-    """
-    if run.scheme.permuted:  # the sample is met once in every whole epoch, and perhaps in the last one
+    """Kinds of steps of a run with random batches, without projection or decay; empty if too many."""
+    if run.scheme.permuted:  # each whole epoch meets the sample once, a partial one at most once
         epochs, part = divmod(run.steps, run.batches)
         move = run.clip_norm * run.step_size_at(0) / run.batch
         return ((epochs, Fraction(1), move), (1, Fraction(part, run.batches), move)) if run.constant else ()
@@ -235,7 +234,7 @@ def kinds_of_steps(run: NoisySGD) -> Kinds:
 
 
 def decayed(run: NoisySGD, target: Target, moves: Iterator[Move]) -> Iterator[tuple[float, str]]:
-    """Losses under weight decay of at most 1 over the step size, with independent batches, and words."""
+    """Yield losses, with descriptions, for independent batches and weight decay at most 1 over the step size."""
     rate, pull = Fraction(run.batch, run.dataset_size), exact(run.step_size_at(0)) * exact(run.weight_decay)
     c = float(1 - pull)
     counted = (log(_FINEST) / -log(c) if c > 0 else 1) if c < 1 else run.steps
@@ -250,7 +249,7 @@ def decayed(run: NoisySGD, target: Target, moves: Iterator[Move]) -> Iterator[tu
 
 
 def _decayed_law(powers: Array, rate: Fraction, most: int, move: float, std: float) -> GaussianMixture:
-    """The law of move sum_k c^k B_k + N(0, std^2), each c^k rounded down, and their sum to at most ``most``."""
+    """Law of move sum_k c^k B_k + N(0, std^2), each c^k rounded down and the sum capped at ``most``."""
     if not move:
         return GaussianMixture(np.zeros(1), np.ones(1), np.ones(1), 0.0, std)
     per_move = max(_PLACES // most, 1)

@@ -1,8 +1,8 @@
-"""Divergences from below, from the masses that two laws have on finitely many cells.
+"""Lower bounds of divergences from the masses of two laws on finitely many cells.
 
-A divergence of two laws is at least that of their masses on disjoint cells (data processing). Where each mass is only
-known to lie in an interval, the ends that give the least divergence are taken. Everything is in logarithms, so that
-deep tails count; `ROUNDING` times the size of a logarithm is left for floating point.
+A divergence of two laws is at least that of their masses on disjoint cells (data processing). If a mass is only
+known to lie in an interval, the end that gives the smaller divergence is used. Computations are in logarithms, so
+that deep tails count; `ROUNDING` times the size of a logarithm covers floating-point errors.
 """
 
 from dataclasses import dataclass
@@ -21,23 +21,23 @@ ROUNDING = 4e-15
 
 @dataclass(frozen=True, eq=False)
 class Masses:
-    """Enclosed masses of disjoint cells: natural logarithms of both ends, shape (k,), -inf for 0."""
+    """Enclosures of the masses of disjoint cells: natural logarithms of both ends, shape (k,), -inf for 0."""
 
     low: Array
     high: Array
 
     @classmethod
     def between(cls, low: Array, high: Array) -> "Masses":
-        """From the masses themselves; a lower end below 0 is 0."""
+        """Return enclosures from the masses themselves; negative lower ends become 0."""
         with np.errstate(divide="ignore"):
             return cls(np.log(np.maximum(low, 0.0)), np.log(high))
 
 
 def renyi_below(order: float, first: Masses, second: Masses) -> float:
-    """A lower bound of D_order(first || second), the numerator first; at least 0.
+    """A lower bound of D_order(first || second), at least 0.
 
-    log(sum p^order q^(1 - order)) / (order - 1), or the Kullback-Leibler divergence, which no order above 1 undercuts
-    and which does not suffer from order - 1 being small.
+    The maximum of log(sum p^order q^(1 - order)) / (order - 1) and the Kullback-Leibler divergence. The latter is
+    a lower bound for every order above 1 and does not lose accuracy as order - 1 becomes small.
 
     >>> coins = [Masses.between(np.array([p, 1 - p]), np.array([p, 1 - p])) for p in (0.75, 0.5)]
     >>> round(renyi_below(2.0, *coins), 6)  # log(2 (9/16 + 1/16))
@@ -52,12 +52,12 @@ def renyi_below(order: float, first: Masses, second: Masses) -> float:
 
 
 def _kullback_leibler(first: Masses, second: Masses) -> float:
-    """Sum of p log(p / q) from below, where the cells are all there is; else 0 where too much mass is missing."""
+    """Return a lower bound of the sum of p log(p / q); 0 if more than 1e-3 of the first law's mass is missing."""
     p_low, p_high, q = np.exp(first.low), np.exp(first.high), np.exp(second.high)
     missing = 1 - float(p_low.sum())
     if missing > 1e-3 or not np.all(q > 0):
         return 0.0
-    # p log(p / q) falls until p = q / e and rises from there on; what is missing of p has q up to 1.
+    # p log(p / q) decreases up to p = q / e and then increases; the missing mass of p has q up to 1.
     least = np.clip(q / np.e, p_low, p_high)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(least > 0, least * (np.log(least) - second.high), 0.0)
@@ -66,7 +66,7 @@ def _kullback_leibler(first: Masses, second: Masses) -> float:
 
 
 def epsilon_below(delta: float, first: Masses, second: Masses) -> float:
-    """An epsilon, rounded down, for which (epsilon, delta)-DP fails: first(S) > e^epsilon second(S) + delta; or 0.
+    """An epsilon, rounded down, at which (epsilon, delta)-DP fails: first(S) > e^epsilon second(S) + delta; or 0.
 
     >>> first = Masses.between(np.array([0.75]), np.array([0.75]))
     >>> second = Masses.between(np.array([0.25]), np.array([0.25]))
@@ -94,19 +94,19 @@ def epsilon_below(delta: float, first: Masses, second: Masses) -> float:
 
 @dataclass(frozen=True)
 class Target:
-    """The quantity that is bounded from below: a Renyi divergence, or the epsilon at a delta; the other is None."""
+    """Quantity to bound from below: a Renyi divergence at an order, or epsilon at a delta; the other is None."""
 
     order: float | None
     delta: float | None
 
     def gaussian(self, squared: arb) -> float:
-        """For N(mu, 1) and N(0, 1) with mu^2 = ``squared``, rounded down."""
+        """Value for N(mu, 1) and N(0, 1) with mu^2 = ``squared``, rounded down."""
         if self.order is not None:
             return lower(exact(self.order) * squared / 2)
         return gdp_epsilon_below(max(lower(squared.sqrt()), 0.0), float(self.delta or 0))
 
     def of_masses(self, first: Masses, second: Masses) -> float:
-        """For two laws known by the masses of cells, rounded down: the greater of both directions."""
+        """Larger value of the two directions for laws with these masses of cells, rounded down."""
         pairs = ((first, second), (second, first))
         if self.order is not None:
             return max(renyi_below(self.order, *pair) for pair in pairs)

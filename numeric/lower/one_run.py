@@ -1,18 +1,18 @@
-"""Audits in one training with many canaries: a fair coin for each, guesses at the coins, and their number.
+"""Audits in one training run with many canaries: fair coins, guesses of them, and the number of right guesses.
 
-m canaries, each in one of two ways by a coin of its own, take part in one run. An adversary who sees the released
-model guesses r of the m coins and is right v times. Under (epsilon, delta)-DP towards a change of any one coin, at
-least v guesses are right with probability at most
+m canaries take part in one run, each in one of two ways decided by its own coin. An adversary who sees the
+released model guesses r of the m coins and is right v times. Under (epsilon, delta)-DP for a change of any one
+coin, at least v guesses are right with probability at most
 
     beta + m delta beta (1 - beta) / (v b),   b = P(B = v),   beta = P(B >= v),
 
-B binomial of r draws of e^epsilon / (1 + e^epsilon), and a mechanism reaches it. So doubt d refutes every delta below
-(d - beta) / (1 - beta) * v b / (m beta), at all epsilon at once. The coins with the r / 2 greatest and the r / 2 least
-scores are guessed, for r = m, m / 2, m / 4, m / 8 and m / 16, fixed before the run; each r has an equal part of the
-doubt.
+where B is binomial with r draws of probability e^epsilon / (1 + e^epsilon); some mechanism attains this. Error
+probability d therefore refutes every delta below (d - beta) / (1 - beta) * v b / (m beta), at all epsilon at once.
+The coins with the r / 2 largest and the r / 2 smallest scores are guessed, for r = m, m / 2, m / 4, m / 8 and m /
+16, fixed before the run. Each r gets an equal part of the error probability.
 
 Source: docs/proofs/lower_bounds.md. The scheme is that of Steinke, Nasr & Jagielski 2023. Their term in delta
-(Corollary 5.4, the code of appendix D) is another: more than twice as large where probabilities are small, and too
+(Corollary 5.4, the code of appendix D) differs: it is more than twice as large for small probabilities, and too
 small for m = r = 2, v = 1. Dong, Roth & Su 2022 for mu.
 """
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 _HALVED: Final = 4
 _FEWEST: Final = 8
-"""How often the number of guesses is halved, and below which number it is not."""
+"""How often the number of guesses is halved, and the smallest number that halving may give."""
 _MARGIN: Final = 1e-10
 _MARGIN_OF_GUESS: Final = 1e-14
-"""Together, the second times the guesses, more than the rounding of scipy's binomial masses and tails, relative."""
+"""`_MARGIN` plus this times the guesses covers the relative rounding of scipy's binomial masses and tails."""
 _UNDERFLOW: Final = 1e-200
 _POINTS: Final = 257
 _HALVINGS: Final = 50
@@ -47,13 +47,13 @@ _LARGEST_MU: Final = 64.0
 
 @dataclass(frozen=True)
 class OneRun(Displayed):
-    """The outcome of one training with canaries. Direction: lower bounds, all of them together at confidence ``level``.
+    """Outcome of one training run with canaries. Direction: lower bounds, simultaneous at confidence ``level``.
 
     Attributes:
         epsilon, mu, gaussian_epsilon: lower confidence bounds, as in `Audit`.
-        canaries: their number m.
-        guesses: (coins guessed, guesses that are right), for each number of guesses.
-        adjacency: what a coin decides: "replace", which of two samples takes part, or "add_remove", whether one does.
+        canaries: the number m of canaries.
+        guesses: pairs (coins guessed, right guesses), for each number of guesses.
+        adjacency: a coin decides which of two samples takes part ("replace"), or whether one does ("add_remove").
     """
 
     epsilon: float
@@ -66,7 +66,7 @@ class OneRun(Displayed):
     level: float
 
     def table(self) -> TextTable:
-        """The lower limits, and how many guesses were right."""
+        """Tabulate the lower limits and the numbers of right guesses."""
         right = ", ".join(f"{right} of {guessed}" for guessed, right in self.guesses)
         return limits_table(self, {"canaries": str(self.canaries), "guesses that are right": right})
 
@@ -77,10 +77,10 @@ class OneRun(Displayed):
         return max(float(_least_delta(self.canaries, *one, doubt, at)) for one in self.guesses)
 
     def refutes(self, bound: "PrivacyLoss") -> tuple[str, ...]:
-        """The claims of a bound that are too small, named as by `Audit.refutes`; all holds at ``level`` together.
+        """Claims of a bound that are too small, as in `Audit.refutes`, simultaneous at confidence ``level``.
 
         Raises:
-            InputError: the bound is at another delta, or about another adjacency than the coins.
+            InputError: the bound has another delta or another adjacency than the coins.
         """
         if bound.run.adjacency != self.adjacency:
             raise InputError(
@@ -93,18 +93,19 @@ class OneRun(Displayed):
 def one_run(
     scores: ArrayLike, coins: ArrayLike, *, delta: float, adjacency: str = "replace", level: float = 0.95
 ) -> OneRun:
-    """The lower confidence bounds from the scores of the canaries of one training.
+    """Compute lower confidence bounds from the scores of the canaries of one training run.
 
     Args:
-        scores: one of each canary, shape (canaries,), from the released model by any rule that does not know the coins;
-            large for heads.
-        coins: the fair and independent coins that were thrown, True for heads, shape (canaries,).
+        scores: one per canary, shape (canaries,), from the released model by any rule that does not know the
+            coins; large for heads.
+        coins: fair independent coins, True for heads, shape (canaries,).
         delta: in (0, 1).
         adjacency: what a coin decides, "replace" or "add_remove".
-        level: confidence of all limits together.
+        level: simultaneous confidence of all limits.
 
     Raises:
-        InputError: not a list of numbers, not a coin for each, no such adjacency, a delta or a level out of its range.
+        InputError: scores are not a list of numbers, coins do not match them, the adjacency is unknown, or delta
+            or level is out of range.
 
     >>> found = one_run(np.arange(1000.0), np.arange(1000) >= 500, delta=1e-5)
     >>> found.guesses
@@ -142,7 +143,7 @@ def one_run(
 
 
 def _least_delta(canaries: int, guessed: int, right: int, doubt: float, epsilon: Array) -> Array:
-    """Limits below which delta is refuted, at all epsilons together; shape of epsilon, rounded down."""
+    """Limits below which delta is refuted, simultaneously for all epsilons; shape of epsilon, rounded down."""
     if not right:
         return np.zeros_like(epsilon)
     margin, wrong = _MARGIN + _MARGIN_OF_GUESS * guessed, guessed - right
@@ -150,8 +151,8 @@ def _least_delta(canaries: int, guessed: int, right: int, doubt: float, epsilon:
     mass = np.exp(-guessed * np.log1p(np.exp(-epsilon)) - wrong * epsilon - betaln(right + 1, wrong + 1)) / (
         guessed + 1
     )
-    falling = np.maximum(1 - np.exp(np.minimum(epsilon, 700)) * wrong / (right + 1), 0)  # b / beta is at least that
-    sound = (mass > _UNDERFLOW) & (tail >= mass)  # scipy's tail becomes 0 before the mass does
+    falling = np.maximum(1 - np.exp(np.minimum(epsilon, 700)) * wrong / (right + 1), 0)  # lower bound of b / beta
+    sound = (mass > _UNDERFLOW) & (tail >= mass)  # scipy's tail underflows before the mass does
     part = np.where(sound, mass / np.where(sound, tail, 1), falling)
     left = np.maximum(doubt - tail * (1 + margin), 0) / np.where(tail < doubt, 1 - tail, 1)
     found: Array = left * right * part * (1 - 4 * margin) / canaries
@@ -160,13 +161,13 @@ def _least_delta(canaries: int, guessed: int, right: int, doubt: float, epsilon:
 
 @lru_cache(4096)
 def _pure_epsilon(guessed: int, right: int, doubt: float) -> float:
-    """The epsilon at which that many or more are right with probability ``doubt`` under pure DP; 0 where none is."""
+    """Epsilon of pure DP at which P(at least ``right`` right guesses) = ``doubt``; 0 if there is none."""
     return max(float(logit(betaincinv(right, guessed - right + 1, doubt))), 0.0) if right and doubt < 1 else 0.0
 
 
 @lru_cache(4096)
 def _least_epsilon(canaries: int, guessed: int, right: int, doubt: float, delta: float) -> float:
-    """The greatest epsilon at which ``delta`` is refuted, rounded down; what is refuted falls as epsilon rises."""
+    """Largest epsilon at which ``delta`` is refuted, rounded down; the refuted delta decreases in epsilon."""
     low, high = 0.0, _pure_epsilon(guessed, right, doubt)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

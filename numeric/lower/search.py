@@ -1,11 +1,11 @@
-"""Losses on an interval that lose much: families, tuned to a run.
+"""Losses on an interval with a large privacy loss: families tuned to a run.
 
-In a family the sample that differs goes one way in one data set and the other way in the other one. The shared samples
-have one curvature, or push away from the middle as hard as the assumption allows, beyond a dead zone in which the walk
-collects the moves of the sample before the push keeps them; and they may all pull one way, so that the end of the
+In a family the differing sample has opposite gradients in the two data sets. The shared samples either have one
+curvature, or push outwards as strongly as the assumption allows, outside a dead zone in which the sample's moves
+accumulate before the push preserves them. They may also all pull one way, so that clamping at the end of the
 interval does not hide the last step.
 
-Each candidate is checked in exact arithmetic, and its value is certified as that of any other witness.
+Each candidate is checked in exact arithmetic, and its value is certified like that of any other witness.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,14 +31,14 @@ _NARROW = 50.0
 _SHORT = 600
 _SAFE = 1 - 1e-9
 _NANOSECONDS = 0.6e9
-"""The approximate time that a family may take."""
+"""Approximate time that the search of a family may take."""
 _MOST_NANOSECONDS = 1.8e9
-"""The same for Poisson batches whose shared samples have gradients; if one witness costs more, they have none."""
+"""The limit for Poisson batches whose shared samples have gradients. If one witness costs more, they have none."""
 _MOST = 24
 _COARSE = 6
 _FIRST_STEPS = 3
 _Place = tuple[float, ...]
-"""Three numbers in [0, 1]: the pull of the shared samples, the dead zone, and how much weaker they push."""
+"""Three numbers in [0, 1]: the pull of the shared samples, the dead zone, and the reduction of the push."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class _Family:
 
 
 def interval_witnesses(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[tuple[str, Witness]]:
-    """The best found of each family, with its value, and in a few words what it is."""
+    """Yield a description and the best witness found in each family, with its value."""
     for family in _families(run, assumption, target):
         best = _tuned(family, _budget(run))
         if best is not None:
@@ -58,12 +58,12 @@ def interval_witnesses(run: NoisySGD, assumption: Assumption, target: Target) ->
 
 
 def widest(run: NoisySGD) -> float:
-    """Length of an interval in units of the noise; the epochs of long shuffled runs cost many products of kernels."""
+    """Maximum interval length in units of the noise; smaller for long shuffled runs, which cost more."""
     return _NARROW if run.scheme.permuted and run.steps > _SHORT else WIDEST
 
 
 def _tuned(family: _Family, budget: int) -> tuple[_Place, Witness] | None:
-    """Numbers that make the value large, by a scan of each and halved steps; and the witness with its value."""
+    """Return parameters with a large value, by a scan of each and pattern search, and their witness."""
     seen: dict[_Place, float] = {}
 
     def value(place: _Place) -> float:
@@ -132,14 +132,14 @@ def _families(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator
 
 
 def _strongest(witness: Witness) -> float:
-    """The greatest gradient of the shared samples that is of use: it carries every iterate to the end and beyond."""
+    """Largest useful gradient of the shared samples: it moves every iterate past the end of the interval."""
     run, noise = witness.run, witness.run.noise_std_at(witness.run.steps - 1)
     move = run.step_size_at(run.steps - 1) * (run.batch - 1 if run.batch > 1 else 1) / run.batch
     return min(run.clip_norm * _JUST_BELOW, (2 * witness.half + 7 * noise) / move)
 
 
 def _weakest(witness: Witness) -> float:
-    """The gradient of the shared samples that moves an iterate by half of the noise."""
+    """Gradient of the shared samples that moves an iterate by half of the noise."""
     run, last = witness.run, witness.run.steps - 1
     shared = (run.batch - 1 if run.batch > 1 else 1) / run.batch
     return run.noise_std_at(last) / 2 / (run.step_size_at(last) * shared)
@@ -152,7 +152,7 @@ def _curved(base: Witness, m: float, place: _Place) -> Witness:
 
 
 def _pushed(base: Witness, kappa: float, place: _Place) -> Witness:
-    """Shared gradients of slope -kappa outside of a dead zone, up to a push; that of the sample is constant."""
+    """Shared gradients have slope -kappa outside a dead zone, up to a maximum push; the sample's is constant."""
     half, K = base.half, base.run.clip_norm * _JUST_BELOW
     push = K * min(_weakest(base) / K, 1.0) ** place[2]
     tilt = min(place[0] * _strongest(base), push)
@@ -165,7 +165,7 @@ def _both(base: Witness, shared: Gradient, first: Gradient, second: Gradient) ->
 
 
 def _outward(half: float, K: float, kappa: float, tilt: float, zone: float) -> Gradient:
-    """Tilt in [-zone, zone], from there with slope -kappa to K on the left and to -K on the right."""
+    """Return ``tilt`` on [-zone, zone], then slope -kappa to K on the left and to -K on the right."""
     left, right = ((zone + (K + sign * tilt) / kappa if isfinite(kappa) else zone) for sign in (-1, 1))
     middle = [(-zone, tilt), (zone, tilt)] if zone else []
     inside = [(x, g) for x, g in [(-left, K), *middle, (right, -K)] if -half < x < half]

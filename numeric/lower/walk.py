@@ -1,10 +1,11 @@
 """Clamped walks X <- clip(phi(X) + N(0, sigma^2)) on [-D/2, D/2]: certified masses of the last iterate.
 
-phi is piecewise affine. The law after a step has a density inside and an atom at each end; the next density is an
-integral over it, by Gauss's rule of `NODES` nodes on panels at most `PANEL` sigma long and cut at the kinks of phi. On
-a panel of half length a it errs by 8 a M r^(-2 NODES) / (1 - 1/r), M the bound on an ellipse. Rounding is relative:
-`RELATIVE` for an entry of the kernel, and one unit in the last place for every term of a sum. Masses below `LEAST` are
-set to 0, an absolute error.
+phi is piecewise affine. The law after a step has a density inside and an atom at each end. The next density is an
+integral over this law, computed by Gauss quadrature with `NODES` nodes on panels at most `PANEL` sigma long, cut
+at the kinks of phi. On a panel of half length a the error is at most 8 a M r^(-2 NODES) / (1 - 1/r), where M
+bounds the integrand on the ellipse of parameter r. Rounding errors are relative: `RELATIVE` for each entry of the
+kernel, and one unit in the last place for each term of a sum. Masses below `LEAST` are set to 0, which is an
+absolute error.
 
 Source: docs/proofs/lower_bounds.md.
 """
@@ -25,81 +26,81 @@ from lastiterate.numeric.lower.masses import Masses
 NODES = 32
 PANEL = 3.0
 WIDEST = 100.0
-"""Greatest D / sigma: 34 panels, 1088 nodes."""
+"""Maximum D / sigma: 34 panels, 1088 nodes."""
 RELATIVE = 4e-11
 TAIL = 1e-11
-"""Relative error of a normal tail from scipy's ``ndtr``, the rounding of its argument included."""
+"""Relative error of a normal tail from scipy's ``ndtr``, including the rounding of its argument."""
 LEAST = 1e-100
 MOST_ERROR = 1e-3
 FORGOTTEN = 1e-50
-"""Distance in total variation below which the start of a walk no longer matters."""
+"""Distance in total variation below which the start of a walk is ignored."""
 DIRECT = 600
-"""Most steps that are taken one by one where squaring is possible."""
+"""Maximum number of steps that are taken one by one if repeated squaring is possible."""
 LONGEST_EPOCH = 3000
 FURTHEST = 100.0
-"""Most that an update may move an iterate, in sigma."""
+"""Maximum distance by which an update may move an iterate, in sigma."""
 _LEAST_CELLS, _MOST_CELLS = 120, 6000
 _KEPT = 2e7
-"""Entries of the kernels that are kept, about."""
+"""Approximate number of kernel entries to cache."""
 
 
 @dataclass(frozen=True)
 class Update:
-    """One update's mean x -> phi(x), linear between its points.
+    """Mean x -> phi(x) of an update, linear between the given points.
 
     Attributes:
-        points: (x, phi(x)), lengths, x rising from the low end of the interval to the high one; two points of one x are
-            a jump, where phi is the mean of both.
+        points: pairs (x, phi(x)), lengths, with x increasing from the low end of the interval to the high end. Two
+            points with the same x are a jump, at which phi is the mean of the two values.
     """
 
     points: tuple[tuple[float, float], ...]
 
     @classmethod
     def affine(cls, slope: float, drift: float, half: float) -> "Update":
-        """slope x + drift on [-half, half]."""
+        """Return the update slope x + drift on [-half, half]."""
         return cls(tuple((x, slope * x + drift) for x in (-half, half)))
 
     @classmethod
     def pushed(cls, slope: float, drift: float, half: float, push: float, reach: float) -> "Update":
-        """slope x + drift, and a push outwards that is greatest from ``reach`` on; a jump where that is 0."""
+        """Return slope x + drift plus an outward push, constant from ``reach`` on; a jump if ``reach`` is 0."""
         if reach >= half:
             return cls.affine(slope + (push / reach if push else 0.0), drift, half)
         places = ((-half, -1), (-reach, -1), (reach, 1), (half, 1))
         return cls(tuple((x, slope * x + drift + side * push) for x, side in places))
 
     def mean(self, x: Array) -> Array:
-        """Shape of x, lengths."""
+        """phi(x), of the shape of x, a length."""
         places, values = np.array(self.points).T
         right, left = np.interp(x, places, values), np.interp(-x, -places[::-1], values[::-1])
         return np.asarray(np.where(right == left, right, (right + left) / 2))
 
     @property
     def kinks(self) -> tuple[float, ...]:
-        """The points where the mean is not affine."""
+        """Points at which the mean is not affine."""
         return tuple(x for x, _ in self.points[1:-1])
 
     @property
     def steepest(self) -> float:
-        """The greatest slope of a piece."""
+        """Largest absolute slope of a piece."""
         return max((abs((w - v) / (y - x)) for (x, v), (y, w) in pairwise(self.points) if y > x), default=0.0)
 
     @property
     def range(self) -> float:
-        """The greatest distance of two means, a length."""
+        """Largest distance between two means, a length."""
         values = [value for _, value in self.points]
         return max(values) - min(values)
 
 
 Mixture = tuple[tuple[float, Update], ...]
-"""Weights, which may be too small and add up to less than 1, and updates."""
+"""Pairs of a weight and an update. Weights may be rounded down and sum to less than 1."""
 
 
 @dataclass(frozen=True)
 class WalkStep:
     """One step of a walk.
 
-    ``noise`` is sigma, a length; ``plain`` and ``met`` are the updates without and with the sample that differs, the
-    latter with probability ``chance`` where steps are independent.
+    ``noise`` is sigma, a length. ``plain`` and ``met`` are the updates without and with the differing sample; the
+    latter have probability ``chance`` if steps are independent.
     """
 
     noise: float
@@ -109,19 +110,19 @@ class WalkStep:
 
     @classmethod
     def known(cls, update: Update, noise: float) -> "WalkStep":
-        """A step whose batch is known in advance."""
+        """Return a step whose batch is known in advance."""
         return cls(noise, ((1.0, update),))
 
     @property
     def updates(self) -> list[Update]:
-        """The updates without and with the sample."""
+        """All updates, without and with the sample."""
         return [update for _, update in (*self.plain, *self.met)]
 
     @property
     def log_contraction(self) -> float:
-        """Logarithm of a bound, rounded up, of the factor by which a step contracts total variation.
+        """Logarithm of an upper bound of the factor by which a step contracts total variation.
 
-        Two Gaussians whose means are r apart are at the distance 1 - 2 Phi(-r / (2 sigma)) (Dobrushin 1956).
+        Two Gaussians whose means differ by r are at distance 1 - 2 Phi(-r / (2 sigma)) (Dobrushin 1956).
         """
         common = erfc(max(one.range for one in self.updates) / (2 * sqrt(2) * self.noise)) * (1 - 1e-12)
         return log(max(1 - common, 1e-300)) if common else 0.0
@@ -129,13 +130,13 @@ class WalkStep:
 
 @dataclass(frozen=True)
 class Walk:
-    """A walk of independent steps, or one whose step is ``met`` once an epoch, at a uniformly random place.
+    """Walk of independent steps, or with one ``met`` step per epoch at a uniformly random position.
 
     Attributes:
-        cycle: the steps of a cycle, whose last one is the last step of all.
-        epoch: steps in an epoch, where the cycle is one step and the sample is met once in each epoch; else 1.
+        cycle: steps of a cycle; its last step is the last step of the walk.
+        epoch: steps per epoch if the cycle is a single step and the sample is met once in each epoch, else 1.
         start: X_0, a length, as is the diameter.
-        missing: upper bound of what the weights of a mixture lack.
+        missing: upper bound of the weight missing from each mixture.
     """
 
     steps: int
@@ -146,7 +147,7 @@ class Walk:
     missing: float = 0.0
 
     def chance_at(self, t: int) -> float:
-        """Probability of meeting the sample in step t, given that it was not met in this epoch before."""
+        """Return the probability of meeting the sample in step t, given that this epoch has not met it before."""
         if self.epoch > 1:
             return 1 / (self.epoch - t % self.epoch)
         return self.cycle[(t - self.steps) % len(self.cycle)].chance
@@ -154,7 +155,7 @@ class Walk:
 
 @lru_cache(maxsize=1)
 def _rule() -> tuple[Array, Array]:
-    """Nodes in (-1, 1) and weights, rising, correctly rounded up to a unit in the last place."""
+    """Return increasing nodes in (-1, 1) and their weights, correct to a unit in the last place."""
     pairs = [arb.legendre_p_root(NODES, k, weight=True) for k in range(NODES)]
     nodes, weights = (np.array([float(pair[i]) for pair in pairs]) for i in (0, 1))
     return nodes[::-1].copy(), weights[::-1].copy()
@@ -162,24 +163,24 @@ def _rule() -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """States: the atom at the low end, the nodes, the atom at the high end; lengths, with weights 1 for the atoms."""
+    """States: the atom at the low end, the nodes, the atom at the high end; atoms have weight 1."""
 
     points: Array  # shape (states,)
     weights: Array
-    half: float  # greatest half length of a panel
+    half: float  # largest half length of a panel
     panels: int
-    noise: float  # least sigma of a step
-    steepest: float  # greatest slope of a mean
+    noise: float  # smallest sigma of a step
+    steepest: float  # largest slope of a mean
 
     @classmethod
     def of(cls, diameter: float, noise: float, updates: Iterable[Update]) -> "Grid":
-        """The grid on [-D/2, D/2] for these updates, ``noise`` their least sigma."""
+        """Return the grid on [-D/2, D/2] for these updates, whose smallest sigma is ``noise``."""
         end, updates = diameter / 2, list(updates)
         cuts = sorted({-end, end, *(x for one in updates for x in one.kinks if -end < x < end)})
         return cls._cut(tuple(cuts), noise, max(one.steepest for one in updates))
 
     @classmethod
-    @lru_cache(maxsize=4)  # both laws of an attack have one
+    @lru_cache(maxsize=4)  # the two laws of an attack share a grid
     def _cut(cls, cuts: tuple[float, ...], noise: float, steepest: float) -> "Grid":
         end = cuts[-1]
         nodes, weights = _rule()
@@ -197,24 +198,24 @@ class Grid:
 
     @cached_property
     def quadrature_error(self) -> float:
-        """Mass by which one step errs, cells and atoms together, rounded up."""
+        """Upper bound of the total mass error of one step, over cells and atoms."""
         a, sigma = self.half / self.noise, self.diameter / self.noise
         r = np.geomspace(1.05, 60.0, 120)
         v = a * (r - 1 / r) / 2
         best = float(((1 + self.steepest**2) * v**2 / 2 - 2 * NODES * np.log(r) - np.log(1 - 1 / r)).min())
-        # In units of sigma: nodes D panels 8 a / (2 pi), and two atoms and a cell 3 panels 8 a / sqrt(2 pi).
+        # In units of sigma: nodes D panels 8 a / (2 pi); two atoms and a cell 3 panels 8 a / sqrt(2 pi).
         scale = 8 * a * self.panels * (sigma / (2 * pi) + 3 / np.sqrt(2 * pi))
         return exp(min(best + log(scale), 0.0)) * (1 + 1e-9)
 
     def errors(self, steps: int) -> tuple[float, float] | None:
-        """Absolute and relative error of masses after so many steps; None where they leave nothing to say."""
+        """Return the absolute and relative error of masses after ``steps``; None if above `MOST_ERROR`."""
         absolute = 3 * steps * (self.quadrature_error + 2 * len(self.points) * LEAST)
-        # A step rounds the entries of two kernels, their sum, and sums over the states; squaring rounds no more often.
+        # A step rounds two kernels, their sum and sums over the states. Squaring rounds no more often.
         relative = steps * (RELATIVE + 4 * len(self.points) * 2.3e-16)
         return None if max(relative, absolute) > MOST_ERROR else (absolute, relative)
 
     def kernel(self, updates: Mixture, noise: float, sources: Array | None = None) -> Array:
-        """Mass that a unit at the source of the column sends to the state of the row, shape (states, sources)."""
+        """Return the mass sent from a unit at each source (column) to each state, shape (states, sources)."""
         total = np.zeros(())
         for weight, update in updates:
             mean = update.mean(self.points if sources is None else sources)
@@ -226,11 +227,11 @@ class Grid:
 
 
 def last_masses(walk: Walk, edges: Array | None = None, extra: float = 0.0) -> Masses | None:
-    """Certified masses of X_T before its projection: below the first edge, between edges, above the last one.
+    """Certified masses of X_T before its projection: below the first edge, between edges, above the last edge.
 
-    Steps so long ago that they are forgotten are left out. None where the walk is too long or too wide for a useful
-    answer. ``edges`` are rising lengths; None for cells of sigma / 16 on [-D/2, D/2]. ``extra`` is the mass by which
-    any set of iterates may be off, for a walk that stands for another run.
+    Early steps whose effect on X_T is negligible are left out. Returns None if the walk is too long or too wide
+    for a useful answer. ``edges`` are increasing lengths; None stands for cells of about sigma / 16 on [-D/2,
+    D/2]. ``extra`` is an additional error of the mass of any set, for a walk that approximates another run.
     """
     noise, last = min(step.noise for step in walk.cycle), walk.cycle[-1]
     drift = max(abs(v - x) for step in walk.cycle for update in step.updates for x, v in update.points)
@@ -267,12 +268,12 @@ def last_masses(walk: Walk, edges: Array | None = None, extra: float = 0.0) -> M
 
 
 def cells_between(low: float, high: float, length: float) -> Array:
-    """Edges of equal cells of about this length; not too few, nor too many."""
+    """Edges of equal cells of about this length, with lower and upper limits on their number."""
     return np.linspace(low, high, min(max(_LEAST_CELLS, int((high - low) / length)), _MOST_CELLS) + 1)
 
 
 def _remembered(walk: Walk) -> tuple[int, float]:
-    """The number of last steps to take, and the distance in total variation that leaving out the others makes."""
+    """Return how many last steps to keep, and the total variation distance caused by omitting the others."""
     logs = [step.log_contraction for step in reversed(walk.cycle)]
     whole, enough = sum(logs), log(FORGOTTEN)
     cycles = min(int(enough / whole) if whole else walk.steps, walk.steps // len(logs))
@@ -280,7 +281,7 @@ def _remembered(walk: Walk) -> tuple[int, float]:
     while steps < walk.steps and total > enough:
         total += logs[steps % len(logs)]
         steps += 1
-    steps += (walk.steps - steps) % walk.epoch  # whole epochs are left out
+    steps += (walk.steps - steps) % walk.epoch  # omit whole epochs only
     return steps, 0.0 if steps == walk.steps else exp(total) * (1 + 1e-6)
 
 
@@ -288,7 +289,7 @@ def _before_last(walk: Walk, grid: Grid) -> Array:
     cycle, kept = walk.cycle, 1 + int(_KEPT / len(grid.points) ** 2)
 
     def at(back: int) -> WalkStep:
-        """The step which is ``back`` before the last one."""
+        """Return the step that is ``back`` steps before the last one."""
         return cycle[-1 - back % len(cycle)]
 
     @lru_cache(kept)
@@ -296,9 +297,9 @@ def _before_last(walk: Walk, grid: Grid) -> Array:
         return _kernel(step, grid)
 
     masses = _kernel(at(walk.steps - 1), grid, np.array([walk.start]))[:, 0]
-    left = walk.steps - 2  # steps back from the last of the next one to take, plus one
+    left = walk.steps - 2  # steps that remain before the last one
     whole = left // len(cycle) if left > DIRECT else 0
-    together = whole if whole > 1 else 0  # of one turn no power is needed
+    together = whole if whole > 1 else 0  # a single cycle needs no power
     for back in range(left, together * len(cycle), -1):
         masses = _flush(_send(kernel(at(back)), masses))
     if not together:
@@ -308,7 +309,7 @@ def _before_last(walk: Walk, grid: Grid) -> Array:
 
 
 def _shuffled_before_last(walk: Walk, grid: Grid) -> tuple[Array, Array]:
-    """Masses after T - 1 >= 1 steps: where the sample was not met in this epoch, and where it was."""
+    """Return the masses after T - 1 >= 1 steps if this epoch has not met the sample, and if it has."""
     (step,), start = walk.cycle, np.array([walk.start])
     plain, met = _shared(grid, step.plain, step.noise), grid.kernel(step.met, step.noise)
     unmet, done = (grid.kernel(updates, step.noise, start)[:, 0] for updates in (step.plain, step.met))
@@ -341,7 +342,7 @@ def _shared(grid: Grid, updates: Mixture, noise: float) -> Array:
 
 
 def epoch_kernel(length: int, plain: Array, met: Array) -> Array:
-    """The kernel of one epoch: the mean over positions of plain^(length - 1 - i) met plain^i, by doubling."""
+    """Kernel of one epoch: the mean over positions i of plain^(length - 1 - i) met plain^i, by doubling."""
     total, power = met, plain
     for bit in bin(length)[3:]:
         total, power = power @ total + total @ power, power @ power
@@ -351,8 +352,8 @@ def epoch_kernel(length: int, plain: Array, met: Array) -> Array:
 
 
 def _product(powers: Sequence[tuple[Array, int]]) -> Array:
-    """The product of powers of kernels, the last one on the left."""
-    factors = list[Array]()  # the first one first
+    """Return the product of powers of kernels, the last kernel leftmost."""
+    factors = list[Array]()  # in order of application
     for kernel, times in powers:
         left, square = times, kernel
         while left:
@@ -365,7 +366,7 @@ def _product(powers: Sequence[tuple[Array, int]]) -> Array:
 
 
 def apply_power(kernel: Array, times: int, masses: Array) -> Array:
-    """kernel^times masses, by squaring where that is shorter."""
+    """Return kernel^times @ masses, by repeated squaring above `DIRECT` steps."""
     if times <= DIRECT:
         for _ in range(times):
             masses = _flush(_send(kernel, masses))
@@ -380,19 +381,19 @@ def apply_power(kernel: Array, times: int, masses: Array) -> Array:
 
 
 def _send(kernel: Array, masses: Array) -> Array:
-    """kernel @ masses, on one thread: the threads of a BLAS wait for one another longer than a product takes."""
+    """Return kernel @ masses on one thread, since waiting for BLAS threads would take longer."""
     return np.asarray(np.einsum("ij,j->i", kernel, masses))
 
 
 def _flush(masses: Array) -> Array:
-    """Set masses below `LEAST` to 0: numbers near the end of the floats are slow."""
+    """Set masses below `LEAST` to 0, because arithmetic on subnormal floats is slow."""
     return np.where(masses < LEAST, 0.0, masses)
 
 
 def _cells(update: Update, sources: Array, masses: Array, noise: float, edges: Array) -> tuple[Array, Array]:
-    """Masses that those at the sources send to the atoms and the cells, and their errors; shape (cells + 2,)."""
+    """Masses sent from the sources to the two ends and the cells, and their errors; shape (cells + 2,)."""
     z = (edges[:, None] - update.mean(sources)[None, :]) / noise
-    low = z < 0  # a cell's mass is a difference of tails that do not reach over the middle
+    low = z < 0  # a cell's mass is a difference of tails on one side of the mean
     tail = ndtr(np.negative(np.abs(z, out=z), out=z))
     more = np.maximum(tail[1:], tail[:-1])
     np.subtract(1, more, out=more, where=low[1:] != low[:-1])

@@ -1,11 +1,11 @@
 """Runs on an interval with given losses: a lower bound that anyone can replay.
 
-The gradients of all samples are piecewise linear on an interval [-D'/2, D'/2], D' < D. The domain consists of all
-points of R^(1+d) within a tiny distance of it: a capsule. Projection clamps the first coordinate. The part u that
-clamping takes away remains visible in the direction from the end of the interval to the iterate: it is u / sqrt(d)
-there, up to a part that vanishes as d grows, as the noise in the other d coordinates has length sqrt(d). So the last
-iterate reveals the first coordinate before its projection, and no bound that holds in every dimension is below the
-loss of that coordinate.
+The gradients of all samples are piecewise linear on an interval [-D'/2, D'/2], D' < D. The domain is a capsule:
+all points of R^(1+d) within a tiny distance of this interval. Projection clamps the first coordinate. The part u
+that clamping removes remains visible in the direction from the end of the interval to the iterate. There it is u /
+sqrt(d), up to a part that vanishes as d grows, because the noise in the other d coordinates has length about
+sqrt(d). The last iterate thus reveals the first coordinate before its projection, and no bound that holds in every
+dimension is below the loss of that coordinate.
 
 Source: docs/proofs/lower_bounds.md.
 """
@@ -43,16 +43,16 @@ _TILTED = 25.0
 @teaches()
 @dataclass(frozen=True)
 class Witness:
-    """Losses for a run, and the privacy loss of its last iterate with them.
+    """Losses for a run, and the resulting privacy loss of its last iterate.
 
     Attributes:
-        run: its domain has a finite diameter.
-        shared: gradient of every sample but the one that differs. Of cyclic batches there may be as many as batches,
-            for the samples of each, in the order of the run's last epoch.
-        first: gradient of the sample that differs, in one data set.
-        second: in the other one; None where it is not in there.
+        run: a run whose domain has a finite diameter.
+        shared: gradient of every sample except the differing one. For cyclic batches there may be one per batch,
+            in the order of the run's last epoch.
+        first: gradient of the differing sample in the first data set.
+        second: its gradient in the second data set; None if the sample is absent there.
         start: the first iterate, a length.
-        value: the divergence at ``order`` or the epsilon at ``delta``, rounded down; of the worse direction.
+        value: divergence at ``order`` or epsilon at ``delta``, rounded down; the larger of both directions.
     """
 
     run: NoisySGD
@@ -86,20 +86,20 @@ class Witness:
 
     @property
     def gradients(self) -> tuple[Gradient, ...]:
-        """Those of the shared samples, then those of the one that differs."""
+        """Gradients of the shared samples, then those of the differing sample."""
         return (*self.shared, self.first, *(() if self.second is None else (self.second,)))
 
 
 @teaches()
 def replay(witness: Witness) -> float:
-    """Check that the losses of a witness meet its assumption, and compute its divergence or epsilon again.
+    """Check that the losses of a witness satisfy its assumption, and recompute its divergence or epsilon.
 
     Returns:
         The value, rounded down.
 
     Raises:
-        InputError: the losses do not meet the assumption, the run is not one that can be followed, or ``witness.value``
-            exceeds the value that is computed by more than rounding.
+        InputError: the losses violate the assumption, the run cannot be propagated, or ``witness.value`` exceeds
+            the computed value by more than rounding.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=50, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
@@ -124,7 +124,7 @@ def replay(witness: Witness) -> float:
 
 
 def refusal(witness: Witness) -> str:
-    """The reason for which a witness is none, in a few words; "" where it is one."""
+    """Explain briefly why a witness is invalid; "" if it is valid."""
     run, half = witness.run, witness.half
     if run.weight_decay:
         return f"weight_decay={run.weight_decay:g}, with which no walk is followed"
@@ -139,7 +139,7 @@ def refusal(witness: Witness) -> str:
     if not -half <= witness.start <= half:
         return f"start={witness.start:g} outside of the interval"
     witness.assumption.expansion(run, max(range(1 if run.constant else run.steps), key=run.step_size_at), differs=True)
-    # A strongly convex loss has a gradient at the ends of a domain that is far longer than the interval.
+    # A strongly convex loss has a nonzero gradient at the ends of a domain much longer than the interval.
     bend = (2 * half < run.diameter * (1 - 1e-6)) * least_curvature(witness.assumption) * run.diameter / 2
     for gradient in witness.gradients:
         places = [x for x, _ in gradient]
@@ -153,7 +153,7 @@ def refusal(witness: Witness) -> str:
 
 
 def evaluated(witness: Witness, cells_a_sigma: int = 16) -> float | None:
-    """The divergence or epsilon of a witness, rounded down; None where the run cannot be followed."""
+    """Divergence or epsilon of a witness, rounded down; None if the run cannot be propagated."""
     return _evaluated(replace(witness, assumption=Clipped(), value=0.0), cells_a_sigma)
 
 
@@ -167,7 +167,7 @@ def _evaluated(witness: Witness, cells_a_sigma: int) -> float | None:
 
 
 def with_value(witness: Witness, cells_a_sigma: int = 16) -> Witness:
-    """The same with its value; 0 where the run cannot be followed."""
+    """Return the witness with its value; 0 if the run cannot be propagated."""
     return replace(witness, value=evaluated(witness, cells_a_sigma) or 0.0)
 
 
@@ -183,7 +183,7 @@ def _law(witness: Witness, own: Gradient | None, edges: Array) -> Masses | None:
     if not run.constant or len(sizes) > _MOST_SIZES:
         return None
     weight, shared = run.step_size_at(0) / run.batch, witness.shared[0]
-    with_it = 1 if run.scheme.fixed_size else 0  # its place in a batch of fixed size is another's otherwise
+    with_it = 1 if run.scheme.fixed_size else 0  # it replaces another sample in a batch of fixed size
     plain: Mixture = tuple((p, _update(weight, ((k, shared),))) for p, k in sizes)
     met: Mixture = tuple((p, _update(weight, ((k - with_it, shared), (1, own)))) for p, k in sizes)
     epoch = run.batches if run.scheme.permuted else 1
@@ -193,7 +193,7 @@ def _law(witness: Witness, own: Gradient | None, edges: Array) -> Masses | None:
 
 
 def _known_step(witness: Witness, own: Gradient | None, t: int) -> WalkStep:
-    """Step t of a run with fixed batches; the last batch of an epoch, counted from the end, holds the sample."""
+    """Step t of a run with fixed batches; the sample is in the last batch of an epoch, counted from the end."""
     run, batch = witness.run, (t - witness.run.steps) % witness.run.batches
     last = batch == run.batches - 1
     shared = witness.shared[batch if len(witness.shared) > 1 else 0]
@@ -214,7 +214,7 @@ def _window(witness: Witness) -> tuple[float, float]:
 
 
 def _sizes(witness: Witness) -> tuple[list[tuple[float, int]], float]:
-    """Weights, rounded down, of the numbers of other samples in a batch; and what they lack at most."""
+    """Return counts of other samples in a batch, weights rounded down, and a bound of the missing weight."""
     run = witness.run
     if run.scheme.fixed_size:
         return [(1.0, run.batch)], 0.0

@@ -1,11 +1,13 @@
 """Certified constants of a feed-forward network's loss on a ball of parameters.
 
-The Hessian of a per-sample loss along a direction v of unit length, with v_l the length of its part in layer l, is
+Let v be a direction of unit length and v_l the length of its part in layer l. The Hessian of a per-sample loss
+along v is
 
     f'(v)^T H f'(v) + sum over l of 2 (P_l^T g)^T V_l h_(l-1)'(v) + (U_l^T g)^T phi_l''(a_l) a_l'(v)^2,
 
-g and H the loss's gradient and Hessian in the outputs f, U_l = df/dphi_l(a_l), P_l = U_l phi_l'. Each factor is bounded
-on the ball, what is left is a quadratic form in (v_1, v_2, ...), and its largest eigenvalue bounds the smoothness.
+where g and H are the loss's gradient and Hessian in the outputs f, U_l = df/dphi_l(a_l) and P_l = U_l phi_l'.
+Bounding each factor on the ball leaves a quadratic form in (v_1, v_2, ...), whose largest eigenvalue bounds the
+smoothness.
 
 Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 """
@@ -35,7 +37,7 @@ from lastiterate.numeric.networks.outputs import LOSSES, Gradient, OutputLoss
 from lastiterate.numeric.rounding import exact, precision, upper
 
 _FEW: Final = 600
-"""Most moving parameters for which the Hessian is bounded as a matrix: .1 s for a sample and a label."""
+"""Maximum number of moving parameters for which the Hessian is bounded as a matrix: 0.1 s per sample and label."""
 
 
 @teaches()
@@ -49,25 +51,25 @@ def network_constants(
     loss: str = "cross_entropy",
     scale: float = 1.0,
 ) -> LossConstants:
-    """Constants of every per-sample loss on the ball of parameters of this radius around those given.
+    """Compute constants of every per-sample loss on the ball of parameters with this radius around the given ones.
 
     Args:
         layers: the network at the centre of the ball.
         samples: inputs, shape (n, features).
-        radius: of the ball, a length: Euclidean, over all parameters that move.
-        input_radius: the constants hold for every input within this distance of one of the samples. Samples zero and
-            the greatest norm of an input give constants that hold for any data, and a bound.
-        inputs: a set that these neighbourhoods cover, in words, if it was chosen without looking at the data: the
-            constants hold for any data in it, and give a bound.
+        radius: radius of the ball, a length: Euclidean, over all parameters that move.
+        input_radius: the constants hold for every input within this distance of a sample. A zero sample and the
+            largest norm of an input give constants that hold for any data, and a bound.
+        inputs: description of a set that these neighbourhoods cover, if it was chosen without looking at the data.
+            The constants then hold for any data in it, and give a bound.
         loss: "cross_entropy" of the outputs, or "logistic" of one output and labels 0 and 1.
         scale: factor of the loss.
 
     Returns:
-        Upper bounds, rounded up. The smoothness is infinite where a kink of an activation may be in the ball, and the
-        statement says which. The strong convexity is -inf.
+        Upper bounds, rounded up. The smoothness is infinite if the ball may contain a kink of an activation, which
+            the statement then names. The strong convexity is -inf.
 
     Raises:
-        InputError: layers or samples that do not fit, a number out of its range.
+        InputError: layers or samples do not fit, or a number is out of range.
 
     >>> layer = Layer([[0.5, -0.5], [0.0, 1.0]], [0.0, 0.0])
     >>> round(network_constants([layer], [[0.6, 0.8]], 1e6).smoothness, 12)
@@ -101,7 +103,7 @@ def network_constants(
                 kinks.add(found.kinked)
             hessian = None
             for gradient, slope, curvature in _of_sample(network, found, here):
-                lipschitz, most = max(lipschitz, as_float(slope)), as_float(curvature)  # infinite where not a number
+                lipschitz, most = max(lipschitz, as_float(slope)), as_float(curvature)  # nan becomes inf
                 if few and not kinks and most > smoothness:
                     hessian = hessian or Hessian(network, found, here)
                     most = min(most, as_float(hessian.of(gradient).norm))
@@ -120,7 +122,7 @@ def network_constants(
 
 
 def _of_sample(layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) -> Iterator[tuple[Gradient, arb, arb]]:
-    """For each label the gradient in the outputs, and at least the gradient's length and the curvature."""
+    """Yield per label the gradient in the outputs, and upper bounds of the slope and the curvature."""
     moving, last = list(found.sizes), len(layers) - 1
     jacobian = [(found.outer[last, j], found.sizes[j]) for j in moving]
     bent = [(loss.root.turned.times(matrix), size) for matrix, size in jacobian]
@@ -142,7 +144,7 @@ def _pulled_norm(matrix: MatrixBall, gradient: Gradient) -> arb:
 
 
 def _pulled(matrix: MatrixBall, gradient: Gradient) -> Array:
-    """At least |C^T g| entry by entry, C the centre of the ball, for every gradient."""
+    """Return upper bounds of the entries of |C^T g|, C the centre of the ball, for every gradient g."""
     outputs = len(gradient.center)
     middle = np.abs(matrix.center.T @ gradient.center)
     size = round_up(np.abs(matrix.center).T @ np.abs(gradient.center), outputs)
@@ -154,7 +156,7 @@ def _pulled(matrix: MatrixBall, gradient: Gradient) -> Array:
 def _second_derivative(
     layers: Sequence[Layer], found: Derivatives, gradient: Gradient, pulled: dict[int, float]
 ) -> Array:
-    """Entries of a form in (v_1, v_2, ...) that is at least |g^T f''| for all v; shape (moving, moving)."""
+    """Return a form in (v_1, v_2, ...) that is at least |g^T f''|, shape (moving, moving)."""
     moving = list(found.sizes)
     form = np.zeros((len(moving), len(moving)))
     for k in range(moving[0], len(layers)):
@@ -176,7 +178,7 @@ def _second_derivative(
 
 
 def _mixed(sharing: Sharing, ball: MatrixBall, gradient: Gradient) -> float:
-    """At least the norm of V, h' -> (P^T g) . V X(h') in the Euclidean norms of both, P in the ball."""
+    """Return an upper bound of the norm of V, h' -> (P^T g) . V X(h') in Euclidean norms, P in the ball."""
     at, off = gradient.before(ball)
     near = spectral_norm(sharing.weighed(at)) + sharing.often * off.total
     return as_float(near.min(sharing.often * _pulled_norm(ball, gradient)))

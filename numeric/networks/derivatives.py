@@ -1,9 +1,9 @@
-"""The derivatives of a feed-forward network on a ball of parameters, for one input, and the Hessian of a loss there.
+"""Derivatives of a feed-forward network on a ball of parameters for one input, and the Hessian of a loss there.
 
 Everything is a ball around its value at the centre: activations, the derivatives da_l/da_j and dh_l/da_j, and the
-derivative of the outputs in every h_l. The Hessian is the sum over the layers that docs/proofs/network_constants.md
-has, with matrices in the place of their norms: on a small ball of parameters its radius is small, and the bound is near
-to the largest eigenvalue at the centre.
+derivative of the outputs in every h_l. The Hessian is the sum over the layers in docs/proofs/network_constants.md,
+with matrices instead of their norms. On a small ball of parameters its radius is small, and the bound is close to
+the largest eigenvalue at the centre.
 
 Source: docs/proofs/network_constants.md, "The Hessian as a matrix" (claims ours/certified/network/*).
 """
@@ -33,7 +33,7 @@ from lastiterate.numeric.rounding import exact
 
 
 def _entrywise(phi: Activation, center: Array, spread: Spread) -> tuple[Array, Array, Slopes, Slopes]:
-    """Values at ``center``, their errors, and phi' and phi'' within ``spread`` of it, entry by entry."""
+    """Values at ``center``, their errors, and phi' and phi'' within ``spread`` of it, entrywise."""
     entries = [exact(a) for a in center.tolist()]
     ends = [(a - exact(off), a + exact(off)) for a, off in zip(entries, spread.each.tolist(), strict=True)]
     exactly = [phi.value(a) for a in entries]
@@ -65,9 +65,9 @@ class Derivatives:
 
     Attributes:
         sizes: s_l, upper bounds of |V h + c| over directions (V, c) of layer l of unit length.
-        inner: da_l/da_j, by (l, j), for the layers j <= l that move; da_l/d(V, c) and 1 for s_j where it is shared.
+        inner: da_l/da_j by (l, j), for moving layers j <= l; for a shared layer j, da_l/d(V, c), with s_j = 1.
         outer: dh_(l+1)/da_j, or in (V, c), by (l, j).
-        upward: the derivative of the outputs in phi_l(a_l), by l.
+        upward: derivative of the outputs in phi_l(a_l), by l.
         slopes: phi_l', by l.
         bends: phi_l'', by l.
         entering: h_(l-1), by l, and the outputs at the end.
@@ -83,19 +83,19 @@ class Derivatives:
 
     @property
     def outputs(self) -> tuple[Array, Spread]:
-        """The outputs at the centre, shape (outputs,), and how far they may be from there."""
+        """The outputs at the centre, shape (outputs,), and their distance from there on the ball."""
         return self.entering[-1].center, self.entering[-1].moved
 
     @property
     def kinked(self) -> int | None:
-        """The first layer with a kink within the ball; None if there is none."""
+        """Index of the first layer with a kink within the ball, or None."""
         return next((k for k, bend in enumerate(self.bends) if not np.isfinite(bend.spread).all()), None)
 
 
 def derivatives(
     layers: Sequence[Layer], affine: Sequence[AffineMap], radius: arb, x: Array, input_radius: arb
 ) -> Derivatives:
-    """The derivatives at every input within ``input_radius`` of x, for all parameters of the ball."""
+    """Derivatives at every input within ``input_radius`` of x, for all parameters in the ball."""
     around = Spread(np.full(len(x), as_float(input_radius)), input_radius)
     states = [_State(x, around, around)]
     sizes: dict[int, arb] = {}
@@ -142,7 +142,7 @@ def _in_parameters(layer: Layer, sharing: Sharing, before: _State) -> MatrixBall
 
 
 class Hessian:
-    """The Hessian of a loss of the outputs on a ball of parameters for one input, whatever the label."""
+    """Hessian of a loss of the outputs on a ball of parameters for one input and any label."""
 
     def __init__(self, layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) -> None:
         self._layers, self._found = layers, found
@@ -161,9 +161,9 @@ class Hessian:
         self._flat = MatrixBall(flat.center, flat.radius + (loss.growth - 1) * root.norm**2)
 
     def of(self, gradient: Gradient) -> MatrixBall:
-        """A ball that has the Hessian where the loss has this gradient in the outputs, shape (parameters, parameters).
+        """Return a ball with the Hessian for this gradient in the outputs, shape (parameters, parameters).
 
-        Layers and their channels stand in their order, the bias of each channel behind its weights.
+        Layers and their channels are in order; the bias of each channel follows its weights.
         """
         total = self._flat
         for k, moved in self._inner.items():
@@ -174,7 +174,7 @@ class Hessian:
         return total
 
     def _mixed(self, k: int, gradient: Gradient) -> MatrixBall:
-        """Derivatives in a weight of layer k and a parameter below it, on both sides of the diagonal."""
+        """Mixed derivatives in weights of layer k and parameters of earlier layers, symmetric."""
         sharing, layer = self._sharing[k], self._layers[k]
         at, off = gradient.before(self._found.upward[k].before(self._found.slopes[k]))
         weighed = sharing.weighed(at).reshape(-1, sharing.terms, sharing.inputs)
@@ -192,7 +192,7 @@ def _dense(inputs: int) -> Sharing:
 
 
 def _beside(balls: dict[tuple[int, int], MatrixBall], k: int, widths: dict[int, int]) -> MatrixBall:
-    """The derivatives of layer k in the parameters of each layer, side by side; of those above it they are zero."""
+    """Join the derivatives of layer k in the parameters of each layer; those in later layers are zero."""
     inside = [balls[k, j] for j in widths if (k, j) in balls]
     missing = np.zeros((len(inside[0].center), sum(widths[j] for j in widths if (k, j) not in balls)))
     center = np.concatenate([*(ball.center for ball in inside), missing], axis=1)

@@ -1,10 +1,10 @@
-"""The layers of a feed-forward network: dense ones, convolutions and averages over windows.
+"""Layers of a feed-forward network: dense layers, convolutions and averages over windows.
 
     h_0 = x,  a_l = W_l h_(l-1) + b_l,  h_l = phi_l(a_l),  outputs h_depth.
 
-Where weights are shared, the inputs that the weights of a channel meet at one place are a column of a matrix X(h), and
-the channel's outputs are its row of weights times X(h). So |V X(h)| <= |V| |X(h)|, and |X(h)| <= sqrt(m) |h| in the
-Frobenius norm where no input stands in more than m columns.
+For shared weights, the inputs that a channel's weights meet at one place form a column of a matrix X(h), and the
+channel's outputs are its row of weights times X(h). Hence |V X(h)| <= |V| |X(h)|, and |X(h)| <= sqrt(m) |h| in the
+Frobenius norm if no input occurs in more than m columns.
 
 Source: docs/proofs/network_constants.md, "Weights that are shared" (claim ours/certified/network/sharing).
 """
@@ -35,24 +35,24 @@ from lastiterate.numeric.networks.matrices import (
 from lastiterate.numeric.rounding import exact
 
 LARGEST: Final = 2**24
-"""Entries of the matrix of a layer, 128 MiB in float64."""
+"""Maximum number of entries of the matrix of a layer, 128 MiB in float64."""
 
 Sizes = int | Sequence[int]
-"""One number for every dimension, or one each."""
+"""One number for all dimensions, or one per dimension."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sharing:
-    """The inputs that the weights of a layer meet.
+    """Assignment of the weights of a layer to its inputs.
 
     Attributes:
-        inputs: how many there are.
+        inputs: number of inputs.
         meets: shape (groups, terms, places): weight k of each channel of group g meets input ``meets[g, k, p]`` at
-            place p, or a zero where that is -1. The channels are split evenly among the groups, in their order, and
-            the outputs are all places of the first channel, then of the second, and so on.
+            place p, or a zero if that is -1. The channels are split evenly among the groups, in order. The outputs
+            are all places of the first channel, then of the second, and so on.
 
     Raises:
-        InputError: an input that does not exist, or that is met twice at one place or by one weight.
+        InputError: an input does not exist, or is met twice at one place or by one weight.
     """
 
     inputs: int
@@ -76,31 +76,31 @@ class Sharing:
 
     @property
     def groups(self) -> int:
-        """Groups of channels."""
+        """Number of groups of channels."""
         return len(self.meets)
 
     @property
     def terms(self) -> int:
-        """Weights of a channel."""
+        """Number of weights of a channel."""
         return int(self.meets.shape[1])
 
     @property
     def places(self) -> int:
-        """Outputs of a channel."""
+        """Number of outputs of a channel."""
         return int(self.meets.shape[2])
 
     @cached_property
     def often(self) -> arb:
-        """The root of the greatest number of places at which a group meets one input: at least |X(h)| / |h|."""
+        """Square root of the largest number of places at which a group meets one input, at least |X(h)| / |h|."""
         met = [np.bincount(group[group >= 0], minlength=1).max() for group in self.meets]
         return arb(int(max(met))).sqrt()
 
     def dense(self, weight: Array) -> Array:
-        """The map of these weights, shape (channels, terms), as a matrix, shape (channels places, inputs)."""
+        """Convert weights, shape (channels, terms), to a matrix of shape (channels places, inputs)."""
         return self._spread_out(weight, self.meets.swapaxes(1, 2))
 
     def derivative(self, h: Array, spread: Spread, channels: int, *, weights: bool, biases: bool) -> MatrixBall:
-        """The derivative of the outputs, channel by channel, in the weights and in the biases, if these move.
+        """Derivative of the outputs, channel by channel, in the weights and in the biases, if these move.
 
         The inputs h, shape (inputs,), may be off by ``spread``.
         """
@@ -117,14 +117,14 @@ class Sharing:
         return MatrixBall(center.reshape(channels * self.places, channels * rows), radius)
 
     def weighed(self, outputs: Array) -> Array:
-        """The matrix of the map from h' to the derivative of u . V X(h') in V, shape (channels terms, inputs).
+        """Matrix of the map from h' to the derivative of u . V X(h') in V, shape (channels terms, inputs).
 
-        Exactly the entries of u, shape (channels places,), and zeros: a weight meets an input once.
+        Its entries are those of u, shape (channels places,), and zeros: a weight meets an input at most once.
         """
         return self._spread_out(outputs.reshape(-1, self.places), self.meets)
 
     def _spread_out(self, values: Array, meets: NDArray[np.int64]) -> Array:
-        """A matrix whose rows hold the values of a channel each, shape (channels, k), at the inputs that they meet."""
+        """Matrix whose rows hold the values of one channel, shape (channels, k), at the inputs that they meet."""
         share, rows = len(values) // self.groups, meets.shape[1]
         matrix = np.zeros((len(values), rows, self.inputs + 1))
         for c, row in enumerate(values):
@@ -134,10 +134,10 @@ class Sharing:
 
 @dataclass(frozen=True)
 class AffineMap:
-    """A layer's affine map a = W h + b, with W within ``radius`` in the spectral norm.
+    """Affine map a = W h + b of a layer, with W within ``radius`` of its centre in the spectral norm.
 
-    ``weight`` has shape (outputs, inputs), ``bias`` (outputs,); ``error`` is how far W at the centre may be from
-    ``weight``: a rounding of each entry, or 0.
+    ``weight`` has shape (outputs, inputs), ``bias`` (outputs,). ``error`` bounds the distance of W at the centre
+    from ``weight``: the rounding of the entries, or 0.
     """
 
     weight: Array
@@ -147,12 +147,12 @@ class AffineMap:
 
     @cached_property
     def still(self) -> MatrixBall:
-        """The weights at the centre alone."""
+        """Weights at the centre alone."""
         return MatrixBall(self.weight, self.error)
 
     @cached_property
     def ball(self) -> MatrixBall:
-        """The weights on the ball of the parameters."""
+        """Weights on the ball of the parameters."""
         return MatrixBall(self.weight, self.radius + self.error)
 
     @cached_property
@@ -160,13 +160,13 @@ class AffineMap:
         return np.abs(self.weight), row_lengths(self.weight)
 
     def at(self, center: Array) -> tuple[Array, Array]:
-        """The image of a vector at the centre, and at least the rounding error of each of its entries."""
+        """Return the image of a vector at the centre, and upper bounds of the rounding error of its entries."""
         image = self.weight @ center + self.bias
         size = round_up(self._sizes[0] @ np.abs(center) + np.abs(self.bias), self.weight.shape[1] + 2)
         return image, round_up(size * ((self.weight.shape[1] + 2) * 2.0**-52), 2)
 
     def image(self, spread: Spread) -> Spread:
-        """The spread of W h at the centre, h being spread."""
+        """Spread of W h at the centre for h with this spread."""
         sizes, rows = self._sizes
         columns = self.weight.shape[1]
         each = np.minimum(round_up(sizes @ spread.each, columns + 1), round_up(rows * as_float(spread.total), 1))
@@ -175,7 +175,7 @@ class AffineMap:
 
 
 def floats(name: str, given: ArrayLike, dimensions: int) -> Array:
-    """The array in float64, or an `InputError` where it does not have finite numbers in so many dimensions."""
+    """Return the array in float64; raise `InputError` unless it has finite numbers in this many dimensions."""
     try:
         values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -190,18 +190,18 @@ def floats(name: str, given: ArrayLike, dimensions: int) -> Array:
 @teaches()
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One layer phi(W h + b), and what of it moves.
+    """One layer phi(W h + b), and which of its parameters move.
 
     Attributes:
-        weight: W at the centre of the ball, shape (outputs, inputs); where it is shared, (channels, terms).
-        bias: b there, one number a row of the weight; None for no bias.
-        activation: a name that `lastiterate.numeric.losses.activations.activation` knows, or an activation.
-        weight_moves, bias_moves: whether the ball moves them; else they are frozen at the centre.
-        sharing: where each weight is used; None for once.
+        weight: W at the centre of the ball, shape (outputs, inputs), or (channels, terms) if it is shared.
+        bias: b there, one number per row of the weight; None for no bias.
+        activation: a name known to `lastiterate.numeric.losses.activations.activation`, or an activation.
+        weight_moves, bias_moves: whether the ball moves them; otherwise they are fixed at the centre.
+        sharing: where each weight is used; None if each is used once.
         rounded: whether the weights are roundings of the true ones.
 
     Raises:
-        InputError: shapes that do not fit, values that are not finite, an activation that is not known.
+        InputError: shapes do not fit, values are not finite, or the activation is unknown.
     """
 
     weight: ArrayLike
@@ -240,7 +240,7 @@ class Layer:
 
     @property
     def moves(self) -> bool:
-        """True if anything of the layer moves."""
+        """Tell whether any parameter of the layer moves."""
         return self.weight_moves or self.bias_moves
 
     @property
@@ -260,7 +260,7 @@ class Layer:
         return self.sharing.dense(weight) if self.sharing else weight
 
     def affine(self, radius: arb) -> AffineMap:
-        """The affine map on the ball of this radius."""
+        """Return the affine map on the ball of this radius."""
         matrix, often, places = self.matrix, arb(1), 1
         if self.sharing:
             often, places = self.sharing.often, self.sharing.places
@@ -270,7 +270,7 @@ class Layer:
 
 
 def fitting_layers(layers: Sequence[Layer]) -> tuple[Layer, ...]:
-    """The layers, whose shapes fit and of which one moves, or an `InputError` that says what does not."""
+    """Return the layers; raise `InputError` unless their shapes fit and a parameter moves."""
     if not isinstance(layers, list | tuple) or not layers or not all(isinstance(one, Layer) for one in layers):
         raise InputError(f"layers needs at least one Layer, got layers={echo(layers)}; give Layer(weight, bias), ....")
     widths = [layers[0].inputs, *(layer.outputs for layer in layers)]
@@ -299,14 +299,14 @@ def convolution(
     weight_moves: bool = True,
     bias_moves: bool = True,
 ) -> Layer:
-    """A convolution as torch has it, padded with zeros, in any number of dimensions.
+    """A convolution as in torch, padded with zeros, in any number of dimensions.
 
-    ``weight`` has shape (channels, input channels of a group, *kernel), ``bias`` (channels,), or is None; ``shape`` is
-    that of an input, (input channels, *sizes), and inputs and outputs are flattened in this order. Other arguments are
-    those of torch and of `Layer`.
+    ``weight`` has shape (channels, input channels of a group, *kernel), ``bias`` (channels,) or is None. ``shape``
+    is that of an input, (input channels, *sizes); inputs and outputs are flattened in this order. Other arguments
+    are those of torch and of `Layer`.
 
     Raises:
-        InputError: shapes that do not fit.
+        InputError: shapes do not fit.
 
     >>> convolution([[[1.0, -1.0]]], None, (1, 3)).matrix.tolist()
     [[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]]
@@ -331,12 +331,12 @@ def convolution(
 
 @teaches()
 def average_pool(shape: Sequence[int], kernel: Sizes, *, stride: Sizes | None = None, padding: Sizes = 0) -> Layer:
-    """Averages over windows of each channel, padding counted as zeros: a layer that does not move.
+    """Averages over windows of each channel, counting padding as zeros: a layer that does not move.
 
-    Arguments as for `convolution`; ``stride`` None is the size of the windows.
+    Arguments are as in `convolution`; ``stride`` None is the size of the windows.
 
     Raises:
-        InputError: windows that do not fit.
+        InputError: windows do not fit.
 
     >>> average_pool((1, 4), 2).matrix.tolist()
     [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]]

@@ -1,8 +1,8 @@
-"""Balls of matrices and vectors around a centre in float64, whose radii include every rounding.
+"""Balls of matrices and vectors around a centre in float64, whose radii include all rounding errors.
 
-A product of floats in any order, fused or not, is off by at most gamma_n |A| |B| entry by entry, u = 2^-53 and
-gamma_n = n u / (1 - n u); sums, entries scaled by a number, and norms of vectors likewise. Underflow loses less than
-2^-1022 for each entry and operation, and 1e-290 is added for it.
+A product of floats in any order, fused or not, has an entrywise error of at most gamma_n |A| |B|, where u = 2^-53
+and gamma_n = n u / (1 - n u). Sums, entries scaled by a number, and norms of vectors have similar bounds.
+Underflow loses less than 2^-1022 per entry and operation; 1e-290 is added to cover it.
 
 Source: Higham 2002, section 3.5; docs/proofs/network_constants.md, "Rounding".
 """
@@ -21,11 +21,11 @@ from lastiterate.numeric.rounding import exact, upper
 
 _U: Final = 2.0**-53
 TINY: Final = 1e-290
-"""More than what is lost to underflow in any of these operations."""
+"""Bound of the underflow error of any of these operations."""
 
 
 def gamma(operations: int) -> arb:
-    """Relative error of so many roundings: n u / (1 - n u), a ball.
+    """Relative error n u / (1 - n u) of n = ``operations`` roundings, a ball.
 
     >>> float(gamma(1)) < 1.2e-16
     True
@@ -35,13 +35,13 @@ def gamma(operations: int) -> arb:
 
 
 def round_up(values: Array, operations: int) -> Array:
-    """At least what nonnegative numbers would be if none of so many operations (+, *, /, sqrt) had been rounded."""
+    """Upper bounds of the unrounded results of this many operations (+, *, /, sqrt) on nonnegative numbers."""
     above: Array = values * (1.0 + 4.0 * (operations + 4) * _U) + TINY
     return above
 
 
 def length(values: Array) -> arb:
-    """At least the Euclidean norm of all entries, and hardly more: the Frobenius norm of a matrix."""
+    """Tight upper bound of the Euclidean norm of all entries (the Frobenius norm of a matrix)."""
     largest = float(np.abs(values).max(initial=0.0))
     if not isfinite(largest):
         return arb("inf")
@@ -53,11 +53,11 @@ def length(values: Array) -> arb:
 
 
 def spectral_norm(matrix: Array) -> arb:
-    """At least the spectral norm of a matrix, shape (rows, columns), and more by little but rounding.
+    """Upper bound of the spectral norm of a matrix, shape (rows, columns), usually tight up to rounding.
 
-    For every square V, |A|^2 <= |A V|^2 / (1 - |I - V^T V|), and the square of |A V| is at most the largest row sum of
-    (A V)^T (A V) in absolute value. V are the right singular vectors as computed: were they wrong, the bound would be
-    wide and still a bound.
+    For every square V, |A|^2 <= |A V|^2 / (1 - |I - V^T V|), and |A V|^2 is at most the largest absolute row sum
+    of (A V)^T (A V). V contains the computed right singular vectors; errors in them loosen the bound but keep it
+    valid.
     """
     wide = matrix if matrix.shape[0] >= matrix.shape[1] else matrix.T
     all_together = length(wide)
@@ -84,35 +84,35 @@ def spectral_norm(matrix: Array) -> arb:
 
 
 def _row_sum(matrix: Array, terms: int) -> arb:
-    """At least the largest sum along a row or a column: no less than the spectral norm, symmetric or not."""
+    """Upper bound of the largest absolute row or column sum, and so of the spectral norm, symmetric or not."""
     sizes = np.abs(matrix)
     return exact(float(round_up(np.maximum(sizes.sum(axis=0), sizes.sum(axis=1)).max(), terms)))
 
 
 def row_lengths(matrix: Array) -> Array:
-    """At least the Euclidean norm of every row, shape (rows,)."""
+    """Upper bounds of the Euclidean norms of the rows, shape (rows,)."""
     return round_up(np.sqrt((matrix * matrix).sum(axis=1)), matrix.shape[1] + 2) + 1e-150
 
 
 @dataclass(frozen=True)
 class Slopes:
-    """Diagonal matrices: entry i lies within ``spread[i]`` of ``middle[i]``; shapes (width,)."""
+    """Diagonal matrices whose entry i lies within ``spread[i]`` of ``middle[i]``; shapes (width,)."""
 
     middle: Array
     spread: Array
 
     @cached_property
     def above(self) -> Array:
-        """At least the absolute value of every entry."""
+        """Upper bounds of the absolute values of the entries."""
         return round_up(np.abs(self.middle) + self.spread, 1)
 
     @cached_property
     def largest(self) -> arb:
-        """At least the spectral norm."""
+        """Upper bound of the spectral norm."""
         return exact(float(self.above.max(initial=0.0)))
 
     def times(self, at: Array, off: "Spread") -> "Slopes":
-        """Diagonal matrices that hold every entry times a number within ``off`` of that of ``at``."""
+        """Diagonal matrices that contain every entry times a number within ``off`` of that of ``at``."""
         middle = at * self.middle
         spread = np.abs(at) * self.spread + off.each * self.above + np.abs(middle) * 2.0**-52
         return Slopes(middle, round_up(spread, 4))
@@ -127,12 +127,12 @@ class MatrixBall:
 
     @cached_property
     def center_norm(self) -> arb:
-        """At least the spectral norm of the centre."""
+        """Upper bound of the spectral norm of the centre."""
         return spectral_norm(self.center)
 
     @cached_property
     def norm(self) -> arb:
-        """At least the spectral norm of every matrix of the ball."""
+        """Upper bound of the spectral norm of every matrix of the ball."""
         return self.center_norm + self.radius
 
     @cached_property
@@ -141,23 +141,23 @@ class MatrixBall:
         return MatrixBall(np.ascontiguousarray(self.center.T), self.radius)
 
     def times(self, other: "MatrixBall") -> "MatrixBall":
-        """A ball that has every product of a matrix of this ball and one of the other."""
+        """A ball that contains every product of a matrix of this ball and a matrix of the other."""
         off = gamma(self.center.shape[1]) * length(self.center) * length(other.center)
         spread = self.center_norm * other.radius + self.radius * other.norm
         return MatrixBall(self.center @ other.center, spread + off + exact(TINY))
 
     def after(self, slopes: Slopes) -> "MatrixBall":
-        """A ball that has every D A, D one of the diagonal matrices and A in this ball."""
+        """A ball that contains every D A, for D among the diagonal matrices and A in this ball."""
         product, spread = slopes.middle[:, None] * self.center, slopes.spread[:, None] * self.center
         return MatrixBall(product, self._scaled(product, spread, slopes))
 
     def before(self, slopes: Slopes) -> "MatrixBall":
-        """A ball that has every A D."""
+        """A ball that contains every A D, for D among the diagonal matrices and A in this ball."""
         product, spread = self.center * slopes.middle, self.center * slopes.spread
         return MatrixBall(product, self._scaled(product, spread, slopes))
 
     def plus(self, other: "MatrixBall") -> "MatrixBall":
-        """A ball that has every sum."""
+        """A ball that contains every sum of a matrix of this ball and a matrix of the other."""
         total = self.center + other.center
         return MatrixBall(total, self.radius + other.radius + gamma(2) * length(total) + exact(TINY))
 
@@ -172,43 +172,43 @@ def identity(width: int) -> MatrixBall:
 
 
 def as_float(ball: arb) -> float:
-    """At least the ball, and no more than the largest float where it is finite; nan becomes infinite."""
+    """Upper bound of a ball as a float, at most the largest float if the ball is finite; nan becomes infinite."""
     found = upper(ball)
     return found if found == found else inf
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Greatest distance of a vector from its centre: each entry by ``each``, (width,), all together ``total``."""
+    """Largest distance of a vector from its centre: ``each`` entry, shape (width,), and ``total`` length."""
 
     each: Array
     total: arb
 
     def plus(self, other: "Spread") -> "Spread":
-        """Of the sum of two vectors."""
+        """Spread of the sum of two vectors."""
         return Spread(round_up(self.each + other.each, 1), self.total + other.total)
 
     def least(self, other: "Spread") -> "Spread":
-        """The lesser of both: entry by entry, and all together."""
+        """The smaller of both spreads, entrywise and in total."""
         each = np.minimum(self.each, other.each)
         total = self.total.min(other.total).min(length(each))
         return Spread(np.minimum(each, as_float(total)), exact(as_float(total)))
 
     def stretched(self, slopes: Slopes) -> "Spread":
-        """Of the vector after a map whose derivative is one of these wherever the vector may be."""
+        """Spread of the image under a map whose derivative lies in ``slopes`` wherever the vector may be."""
         each = round_up(slopes.above * self.each, 1)
         return Spread(each, (self.total * slopes.largest).min(length(each)))
 
 
 def box(each: Array) -> Spread:
-    """The spread of a vector of which only the entries are bounded."""
+    """Spread of a vector with bounds on its entries only."""
     return Spread(each, length(each))
 
 
 def parameter_spread(radius: arb, blocks: Iterable[tuple[MatrixBall, arb]], width: int) -> Spread:
-    """The spread of a vector that moves with the parameters: the radius times its derivative in them.
+    """Spread of a vector that depends on the parameters: the radius times its derivative in them.
 
-    ``blocks`` are pairs (S, s): the derivative along a direction (v_1, v_2, ...) is a sum of terms S z, |z| <= s v.
+    ``blocks`` are pairs (S, s): the derivative along (v_1, v_2, ...) is a sum of terms S z, |z| <= s v.
     """
     rows, squares, sizes = np.zeros(width), arb(0), list(blocks)
     for matrix, size in sizes:
@@ -220,7 +220,7 @@ def parameter_spread(radius: arb, blocks: Iterable[tuple[MatrixBall, arb]], widt
 
 
 def total_norm(blocks: Iterable[tuple[MatrixBall, arb]]) -> arb:
-    """At least the spectral norm of (s_1 S_1, s_2 S_2, ...) for all matrices S of the balls: of a whole Jacobian."""
+    """Upper bound of the spectral norm of the Jacobian (s_1 S_1, s_2 S_2, ...) for all matrices S of the balls."""
     parts, radii, each = [], arb(0), arb(0)
     for matrix, size in blocks:
         parts.append(matrix.center * as_float(size))
@@ -229,6 +229,6 @@ def total_norm(blocks: Iterable[tuple[MatrixBall, arb]]) -> arb:
     if not parts:
         return arb(0)
     stacked = np.concatenate(parts, axis=1)
-    # sizes are floats rounded up: the norm rises with each, since the squares of the blocks add.
+    # Sizes are rounded up: the norm increases in each, since the squares of the blocks add.
     together = spectral_norm(stacked) + exact(2.0**-52) * length(stacked) + radii.sqrt()
     return together.min(each.sqrt())

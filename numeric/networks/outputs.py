@@ -1,8 +1,8 @@
 """Losses as functions of the outputs of a network: gradient and Hessian on a box of outputs.
 
-In the outputs cross-entropy has the gradient p - e_y and the Hessian diag(p) - p p^T = B B^T, where
-B = diag(q) (I - q q^T), q = sqrt(p); the logistic loss of one output f has sigma(f) - y and sigma'(f). Along a segment
-on which the outputs move by d, no Hessian grows by more than exp(max d - min d).
+In the outputs, cross-entropy has the gradient p - e_y and the Hessian diag(p) - p p^T = B B^T, where B = diag(q)
+(I - q q^T), q = sqrt(p). The logistic loss of one output f has sigma(f) - y and sigma'(f). Along a segment on
+which the outputs move by d, no Hessian grows by more than exp(max d - min d).
 
 Source: docs/proofs/network_constants.md, "The loss in its outputs" (claims ours/certified/network/outputs,
 ours/certified/cross_entropy).
@@ -24,14 +24,14 @@ from lastiterate.numeric.rounding import exact
 
 @dataclass(frozen=True)
 class Gradient:
-    """The gradients in the outputs for one label: within ``radius`` of ``center``, shape (outputs,)."""
+    """Gradients in the outputs for one label: within ``radius`` of ``center``, shape (outputs,)."""
 
     center: Array
     radius: arb
     norm: arb  # upper bound of the length
 
     def before(self, matrix: MatrixBall) -> tuple[Array, Spread]:
-        """A^T g at the centre of a ball of matrices A, and how far it may be from there."""
+        """Return A^T g at the centre of a ball of matrices A, and its largest distance from there."""
         outputs = len(self.center)
         sizes = round_up(np.abs(matrix.center).T @ np.abs(self.center), outputs) * (outputs * 2.0**-52)
         columns = row_lengths(matrix.turned.center)
@@ -47,8 +47,8 @@ class OutputLoss:
     Attributes:
         gradients: one for each label.
         curvature: upper bound of the spectral norm of the Hessian on the box.
-        root: ball with a B such that B B^T is the Hessian at the centre of the box.
-        growth: the Hessian on the box is at most this times the one at the centre, in the order of quadratic forms.
+        root: ball that contains a B such that B B^T is the Hessian at the centre of the box.
+        growth: the Hessian on the box is at most this times that at the centre, in the order of quadratic forms.
     """
 
     gradients: tuple[Gradient, ...]
@@ -87,7 +87,7 @@ def cross_entropy(center: Array, spread: Spread) -> OutputLoss:
 
 
 def logistic(center: Array, spread: Spread) -> OutputLoss:
-    """The logistic loss log(1 + exp(f)) - y f of one output, for y = 0 and 1."""
+    """Logistic loss log(1 + exp(f)) - y f of one output, for y = 0 and 1."""
     sigmoid = SMOOTH["sigmoid"]
     at, off = exact(float(center[0])), exact(float(spread.each[0])).min(spread.total)
     curvature = sigmoid.slopes(at - off, at + off)[1].min(arb(1) / 4)
@@ -100,7 +100,7 @@ def logistic(center: Array, spread: Spread) -> OutputLoss:
 
 
 LOSSES: Final = MappingProxyType({"cross_entropy": cross_entropy, "logistic": logistic})
-"""The losses by name."""
+"""Losses by name."""
 
 
 def _gradient(entries: list[arb], moved: arb, at_most: arb) -> Gradient:
@@ -124,7 +124,7 @@ def _norm(values: list[arb]) -> arb:
 
 
 def _largest_product(low: arb, high: arb) -> arb:
-    """At least p (1 - p) for p in [low, high]."""
+    """Upper bound of p (1 - p) for p in [low, high]."""
     if high < arb(1) / 2:
         return high * (1 - high)
     if low > arb(1) / 2:

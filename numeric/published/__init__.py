@@ -1,5 +1,5 @@
-"""The theorems of other papers, evaluated as they are printed.
+"""Theorems of other papers, evaluated as printed.
 
-One function a theorem, named by its number. Every number is the paper's claim for the run that is given, rounded up;
-`theorems` lists them with the claims that decide them, and `lastiterate.numeric.bound` uses none.
+There is one function per theorem, named by its number. Every number is the paper's claim for the given run,
+rounded up. `theorems` lists them with the claims that decide them; `lastiterate.numeric.bound` uses none.
 """

@@ -1,19 +1,20 @@
 """Altschuler & Talwar 2022, as printed.
 
-Their run adds noise of standard deviation sigma to the averaged gradient, eta sigma = ``noise_std`` here; their L is
-the clip norm K, and D is a diameter. With q = b/n and a share beta of the variance (sigma_2^2 = beta sigma^2),
+Their run adds noise of standard deviation sigma to the averaged gradient, with eta sigma = ``noise_std`` here;
+their L is the clip norm K, and D is a diameter. With q = b/n and a share beta of the variance (sigma_2^2 = beta
+sigma^2),
 
     Q = S_alpha(q, b sigma_2 / (2 L)) = D_alpha(N(0, s^2) || (1 - q) N(0, s^2) + q N(2 eta K / b, s^2)),
     s^2 = beta noise_std^2,
 
-the *smaller* of the two directions of the sampled Gaussian, which their Definition 2.10 names; at b = n it is a
-Gaussian step and there is one direction only. Where the variance may be split freely, any split is an instance of the
-theorem: the one that is used here is the best that a search finds. All values are Renyi epsilons, rounded up.
+the *smaller* of the two directions of the sampled Gaussian, as in their Definition 2.10. At b = n it is a Gaussian
+step, whose directions agree. If the variance may be split freely, any split is an instance of the theorem; the
+best one found by a search is used. All values are Renyi epsilons, rounded up.
 
 Source: Altschuler & Talwar 2022, section 5 and appendix B.
 """
 
-# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
+# Sympy has no stubs; pyright infers wider types from its source than it documents.
 # pyright: reportArgumentType=false
 
 from collections.abc import Iterator
@@ -33,20 +34,20 @@ from lastiterate.symbolic.notation import u
 _EQUATION_3_7, _EQUATION_B_3 = (
     statement.xreplace({stated.DOWN: u}) for statement in (stated.EQUATION_3_7, stated.EQUATION_B_3)
 )
-"""With u for Q, which `smaller_direction` bounds where no quadrature resolves it, too."""
+"""The statements with u for Q, which `smaller_direction` bounds even if no quadrature resolves it."""
 
 _EVEN = 0.5
-"""sigma_1 = sigma_2 = sigma / sqrt 2, what the paper takes where it does not optimise (footnote 7)."""
+"""sigma_1 = sigma_2 = sigma / sqrt 2, the paper's choice when it does not optimise (footnote 7)."""
 _WIDEST, _HIGHEST = 1e4, 1e4
-"""Shifts over the noise, and orders, up to which the quadrature resolves Q."""
+"""Largest shift over the noise, and largest order, for which the quadrature resolves Q."""
 _WINDOWS = 10**6
-"""Longer windows are not searched; any window is an instance of the theorem."""
+"""Longest window searched; any window is an instance of the theorem."""
 
 
 def smaller_direction(run: NoisySGD, order: float, share: float = 1.0) -> float:
     """Q: Definition 2.10 at q = b/n and ``share`` of the noise variance, rounded up.
 
-    Where the quadrature would not resolve it it is the lesser of log(1/(1 - q)), its limit, and the Gaussian value.
+    Outside the range of the quadrature it is the smaller of its limit log(1/(1 - q)) and the Gaussian value.
     """
     with precision():
         q, out = upper(exact(run.batch) / run.dataset_size), run.dataset_size - run.batch
@@ -62,7 +63,7 @@ def smaller_direction(run: NoisySGD, order: float, share: float = 1.0) -> float:
 
 
 def order_is_small(q: float, noise: float, order: float) -> bool:
-    """Tell whether order meets both inequalities that define alpha*(q, noise), above Lemma 2.12."""
+    """Tell whether the order satisfies both inequalities that define alpha*(q, noise), above Lemma 2.12."""
     M = log1p(1 / (q * (order - 1)))
     if not order <= M * noise**2 / 2 - log(noise**2):
         return False
@@ -88,9 +89,9 @@ def equation_3_7(run: NoisySGD, _losses: Assumption, order: float, share: float 
 def theorem_5_6(run: NoisySGD, _losses: Assumption, order: float) -> float:
     """Theorem 5.6 with the constants of its proof: alpha / (2 eta^2 sigma^2) times the sum of a_t^2 of (5.6).
 
-    The theorem is stated up to a constant. For T > Tbar = ceil(D n / (L eta)) this is (5.6) with the shifts printed
-    above it, at the worst position of the sample, D~ = D + 2 eta L / b and Tbar a multiple of n/b; for T <= Tbar it is
-    the argument that is cited for (5.4), which starts at 0. Steps past whole epochs count as an epoch.
+    For T > Tbar = ceil(D n / (L eta)) this is (5.6) with the shifts printed above it, at the worst position of the
+    sample, with D~ = D + 2 eta L / b and Tbar rounded up to a multiple of n/b. For T <= Tbar it is the argument
+    cited for (5.4), which starts at 0. Partial epochs count as whole.
     """
     with precision():
         batches, horizon = run.batches, run.steps
@@ -108,7 +109,7 @@ def equation_b_2(run: NoisySGD, _losses: Assumption, order: float) -> float:
 
 
 def equation_b_3(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """(B.3): as (B.2), with D^2 (1 - c^2) / (c^(-2 w) - 1) for D^2 / w; c of the step that is taken.
+    """(B.3): (B.2) with D^2 (1 - c^2) / (c^(-2 w) - 1) for D^2 / w; c is the contraction of the step taken.
 
     >>> from lastiterate.numeric.losses.assumptions import StronglyConvex
     >>> run = NoisySGD(steps=1000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
@@ -120,7 +121,7 @@ def equation_b_3(run: NoisySGD, assumption: Assumption, order: float) -> float:
 
 
 def _best_split(run: NoisySGD, order: float, c: arb) -> float:
-    """(B.2) and (B.3) at the least value found over windows and shares in (0, 1), each an instance of the theorem."""
+    """Smallest value of (B.2) or (B.3) found over windows and shares, each an instance of the theorem."""
     whole = smaller_direction(run, order)
     with precision():
         composed = whole if run.steps == 1 else upper(run.steps * exact(whole))
@@ -128,7 +129,7 @@ def _best_split(run: NoisySGD, order: float, c: arb) -> float:
             return composed
         if run.batch == run.dataset_size:
             return min(composed, _whole_batch(run, order, c))
-    from scipy.optimize import minimize_scalar  # a slow import that most runs do not need
+    from scipy.optimize import minimize_scalar  # slow import, rarely needed
 
     tried = [composed]
 
@@ -142,7 +143,7 @@ def _best_split(run: NoisySGD, order: float, c: arb) -> float:
 
 
 def _whole_batch(run: NoisySGD, order: float, c: arb) -> float:
-    """Q is Q_1 / beta, so the best split is exact: x / beta + y / (1 - beta) has the minimum (sqrt x + sqrt y)^2."""
+    """The exact best split: Q is Q_1 / beta, and x / beta + y / (1 - beta) has the minimum (sqrt x + sqrt y)^2."""
     cost, hidden = smaller_direction(run, order), _hidden(run, order, 1.0)
     lengths = np.arange(1, min(run.steps - 1, _WINDOWS) + 1)
     ratio = float(c)
@@ -156,9 +157,9 @@ def _whole_batch(run: NoisySGD, order: float, c: arb) -> float:
 
 
 def _least_window(run: NoisySGD, order: float, share: float, c: arb) -> float:
-    """(w + 1) Q + H (1 - c^2)/(c^(-2 w) - 1), at c >= 1 H / w, at its best window w < T.
+    """(w + 1) Q + H (1 - c^2)/(c^(-2 w) - 1), or H / w for the quotient at c >= 1, at its best window w < T.
 
-    The real w at which it is least has x + 1/x = 2 + r at x = c^(-2 w).
+    The minimising real w satisfies x + 1/x = 2 + r at x = c^(-2 w).
     """
     cost, hidden, ratio = smaller_direction(run, order, share), _hidden(run, order, 1 - share), float(c)
     place = 1.0
@@ -179,7 +180,7 @@ def _hidden(run: NoisySGD, order: float, share: float) -> float:
 
 
 def _around(place: float, low: int, high: int) -> Iterator[int]:
-    """The whole numbers of [low, high] next to a real one; a convex function is least at one of them."""
+    """Integers of [low, high] next to a real number; a convex function is smallest at one of them."""
     if place >= high:
         yield high
         return

@@ -1,19 +1,19 @@
 """Chien & Li 2025, as printed, at the optimum over windows, shares and shifts.
 
-Their conventions are those of this package: noise on the iterate, K the clip norm, D a diameter. Shares beta_t split
-the variance of the noise, shifts a_t hide what came before a window that starts at tau, w = T - tau.
+Their conventions are those of this package: noise on the iterate, K the clip norm, D a diameter. Shares beta_t
+split the variance of the noise, and shifts a_t hide the past of a window that starts at tau, w = T - tau.
 
-*Full batches.* Theorem 3.1, (3): sum s^2 / beta_t + Delta^2 / sum (1 - beta_t) c^-2(t - tau + 1), 0 <= beta_t <= 1, is
-least at s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-j a_j = Delta, and its value is
-sum max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Theorem 3.7 in the same way is the program of
+*Full batches.* Theorem 3.1, (3): sum s^2 / beta_t + Delta^2 / sum (1 - beta_t) c^-2(t - tau + 1), 0 <= beta_t <=
+1, is minimal at s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-j a_j = Delta. Its value is
+sum max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Theorem 3.7 becomes similarly the program of
 direct shifts for e(z) = z + eta L z^lambda + s.
 
-*Without replacement.* Theorem 3.12, (19), has S_alpha(b/n, beta_t sigma b / (2 eta K)) where the noise that hides the
-change of the data has the *variance* beta_t sigma^2 (below (70)): it is read with sqrt(beta_t), the smaller of the two
-values. S_alpha is their (18), the smaller direction of the sampled Gaussian.
+*Without replacement.* Theorem 3.12, (19), has S_alpha(b/n, beta_t sigma b / (2 eta K)), although the noise that
+hides the data change has the *variance* beta_t sigma^2 (below (70)). It is read with sqrt(beta_t), which gives the
+smaller value. S_alpha is their (18), the smaller direction of the sampled Gaussian.
 
-These numbers are what the paper claims; whether they hold is the ledger's business. They are rounded up by more than
-their float error, about 1e-12.
+These numbers are the paper's claims; the ledger decides whether they hold. They are rounded up by more than their
+float error, about 1e-12.
 """
 
 from dataclasses import dataclass, replace
@@ -32,10 +32,11 @@ from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.search import shoot
 
 LONGEST = 4096
-"""Windows considered; each is a valid instance of the theorem, a longer one could only lower the minimum."""
+"""Longest window considered. Each is a valid instance of the theorem; a longer one could only lower the
+minimum."""
 _UP = 1 + 1e-12
 _SHARES = np.sin(np.linspace(0, np.pi / 2, 34)[1:-1]) ** 2
-"""Shares beta_t that are tried; of Hoelder losses, whose shots take long, every third."""
+"""Shares beta_t that are tried; for Hölder losses, whose searches take long, every third."""
 _LONGEST_TRACK = 10**5
 
 
@@ -60,16 +61,16 @@ def _renyi(run: NoisySGD, order: float, squared_length: float) -> float:
 
 
 def _hoelder(assumption: Assumption) -> tuple[float, float]:
-    """L and lambda; convex losses count as their smoothness."""
+    """Return L and lambda; for convex losses L is their smoothness and lambda 1."""
     assert isinstance(assumption, Holder | Convex | StronglyConvex)  # noqa: S101  # see the records
     return assumption.L, assumption.lam if isinstance(assumption, Holder) else 1.0
 
 
 def theorem_3_1(c: float, s: float, clip_drift: float, diameter: float, steps: int) -> float:
-    """The value of (3) without its factor alpha / (2 sigma^2), minimised over tau and beta; a squared length.
+    """Value of (3) without its factor alpha / (2 sigma^2), minimised over tau and beta; a squared length.
 
-    c is the Lipschitz constant of the update map; at 0 (up to rounding) one update forgets the past, and the last step
-    alone counts. s = 2 eta K / n, ``clip_drift`` = 2 eta K, and D, which may be inf, are lengths.
+    c is the Lipschitz constant of the update map. At c = 0 (up to rounding) one update forgets the past, and only
+    the last step counts. s = 2 eta K / n, ``clip_drift`` = 2 eta K, and D, which may be inf, are lengths.
     """
     if c <= 0:
         return s**2 * _UP
@@ -95,14 +96,14 @@ def _geometric_growth(c: float, tau: int) -> float:
 
 
 def _waterfill(V: Array, W: Array, powers: Array, s: float, distance: float) -> float:
-    """Least sum max(s, lam p_j)^2 with sum p_j (max(s, lam p_j) - s) = distance, p_j = c^-j monotone."""
+    """Minimum of sum max(s, lam p_j)^2 with sum p_j (max(s, lam p_j) - s) = distance, p_j = c^-j monotone."""
     w = len(powers)
     rising = powers[-1] >= powers[0]
     free = np.arange(w) if rising else np.arange(1, w + 1)  # the free set is j > free, or j <= free
     v, q = (V[w] - V[free], W[w] - W[free]) if rising else (V[free], W[free])
     lam = (distance + s * v) / q
     edge = powers[free] if rising else powers[free - 1]
-    # Of the free sets whose every member is above s, the largest; its lam leaves the others at s.
+    # The largest free set whose members all exceed s; its lam leaves the others at s.
     fits = np.flatnonzero(lam * edge >= s * (1 - 1e-13))
     k = fits[0] if rising else fits[-1]
     held = free[k] if rising else w - free[k]
@@ -132,10 +133,10 @@ class PrintedExpansion(UpdateExpansion):
 
 
 def theorem_3_7(weight: float, order: float, s: float, diameter: float, steps: int) -> float:
-    """The value of (13) without its factor alpha / (2 sigma^2), minimised over tau, beta and the shifts.
+    """Value of (13) without its factor alpha / (2 sigma^2), minimised over tau, beta and the shifts.
 
     From tau = 0 nothing beats composition, since g(z) + s >= z + s; with tau > 0 the best start is the diameter.
-    The weight is eta L, the order lambda; all else is as for `theorem_3_1`.
+    The weight is eta L, the order lambda; other arguments are as in `theorem_3_1`.
     """
     best = steps * s**2
     if isfinite(diameter):
@@ -144,10 +145,10 @@ def theorem_3_7(weight: float, order: float, s: float, diameter: float, steps: i
 
 
 def theorem_3_12(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """min over tau, beta, a of sum S_alpha(b/n, sqrt(beta_t) sigma b/(2 eta K)) + alpha a_t^2/(2 sigma^2 (1 - beta_t)).
+    """Minimise sum S_alpha(b/n, sqrt(beta_t) sigma b/(2 eta K)) + alpha a_t^2/(2 sigma^2 (1 - beta_t)).
 
-    The minimum is sought over windows with the shifts of one common share, after which every step takes its own best
-    share of a table: an instance of the theorem, and close to its least. A claim, and smaller than the truth: see
+    The search over tau, beta and a uses windows with the shifts of one common share; then every step takes its
+    best share from a table. The result is an instance of the theorem, near its minimum, and refuted: see
     chien_li/theorem_3_12.
 
     >>> run = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")
@@ -169,7 +170,7 @@ def theorem_3_12(run: NoisySGD, assumption: Assumption, order: float) -> float:
             shifts = _cheapest_shifts(expansion, start, run.steps, costs[k] * (1 - _SHARES[k]) / scale)
             paid = costs + scale * shifts[:, None] ** 2 / (1 - _SHARES)
             chosen = np.argmin(paid, axis=1)
-            if paid[np.arange(len(shifts)), chosen].sum() < best:  # in balls, the last shift what is left to hide
+            if paid[np.arange(len(shifts)), chosen].sum() < best:  # in balls; the last shift hides the rest
                 noises = [parts[one] for one in chosen]
                 squares = run_forward(lambda _t: expansion, noises.__getitem__, start, shifts)
                 tolls = sum((exact(float(costs[one])) for one in chosen), arb(0))
@@ -178,7 +179,7 @@ def theorem_3_12(run: NoisySGD, assumption: Assumption, order: float) -> float:
 
 
 def _tracked_to_the_last_step(run: NoisySGD, L: float, lam: float) -> float:
-    """D_{T-1} of (21), rounded up, at least D_tau of every window that is used.
+    """D_{T-1} of (21), rounded up, an upper bound of D_tau for every window used.
 
     D_0 = 0 and D_t = min(g(D_{t-1}; eta L (b-1)/b) + 2 eta K/b, D_{t-1} + 2 eta K, D), g(x; c) = x + c x^lambda.
     """
@@ -192,7 +193,7 @@ def _tracked_to_the_last_step(run: NoisySGD, L: float, lam: float) -> float:
 
 
 def _cheapest_shifts(expansion: PrintedExpansion, start: float, steps: int, toll: float) -> Array:
-    """The shifts that hide ``start`` most cheaply where every step has the toll, a squared length."""
+    """Shifts that hide ``start`` at the lowest cost if every step costs ``toll``, a squared length."""
     if expansion.order != 1:
         return shoot(expansion, start, steps, toll)
     lengths = np.arange(1, min(steps, LONGEST) + 1)

@@ -1,19 +1,21 @@
-"""Theorems whose value for a run is a formula, or the least of a few: Liang et al., Bok et al. and others.
+"""Theorems whose value for a run is a formula, or the minimum of a few: Liang et al., Bok et al. and others.
 
-Liang et al. 2026, Theorems 3.3 and 3.4 in both versions. Their noise sigma_DP is on the gradient, eta sigma_DP =
-``noise_std`` here, C is the clip norm K, batches come with probability q = b/n, one data set has a sample more. With
+Liang et al. 2026, Theorems 3.3 and 3.4 in both versions. Their noise sigma_DP is on the gradient, with eta
+sigma_DP = ``noise_std`` here. C is the clip norm K, batches have rate q = b/n, and one data set has one more
+sample. With
 
     A = 2 alpha K^2 / (n b sigma_DP^2),   A' = 8 alpha K^2 / (n^2 sigma_DP^2),
     B = alpha (1 + eta L)^2 D^2 / (2 eta^2 sigma_DP^2),
 
-A' may stand for A where b <= n/5, alpha <= alpha*(b/n, b sqrt(beta) sigma_DP / (2 K)), sigma_DP > 8 K / (b sqrt(beta)).
-The later version states both theorems up to a constant; the constants here are those of its own proofs, (46) and (51).
-D is called a diameter in the theorems and is a radius in section 2.2: it is read as the diameter.
+A' may replace A if b <= n/5, alpha <= alpha*(b/n, b sqrt(beta) sigma_DP / (2 K)) and sigma_DP > 8 K / (b
+sqrt(beta)). The later version states both theorems up to a constant; the constants here are those of its own
+proofs, (46) and (51). D is called a diameter in the theorems and a radius in section 2.2; it is read as the
+diameter.
 
-Bok, Su & Altschuler 2024, closed forms for strongly convex losses. Their gradients of two samples are at most L_sens
-from each other, 2 K here, their noise sigma is on the gradient; c is the contraction of the step that is taken,
-max(|1 - eta m|, |1 - eta L|), m_1 = 2 eta K / (b noise_std) one participation's sensitivity over the noise. No
-projection is used. No seed of this package holds the paper; the ledger derives both values
+Bok, Su & Altschuler 2024, closed forms for strongly convex losses. Their gradients of two samples differ by at
+most L_sens, 2 K here, and their noise sigma is on the gradient. c = max(|1 - eta m|, |1 - eta L|) is the
+contraction of the step taken, and m_1 = 2 eta K / (b noise_std) the sensitivity of one participation over the
+noise. No projection is used. The paper is not among the seeds of this package; the ledger derives both values
 (`ours/cyclic/strongly_convex`, and the optimum of direct shifts for full batches).
 
 Values are Renyi epsilons, rounded up.
@@ -34,12 +36,12 @@ from lastiterate.symbolic.notation import T
 
 
 def formula(statement: Expr) -> Evaluator:
-    """The evaluator of a statement in which every letter is a number of the run."""
+    """Evaluator of a statement in which every letter is a number of the run."""
     return lambda run, _losses, order: statement_value(statement, run, order)
 
 
 def one_last_step(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """Alpha e(D)^2 / (2 sigma^2): not D^2, since the noise comes after a gradient step."""
+    """alpha e(D)^2 / (2 sigma^2), not alpha D^2 / (2 sigma^2), since the noise follows a gradient step."""
     if not run.diameter < inf:
         return inf
     with precision():
@@ -61,7 +63,7 @@ def noisy_gd(run: NoisySGD, assumption: Assumption, order: float) -> float:
 
 
 def noisy_cgd(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """NoisyCGD, l cyclic batches in E whole epochs of constant steps, for the worst position of the sample.
+    """NoisyCGD with l cyclic batches in E whole epochs of constant steps, at the worst position of the sample.
 
     mu^2 = m_1^2 (1 + c^(2l-2) (1 - c^2)/(1 - c^l)^2 (1 - c^(l(E-1)))/(1 + c^(l(E-1)))).
     """
@@ -73,8 +75,8 @@ def noisy_cgd(run: NoisySGD, assumption: Assumption, order: float) -> float:
 def liang_3_3(run: NoisySGD, _losses: Assumption, order: float) -> float:
     """(11): O(alpha K^2 T / (n b sigma_DP^2)); here A T of (46) with beta up to 1, or A' T of (42).
 
-    In the earlier version (12) has A T / beta for every beta < 1 and (13) has A' for A: the same at the limit.
-    Source: Theorem 3.3 and B.2 of the later version; Theorem 3.3 of the earlier one.
+    The earlier version has the same limit: A T / beta for every beta < 1 in (12), A' for A in (13). Source:
+    Theorem 3.3 and B.2 of the later version; Theorem 3.3 of the earlier one.
     """
     return min(statement_value(T * step, run, order) for step in _steps(run, order, 1.0))
 
@@ -88,9 +90,9 @@ def liang_3_4(run: NoisySGD, assumption: Assumption, order: float) -> float:
 
 
 def liang_3_4_earlier(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """(14): 2 alpha K^2/(beta n b sigma_DP^2) + alpha (1 + eta L)^2 D^2/(2 eta^2 sigma_DP^2 (1 - beta)), best beta.
+    """(14): 2 alpha K^2/(beta n b sigma_DP^2) + alpha (1 + eta L)^2 D^2/(2 eta^2 sigma_DP^2 (1 - beta)).
 
-    That is (sqrt A + sqrt B)^2; (15) has A' for A, where its conditions hold at its own best beta.
+    At the best beta it is (sqrt A + sqrt B)^2; (15) has A' for A, if its conditions hold at its own best beta.
     Source: earlier version, Theorem 3.4.
     """
     if not isfinite(run.diameter):

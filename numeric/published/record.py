@@ -1,10 +1,10 @@
-"""The record of a published theorem, and the evaluation of its statement for a run.
+"""Records of published theorems, and the evaluation of their statements for a run.
 
 A `PublishedBound` has the statement in Sympy, the hypotheses as types, an evaluator, and the key of the claim that
-decides it. The verdict is not repeated here but read from the lock file, which is data.
+decides it. The verdict is read from the lock file.
 """
 
-# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
+# Sympy has no stubs; pyright infers wider types from its source than it documents.
 # pyright: reportArgumentType=false, reportReturnType=false
 
 import json
@@ -28,18 +28,18 @@ Setting = Mapping[str, float]
 """T, n, eta, sigma, K, D (may be inf), L, lam, m, alpha: the letters of `lastiterate.symbolic.notation`."""
 Evaluator = Callable[[NoisySGD, Assumption, float], float]
 Refusal = Callable[[NoisySGD, Assumption], str]
-"""The hypothesis that a run does not meet, in words; empty where it meets it."""
+"""A hypothesis that a run violates, in words; empty if it is satisfied."""
 
 USABLE = ("bound", "supported")
-"""The kinds of numbers that may be used as bounds."""
+"""Kinds of numbers that may be used as bounds."""
 _LETTERS = vars(notation)
 
 
 def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
-    """The run that a setting describes, which has no size of a batch.
+    """The run that a setting, which has no batch size, describes.
 
-    The largest proper divisor of n stands for it, so that a rate is one over a prime and the fixed batches of an epoch
-    come out even; n = 1 is a full batch.
+    The batch size is the largest proper divisor of n, so that the rate is one over a prime and an epoch has whole
+    batches; n = 1 is a full batch.
 
     >>> run_of(dict(T=3, n=10, eta=0.1, sigma=1.0, K=1.0, D=2.0), "poisson").batch
     5
@@ -59,16 +59,16 @@ def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
 
 
 def statement_value(statement: Expr, run: NoisySGD, order: float, **more: float | arb) -> float:
-    """The value of a statement for a run, rounded up.
+    """Value of a statement for a run, rounded up.
 
-    The run gives T, n, b, eta, sigma, K and D, those of its first step, and ``order`` alpha. All other letters of the
-    statement, or other values for these, are keywords, by their names in `lastiterate.symbolic.notation`.
+    The run gives T, n, b, eta, sigma, K and D, those of its first step, and ``order`` gives alpha. Other letters,
+    or other values for these, are keywords with their names in `lastiterate.symbolic.notation`.
     """
     known: dict[str, float | arb] = {"T": run.steps, "n": run.dataset_size, "b": run.batch, "K": run.clip_norm}
     known |= {"eta": run.step_size_at(0), "sigma": run.noise_std_at(0), "D": run.diameter, "alpha": order} | more
     with precision():
         values = {_LETTERS[name]: value for name, value in known.items()}
-        # Whole exponents and limits are written out: c^T is defined at c = 0, too.
+        # Substitute integer exponents and limits, since c^T is also defined at c = 0.
         whole = {letter: Integer(values[letter]) for letter in _counted(statement) if isinstance(values[letter], int)}
         rest = {letter: arb(value) for letter, value in values.items() if letter not in whole}
         return upper(enclose(statement.xreplace(whole), rest))
@@ -82,14 +82,14 @@ def _counted(statement: Expr) -> frozenset[Symbol]:
 
 
 def contraction_factor(run: NoisySGD, assumption: Assumption) -> arb:
-    """c = max(|1 - eta m|, |1 - eta L|), of one step on losses with these two curvatures."""
+    """c = max(|1 - eta m|, |1 - eta L|) of one step on losses with these two curvatures."""
     eta = exact(run.step_size_at(0))
     m, L = getattr(assumption, "m", 0.0), getattr(assumption, "L", 0.0)
     return abs(1 - eta * exact(m)).max(abs(1 - eta * exact(L)))
 
 
 def hypothesis(words: str, holds: Callable[[NoisySGD, Assumption], bool]) -> Refusal:
-    """The hypothesis of these words."""
+    """A hypothesis that is described by these words."""
     return lambda run, assumption: "" if holds(run, assumption) else words
 
 
@@ -110,17 +110,17 @@ def _verdicts() -> dict[str, dict[str, str]]:
 
 
 def kind_of(claim: str) -> str:
-    """The standing of a number by the verdict on its claim.
+    """Status of a number by the verdict on its claim.
 
-    It is a "bound" where the claim holds, "supported" where the evidence for it has a scope that the ledger states and
-    nothing speaks against it beyond, "refuted", a "gap", or "unknown".
+    It is a "bound" if the claim is proved; "supported" if the evidence has a scope stated in the ledger and
+    nothing contradicts the claim beyond it; "refuted"; a "gap"; or "unknown".
     """
     known = {"PROVED": "bound", "SUPPORTED": "supported", "REFUTED": "refuted", "GAP": "gap"}
     return known.get(_verdicts().get(claim, {}).get("verdict", ""), "unknown")
 
 
 def _meets(assumption: Assumption, kind: type[Assumption]) -> bool:
-    """Tell whether the assumption is of the kind; a modulus L z is that of smooth losses, whatever its class."""
+    """Tell whether the assumption is of the kind; any class with the modulus L z counts as smooth."""
     if kind is Smooth:
         return isinstance(assumption, Holder) and assumption.lam == 1
     return isinstance(assumption, kind)
@@ -131,14 +131,14 @@ class PublishedBound:
     """A theorem of a paper.
 
     Attributes:
-        claim: key of the ledger's claim that decides it; empty where the ledger has none.
-        schemes: values of `NoisySGD.sampling` it speaks of; none where its run is not a `NoisySGD`.
-        assumptions: kinds of losses it speaks of.
+        claim: key of the ledger's claim that decides it; empty if there is none.
+        schemes: values of `NoisySGD.sampling` that it covers; empty if its run is not a `NoisySGD`.
+        assumptions: kinds of losses that it covers.
         statement: see `lastiterate.symbolic.formulas.published`.
-        evaluate: run, assumption and order to the least value of the statement, rounded up.
-        reading: how the paper's quantities are read off the run, and which constants are used.
+        evaluate: maps run, assumption and order to the smallest value of the statement, rounded up.
+        reading: how the paper's quantities are obtained from the run, and which constants are used.
         needs: further hypotheses on the run.
-        decays: whether it speaks of weight decay, too.
+        decays: whether it covers weight decay.
     """
 
     name: str
@@ -154,16 +154,16 @@ class PublishedBound:
 
     @property
     def kind(self) -> str:
-        """The standing of the number, see `kind_of`."""
+        """Status of the number, see `kind_of`."""
         return kind_of(self.claim)
 
     @property
     def usable(self) -> bool:
-        """Tell whether the number may be used as a bound: its claim holds, or is supported."""
+        """Tell whether the number may be used as a bound: its claim is proved or supported."""
         return self.kind in USABLE
 
     def refusal(self, run: NoisySGD, assumption: Assumption) -> str:
-        """The hypothesis that the run does not meet, in words; empty where it meets all."""
+        """A hypothesis that the run violates, in words; empty if it satisfies all."""
         if run.sampling not in self.schemes:
             return f"batches that are {' or '.join(self.schemes)}" if self.schemes else "an algorithm of its own"
         if not any(_meets(assumption, kind) for kind in self.assumptions):
@@ -175,10 +175,10 @@ class PublishedBound:
         return next((words for one in (*self.needs, _STABLE) if (words := one(run, assumption))), "")
 
     def epsilon(self, run: NoisySGD, assumption: Assumption, order: float) -> float:
-        """The number that the theorem claims, rounded up; inf where it claims nothing.
+        """Number that the theorem claims, rounded up; inf if it claims nothing.
 
         Raises:
-            InputError: the theorem does not speak of this run.
+            InputError: the theorem does not cover this run.
         """
         missing = self.refusal(described_run(self.title, run), assumption)
         if missing:

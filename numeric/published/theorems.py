@@ -1,10 +1,10 @@
 """The published theorems by name, papers in the order of the ledger.
 
-A `PublishedBound` gives the reason why it does not apply to a run (`PublishedBound.refusal`), or the number that it
-states (`PublishedBound.epsilon`). The lock file has the verdict of its claim, `PublishedBound.claim`.
+A `PublishedBound` gives the reason why it does not apply to a run (`PublishedBound.refusal`), or its number
+(`PublishedBound.epsilon`). The lock file has the verdict of its claim, `PublishedBound.claim`.
 """
 
-# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
+# Sympy has no stubs; pyright infers wider types from its source than it documents.
 # pyright: reportArgumentType=false
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ TRIVIAL: Final[Mapping[str, PublishedBound]] = {
         statement=stated.LAST_STEP, evaluate=closed_forms.one_last_step,
     ),
 }  # fmt: skip
-"""Closed forms that `bound` tries, too."""
+"""Closed forms that `bound` also tries."""
 
 _ROWS: Final = (
     _full(
@@ -143,14 +143,14 @@ _ROWS: Final = (
 )  # fmt: skip
 
 THEOREMS: Final[Mapping[str, PublishedBound]] = MappingProxyType({theorem.name: theorem for theorem in _ROWS})
-"""Name -> theorem."""
+"""Theorems by name."""
 
 SETTING: Final[Setting] = {
     "n": 5, "eta": 0.1, "sigma": 1.0, "K": 2.0, "D": 1.0, "L": 1.0, "m": 1.0, "lam": 1.0, "alpha": 2.0,
 }  # fmt: skip
-"""The setting of Figure 1 of Chien & Li 2025 (appendix A.13), to which measured constants are carried over.
+"""Setting of Figure 1 of Chien & Li 2025 (appendix A.13), to which measured constants are transferred.
 
-The letters are those of the paper, which does not say its Rényi order; ours is 2.
+The letters are those of the paper, which does not state its Rényi order; 2 is our choice.
 """
 
 
@@ -160,7 +160,7 @@ def run_at(T: int) -> NoisySGD:
 
 
 def theorem_named(name: str) -> PublishedBound:
-    """The theorem of this name, or an `InputError` where there is none."""
+    """Return the theorem of this name; raise `InputError` if there is none."""
     if not isinstance(name, str) or name not in THEOREMS:
         raise InputError(
             f"theorem needs one of {', '.join(THEOREMS)}, got theorem={name!r}; {suggestion(name, THEOREMS)}"
