@@ -1,9 +1,9 @@
 """Claims of a user's own folder or file: modules with a tuple CLAIMS, and the objects that their checks name.
 
-A module may also hold ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (name -> derivation of distances),
-``ATTACKS`` (name -> `proofs_checks.attacks.ExactRun`) and ``EXPERIMENTS`` (name ->
-`proofs_checks.experiments.Experiment`). Its checks use them by name, as those of the ledger use the package's.
-Loading runs the Python code of these modules only.
+A module may also hold ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (the same for distances), ``ATTACKS``
+(name -> `proofs_checks.attacks.ExactRun`) and ``EXPERIMENTS`` (name -> `proofs_checks.experiments.Experiment`).
+Its checks use them by name, as those of the ledger use the package's. Loading runs only the Python code of these
+modules.
 """
 
 import sys
@@ -55,9 +55,7 @@ class ClaimFolder(NamedTuple):
 
 
 def read_claims(path: Path) -> ClaimFolder:
-    """Load the modules with claims: a file, or those of a folder's subfolder ``claims``, else of the folder.
-
-    A file without the word CLAIMS is not run.
+    """Load the modules with the word CLAIMS: a file, or those of a folder's subfolder ``claims`` or the folder.
 
     Raises:
         InputError: there are none, a module does not load or has no tuple of claims, or a key or name recurs.
@@ -85,7 +83,7 @@ def sources_digest(files: Iterable[Path]) -> str:
 
 
 def lock_of(path: Path) -> Path:
-    """The lock file of a path: in the nearest folder above with one, a pyproject.toml, a pytest.ini or a .git."""
+    """Lock file of a path, in the nearest folder around it with one, a pyproject.toml, a pytest.ini or a .git."""
     start = path.resolve() if path.is_dir() else path.resolve().parent
     above = (place for place in (start, *start.parents) if any((place / name).exists() for name in _ROOTS))
     alone = start.parent if start.name == "claims" else start

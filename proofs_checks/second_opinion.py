@@ -22,7 +22,7 @@ from lastiterate.symbolic.claim import Claim
 
 @dataclass(frozen=True)
 class Opinion:
-    """cvc5's answers to the questions of a claim with z3's answer unsat; ``disagreed`` are those it solves."""
+    """cvc5's answers to a claim's questions that are unsat for z3; ``disagreed`` are those with a solution."""
 
     key: str
     questions: int
@@ -79,7 +79,7 @@ def _of_key(key: str) -> Opinion:
 def opinions(
     keys: Iterable[str], *, jobs: int = -1, on_claim: Callable[[int, int], None] = lambda _done, _claims: None
 ) -> tuple[Opinion, ...]:
-    """cvc5's opinions on claims of the ledger, in new processes, which have no proofs stored."""
+    """cvc5's opinions on claims of the ledger, in new processes, so that no earlier proof is reused."""
     need_cvc5()
     wanted, given = tuple(keys), list[Opinion]()
     workers = max(1, min(len(wanted), cpu_count() if jobs < 0 else jobs))

@@ -318,8 +318,8 @@ def _straight(node: Node, updates: Updates) -> arb:
     """mu^2 of the best path over each stretch of m equal steps e(z) = c z + s, from z to z' of ``ends``.
 
     The last z' is 0. A stretch hides A = c^m z + s (1 + c + ... + c^(m-1)) - z' at the cost A^2 / (sigma^2 S),
-    where S = 1 + c^2 + ... + c^(2m-2). It is feasible if A >= 0, and c <= 1 or the last shift A / S is at least
-    s. docs/proofs/affine_windows.md.
+    with S = 1 + c^2 + ... + c^(2m-2). It is feasible if A >= 0, and c <= 1 or the last shift A / S is at least s.
+    docs/proofs/affine_windows.md.
     """
     need(updates.meets in ("every", "none"), "the sample is in some batches only")
     run, (tau, z), total = updates.run, start(node, updates), arb(0)
@@ -436,10 +436,10 @@ def price(node: Node, run: _Run, alpha: arb) -> arb:
 def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb, arb]:
     """Width w and contraction C of blocks of steps, a distance at tau, and the probability that these fail.
 
-    docs/proofs/poisson.md, "Blocks of strongly convex steps". Batches have at most k samples, eta k (L + m) / b
-    <= 2, and those of a block at least S in all: C = (1 - eta m S / (b w))^w, counted at its last step. If all
-    blocks from the beginning are tracked, the runs are within w s / (1 - C) at a block's start; over j blocks
-    from D, within that + C^j D.
+    docs/proofs/poisson.md, "Blocks of strongly convex steps". If eta k (L + m) / b <= 2 for batches of at most k
+    samples, and a block's batches have at least S in all, then C = (1 - eta m S / (b w))^w, counted at the
+    block's last step. If all blocks from the beginning are tracked, the runs are within w s / (1 - C) at the
+    start of a block; over j blocks from D they are within that plus C^j D.
     """
     w, most = whole(node["width"], 2), whole(node["largest"], 0, run.n - 1)
     least, before = whole(node["sum"], 0, w * most), whole(node["before"])
@@ -742,8 +742,8 @@ def from_table(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> 
 def _moments(node: Node, run: _Run, loss: _Loss, alpha: arb) -> arb:
     """Renyi divergence of a table: e^((alpha-1) D) is the integral of alpha (alpha-1) g^(alpha-2) E_g.
 
-    To G that is the table's, l^alpha at an atom l. Beyond, D of order b > alpha gives E_g <= e^((b-1) D)
-    (b-1)^(b-1) b^-b g^(1-b).
+    Up to G that is the table's, l^alpha at an atom l. Above, D of order b > alpha gives
+    E_g <= e^((b-1) D) (b-1)^(b-1) b^-b g^(1-b).
     """
     law, b, cut = _at("of", _contract, node["of"], run, loss), _number(node["order"]), whole(node["cut"])
     known, chance = _at("tail", rdp, node["tail"], run, loss, b)

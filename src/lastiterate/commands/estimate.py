@@ -158,7 +158,7 @@ class _Chosen:
         return paper_run(self.workload, **{key: self.options[key] for key in _OF_RUN})
 
     def settings(self, *names: str) -> dict[str, Any]:
-        """Settings of the measurement, with those named."""
+        """Settings of the measurement, including those in ``names``."""
         return {key: self.options[key] for key in (*names, "centers", "dtype", "device", "memory", "threads", "seed")}
 
 

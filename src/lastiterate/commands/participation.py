@@ -33,8 +33,8 @@ def _numbers(text: str) -> list[int]:
 def command(run_file: Path, order: float | None, delta: float | None, as_json: bool, **uses: Any) -> None:
     """Bound what the last iterate of the run in RUN_FILE reveals about a sample, by the steps that use it.
 
-    Without --steps and --position, the samples of every batch of an epoch are bounded: the worst, nine of ten,
-    the median and the best. `python examples/figures ours/position` draws them.
+    Without --steps and --position, the samples of every batch of an epoch are bounded: the worst, the 90 %
+    quantile, the median and the best. `python examples/figures ours/position` draws them.
     """
     from lastiterate.numeric.participation import by_position, participation
     from lastiterate.numeric.run_file import load_run
