@@ -46,7 +46,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
         ) from None
     try:
         state = torch.load(io.BytesIO(payload), weights_only=True, map_location="cpu")
-    except Exception as error:  # the bytes are as someone wrote them, but not we: torch may raise anything
+    except Exception as error:  # intact bytes of another writer, for which torch may raise anything
         raise InputError(
             f"A checkpoint needs tensors and numbers alone, got path={path} ({type(error).__name__}); give the file "
             "that save wrote."

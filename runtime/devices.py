@@ -25,8 +25,7 @@ DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
 def device_of(name: str) -> torch.device:
     """The torch device called ``name``: cpu, cuda or cuda:INDEX.
 
-    On CUDA this permanently disables TF32, the default of convolutions, since assumed rounding errors are
-    those of float32.
+    On CUDA this permanently disables TF32, the default of convolutions: rounding is assumed to be that of float32.
     """
     there = {"cpu": 1, "cuda": torch.cuda.device_count()}
     try:
@@ -49,7 +48,7 @@ def device_of(name: str) -> torch.device:
 def threads_of_torch(threads: int) -> Iterator[None]:
     """Let torch use ``threads`` threads on the CPU, and restore the previous number afterwards."""
     most = 4 * (os.cpu_count() or 1)
-    if count("threads", threads) > most:  # OpenMP ends the process where the system has not so many
+    if count("threads", threads) > most:  # OpenMP ends the process if the system lacks them
         raise InputError(
             f"threads needs at most {most} on this machine, four a core, got threads={threads}; use fewer."
         )
@@ -145,9 +144,8 @@ def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) ->
 def memory_of(device: torch.device, of_a_pair: int) -> int:
     """Default number of bytes of a chunk on a device, if one (point, sample) takes ``of_a_pair`` bytes.
 
-    On CUDA it is 90% of the memory that is free now or kept by torch for reuse. On the CPU it is `MEMORY`, or
-    four pairs if these need more, but at most half of the machine's memory. It therefore depends on the
-    network but not on the load of the machine.
+    On CUDA it is 90% of the memory now free or kept by torch for reuse. On the CPU it is `MEMORY`, or four
+    pairs if these need more, but at most half of the machine's memory, whatever its load.
     """
     if device.type == "cuda":
         return int(_SHARE * free_memory(device))
@@ -165,10 +163,7 @@ def ran_out(error: BaseException) -> bool:
 
 @cache
 def keep_freed_memory() -> bool:
-    """Let glibc keep freed memory, whose pages the kernel clears when it maps them again; True on success.
-
-    Without this, clearing takes two thirds of a search in a network of 22 million parameters.
-    """
+    """Let glibc keep freed memory, whose pages the kernel clears when it maps them again; True on success."""
     set_option = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     return set_option is not None and all(
         set_option(option, value) == 1 for option, value in ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, 2**31 - 1))

@@ -51,8 +51,7 @@ class Outer(NamedTuple):
     """Gradients of some samples in matrices of one shape (out, in), or in tables of one shape (rows, out).
 
     Attributes:
-        inputs: a_t, shape (matrices, samples, tokens, in); for tables, row indices of shape (tables, samples,
-            tokens).
+        inputs: a_t, shape (matrices, samples, tokens, in); for tables, row indices, (tables, samples, tokens).
         slopes: d_t, shape (matrices, samples, tokens, out).
     """
 
@@ -100,10 +99,7 @@ def _patches(
     padding: tuple[int, int],
     dilation: tuple[int, int],
 ) -> Tensor:
-    """Patches seen by a convolution, shape (images, places, channels times entries of the kernel).
-
-    They are the transpose of `torch.nn.functional.unfold`, which processes images one by one on a GPU.
-    """
+    """Patches of a convolution, (images, places, channels times kernel entries): the transpose of `unfold`."""
     high, wide = padding
     padded = functional.pad(images, (wide, wide, high, high))
     image, channel, row, column = padded.stride()
@@ -115,10 +111,7 @@ def _patches(
 
 
 class _Watch:
-    """Recorder of the inputs of maps that use certain parameters, which also adds zeros to their outputs.
-
-    The parameters are detached there, so a gradient in one of them comes from another use of it.
-    """
+    """Recorder of the inputs of maps with certain parameters, detached there; adds zeros to their outputs."""
 
     def __init__(self, leaves: Sequence[Tensor], added: dict[int, Tensor] | None) -> None:
         self._leaf = {id(leaf): k for k, leaf in enumerate(leaves) if added is None or k in added}
@@ -145,7 +138,7 @@ class _Watch:
             if self._added is None:
                 return out
             zeros = self._added[leaf]
-            if name == "embedding" and rest[0] is not None:  # that row has no gradient
+            if name == "embedding" and rest[0] is not None:  # the padding row has no gradient
                 zeros = zeros * (input != rest[0] % len(weight))[..., None]
             return out + zeros
 
@@ -159,7 +152,7 @@ def _watching(watch: _Watch) -> Iterator[None]:
     with _ONE_AT_A_TIME:
         kept = {name: getattr(functional, name) for name in _ARGUMENTS}
         try:
-            torch.backends.mha.set_fastpath_enabled(False)  # it calls none of these functions
+            torch.backends.mha.set_fastpath_enabled(False)  # the fast path calls none of these functions
             for name, original in kept.items():
                 setattr(functional, name, watch.of(name, original))
             yield

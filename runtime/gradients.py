@@ -99,7 +99,7 @@ class Gradients:
         self.layer_sizes = {name: sum(self.sizes[k] for k in leaves) for name, leaves in self.layers.items()}
         self.start = torch.cat([p.detach().reshape(-1) for p in named.values()])
         self._loss, self.samples = place_loss(workload.loss, self.device, self.dtype), workload.samples
-        self._forward: list[bool] = []  # whether second derivatives go forward, tried once and shared through `on`
+        self._forward: list[bool] = []  # whether forward mode works, tested once and shared through `on`
         self._room = memory_of(self.device, 0) if memory is None else count("memory", memory)
         self._inputs, self._targets = self._placed(workload.inputs), self._placed(workload.targets)
         self._replayed: dict[Callable[..., Any], Replayed] = {}
@@ -137,8 +137,8 @@ class Gradients:
             samples: slice or indices of samples.
 
         Returns:
-            One tensor per parameter, shape (points, samples, *parameter), or (points, samples, 1) for a
-            scalar; not chunked.
+            One tensor per parameter, (points, samples, *parameter), or (points, samples, 1) for a scalar; not
+            chunked.
         """
         rows, targets = self._inputs[samples], self._targets[samples]
         gradients: Leaves = self.replayed(Gradients.of_rows, len(points) * len(rows))(points, rows, targets)
@@ -158,7 +158,7 @@ class Gradients:
     def factored(self) -> Factored | None:
         """Gradients as sums of outer products if that is cheaper, as for networks of large matrices; else None."""
         activations = bytes_of_a_pair(self.module, self._inputs[:1], 0, self.dtype)
-        memory = self.memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half is for points, the rest for sums
+        memory = self.memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half for points, and room for sums
         found = Factored(self._loss_of_one, self.parameters(self.start), *self.rows(), activations, memory)
         return found if found.uses else None
 
@@ -200,7 +200,7 @@ class Gradients:
         first = lambda at: self.of_one(at, self._inputs[0], self._targets[0])  # noqa: E731
         try:
             jvp(first, (self.start,), (torch.ones_like(self.start),))
-        except RuntimeError:  # of huber_loss, soft_margin_loss, mse_loss and others
+        except RuntimeError:  # raised by huber_loss, soft_margin_loss, mse_loss and others
             with user_code(
                 "Curvature needs losses that torch differentiates twice", "of a sample; write them otherwise."
             ):
@@ -316,7 +316,7 @@ class Gradients:
         if not self.little(pairs, most):
             return partial(function, self)
         if function not in self._replayed:
-            self._replayed[function] = Replayed(partial(function, proxy(self)))  # freed with these
+            self._replayed[function] = Replayed(partial(function, proxy(self)))  # freed with these gradients
         return self._replayed[function]
 
     def little(self, pairs: int, most: int | None = None) -> bool:

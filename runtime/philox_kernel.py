@@ -1,7 +1,4 @@
-"""Philox-4x64-10 as one Triton kernel; Triton comes with torch for CUDA on Linux.
-
-Torch operators need 500 kernels for one draw, and as many passes over device memory; this needs one of each.
-"""
+"""Philox-4x64-10 as one Triton kernel (torch operators need 500); Triton comes with CUDA torch on Linux."""
 
 import triton  # type: ignore[import-not-found,import-untyped,unused-ignore]
 import triton.language as tl  # type: ignore[import-not-found,import-untyped,unused-ignore]
@@ -16,8 +13,7 @@ def fill_words(
 ) -> None:
     """Write blocks of words, see `lastiterate.runtime.random_streams.philox`; all numbers are signed.
 
-    ``made`` has shape (4 blocks,), on the device. ``constants`` are the two multipliers and the two
-    increments of the key.
+    ``made`` has shape (4 blocks,), on the device. ``constants`` are the two multipliers and two key increments.
     """
     blocks = len(made) // 4
     _made[(triton.cdiv(blocks, _AT_ONCE),)](made, first, part, *key, blocks, rounds, *constants, _AT_ONCE)

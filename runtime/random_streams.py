@@ -9,8 +9,7 @@ The bits are Philox-4x64-10, a function of a key and a counter,
 
 with the key raised by (W_0, W_1) between rounds. They are computed by NumPy in C or, on CUDA, by a Triton
 kernel if Triton is installed. Tests compare the two bit for bit, and both with the known answers of
-Random123. No statistical test is known to distinguish the bits from random ones, but it is not a cipher: they
-follow from the seed.
+Random123. No statistical test is known to distinguish the bits from random ones, but this is not a cipher.
 
 Normal numbers are made in pairs, sqrt(-2 log u) cos(v) and sqrt(-2 log u) sin(v) (Box & Muller 1958). The
 bits of u and v are the same everywhere. Torch's logarithm, cosine and sine have errors of at most 2 units in
@@ -94,8 +93,7 @@ class Stream:
     def normals(self, rows: int, size: int, like: Tensor, dtype: torch.dtype | None = None) -> Tensor:
         """Standard normal numbers, shape (rows, size), on the device of ``like`` and in its dtype.
 
-        They are computed in ``dtype``. None means float64, or the dtype of ``like`` for long rows: float32 is
-        twice as fast.
+        They are computed in ``dtype``. None means float64, or ``like.dtype`` for long rows.
         """
         dtype, home = dtype or (like.dtype if size > LARGE else torch.float64), like.device
         found = torch.empty(rows, size, dtype=dtype, device=home)
@@ -144,7 +142,7 @@ def philox(key: Key, first: int, part: int, blocks: int, device: torch.device) -
             _fill_words(fill, made, key, first, part)
         return made
     low, high = key
-    before = (first + (part << 64) - 1) % 2**256  # NumPy raises its counter of 256 bits before each block
+    before = (first + (part << 64) - 1) % 2**256  # NumPy increments its 256-bit counter before each block
     words = np.random.Philox(key=low + (high << 64), counter=before).random_raw(blocks * WORDS)
     return torch.from_numpy(words.view(np.int64)).to(device)
 
@@ -161,7 +159,7 @@ def _kernel(device: torch.device) -> Callable[..., None] | None:
         fill: Callable[..., None] = import_module("lastiterate.runtime.philox_kernel").fill_words
         with torch.cuda.device(device):
             _fill_words(fill, torch.empty(WORDS, dtype=torch.int64, device=device), (0, 0), 0, 0)
-    except Exception:  # whatever keeps a compiler from working: NumPy makes the same bits, only slower
+    except Exception:  # any compiler failure: NumPy computes the same bits, more slowly
         return None
     return fill
 

@@ -64,11 +64,7 @@ class Replayed:
 
 
 class _Looking(TorchDispatchMode):
-    """Inspection of a call for operations that a recording cannot repeat.
-
-    Attributes:
-        fit: True if nothing was read from the device or copied to it.
-    """
+    """Inspection of a call; ``fit`` is False if it read from the device or copied to it."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -132,9 +128,9 @@ def _graph(work: Callable[[], Any], stream: torch.cuda.Stream, pool: Any) -> tup
     try:
         with torch.cuda.graph(graph, pool, stream, capture_error_mode="thread_local"):
             made = work()
-    except BaseException:  # Ctrl-C, too
+    except BaseException:  # including Ctrl-C
         torch.cuda.set_stream(before)
-        _place.cache_clear()  # nothing more is recorded where one has failed
+        _place.cache_clear()  # no further recordings after a failure
         _mend(stream, pool)
         raise
     return graph.replay, made
@@ -142,7 +138,7 @@ def _graph(work: Callable[[], Any], stream: torch.cuda.Stream, pool: Any) -> tup
 
 def _mend(stream: torch.cuda.Stream, pool: Any) -> None:
     """Let torch draw numbers and free memory again, which a recording that failed halfway prevents."""
-    with suppress(RuntimeError, AttributeError):  # some know that it has ended, others have no such function
+    with suppress(RuntimeError, AttributeError):  # already ended, or missing from this version of torch
         torch._C._cuda_endAllocateToPool(stream.device_index, pool)
     with torch.cuda.graph(torch.cuda.CUDAGraph(), stream=stream):
         torch.zeros(1, device=stream.device)

@@ -148,7 +148,7 @@ def attack(
         with_it, without = _likelihood_ratios(with_it, without)
     half = runs // 2
     threshold = _best_threshold(with_it[:half], without[:half], delta, level)
-    of_score = slice(half if kind == AttackKind.SHADOW else 0, None)  # the other scores were fixed before any run
+    of_score = slice(half if kind == AttackKind.SHADOW else 0, None)  # the other scores are fixed
     scores = all_scores(with_it[of_score], without[of_score], level=1 - (1 - level) / 2)
     return audit(
         false_positives=int((without[half:] > threshold).sum()),
@@ -268,7 +268,7 @@ def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Oth
             f"diameter={run.diameter:g} and assumption={assumption!r}; choose others='still' or 'pull'."
         )
     reach = 0.0 if push in (0.0, inf) else run.clip_norm / push
-    bend = f":{reach:.6g}" if others == Others.OUTWARD else ""  # the name tells apart what a fingerprint at 0 does not
+    bend = f":{reach:.6g}" if others == Others.OUTWARD else ""  # distinguishes workloads with equal fingerprints at 0
     return Workload(
         f"worst-case:{others}{bend}",
         _Point,

@@ -1,9 +1,8 @@
 """Distance over time between runs on adjacent data with the same batches and noise.
 
 The forward-tracked distance D_t of the theory bounds the distance of every such pair at every time. Many
-pairs are run in parallel. The two runs of a pair share their batches and noise, and different pairs are
-independent. The pairs are therefore independent draws of one coupling, and their ends are independent draws
-of the laws of the two last iterates.
+pairs are run in parallel. The two runs of a pair share batches and noise, and different pairs are independent
+draws of this coupling. Their ends are independent draws of the laws of the two last iterates.
 
 A tracked distance from proved constants (clipping, a closed form of the loss) is never exceeded. One from an
 assumption of the user is exceeded only if the assumption is false for this network.
@@ -90,13 +89,10 @@ def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -
 
 
 def _tracked_in_any_order(run: NoisySGD, assumption: Assumption) -> Array:
-    """Largest tracked distance over the places of the sample in each epoch.
-
-    A larger distance stays larger (e is nondecreasing), so the worst place may be taken epoch by epoch.
-    """
+    """Largest tracked distance over places of the sample, epoch by epoch, as e is nondecreasing."""
     known: dict[float, tuple[UpdateExpansion, UpdateExpansion]] = {}
     up = 1 + 2 * ULPS * np.finfo(float).eps
-    distances = np.zeros(run.batches)  # one for each place of the sample in this epoch
+    distances = np.zeros(run.batches)  # one per place of the sample in this epoch
     found = np.zeros(run.steps + 1)
     for t in range(run.steps):
         eta, place = run.step_size_at(t), t % run.batches

@@ -56,7 +56,7 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
         tiny = 2.0**-40  # for the rounding of lengths
         most = self.norm * (1 - torch.finfo(row.dtype).eps - tiny)
         while (length := float(torch.linalg.vector_norm(row.double()))) > self.norm * (1 - tiny / 2):
-            row, most = (row.double() * (most / length)).to(row.dtype), most / 2  # shorter for subnormal numbers
+            row, most = (row.double() * (most / length)).to(row.dtype), most / 2  # halved, for subnormal numbers
         return row, target
 
 
@@ -87,7 +87,7 @@ def assumption_of(module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm:
         )
     with user_code("A closed form needs a Dataset of pairs of tensors", "from ClippedRows; give it another."):
         row, targets = data[0][0], some_rows(data)[1]
-    plain, loss = getattr(module, "_module", module), getattr(loss, "criterion", loss)  # as Opacus wraps them
+    plain, loss = getattr(module, "_module", module), getattr(loss, "criterion", loss)  # Opacus wraps both
     layers = list(plain) if type(plain) is nn.Sequential else [plain]
     while layers and type(layers[0]) is nn.Flatten and (layers[0].start_dim, layers[0].end_dim) == (1, -1):
         layers, row = layers[1:], row.flatten()
@@ -126,7 +126,7 @@ def _constants(outputs: int, loss: Any, target: Tensor, reach: float) -> LossCon
         ("Huber loss", nn.HuberLoss, functional.huber_loss, 1.0),
         ("smooth L1 loss", nn.SmoothL1Loss, functional.smooth_l1_loss, nextafter(1 / beta, inf) if beta else inf),
     ):
-        one_score = outputs == 1 and target.shape == (1,)  # torch spreads targets of another shape over the batch
+        one_score = outputs == 1 and target.shape == (1,)  # torch broadcasts targets of another shape over the batch
         if (type(loss) is kind or loss is function) and one_score and curvature < inf:
             return linear_score(reach, slope=inf, curvature=curvature, name=name)
     return None

@@ -29,10 +29,7 @@ _AGAIN: Final = 4
 def largest_ritz(
     gradients: Gradients, points: Tensor, inputs: Tensor, targets: Tensor, start: Tensor, steps: int
 ) -> Tensor:
-    """Largest |Ritz value| of the Hessian at each point, for the loss of its own data row, shape (points,).
-
-    ``start`` is the first vector, of any length; ``steps`` is at most the dimension.
-    """
+    """Largest |Ritz value|, (points,), of each point's Hessian for its row, by ``steps`` <= dimension steps."""
     parts = gradients.pair_chunks(len(points), weight=_WEIGHT)
     return torch.cat([_ritz(gradients, points[p], inputs[p], targets[p], start, steps) for p in parts])
 
@@ -51,7 +48,7 @@ def _ritz(gradients: Gradients, points: Tensor, rows: Tensor, targets: Tensor, s
         coupling = torch.linalg.vector_norm(pushed, dim=1)
         if k + 1 < steps:
             matrix[:, k, k + 1] = matrix[:, k + 1, k] = coupling
-            # An invariant subspace leaves nothing to go on with: a zero row changes no eigenvalue of the rest.
+            # In an invariant subspace the next vector is zero, which changes no eigenvalue of the rest.
             before, current = current, (pushed / coupling[:, None]).nan_to_num(0.0, 0.0, 0.0)
     if not bool(torch.isfinite(matrix).all()):
         return torch.full((pairs,), torch.nan).to(current)

@@ -1,9 +1,8 @@
 """Hölder constants of a network from drawn pairs, around one training run or at the checkpoints of another.
 
 For each initialisation, the network is trained by the run that is accounted for. Points are drawn in a ball
-around every iterate, and the change of the gradients over each (iterate, point) pair is stored. The constants
-for all orders and the measured modulus are then read from one table, as in the experiment of Chien & Li 2025,
-appendix A.13.
+around every iterate, and the change of the gradients over each (iterate, point) pair is stored. All constants
+and the measured modulus are then read from one table, as in Chien & Li 2025, appendix A.13.
 
 Gradients are per sample, unclipped (as Theorem 3.7 assumes) and clipped (as its proof needs). The theorem
 concerns every sample that the data set could contain, so a measurement over the given samples is a lower
@@ -11,7 +10,7 @@ estimate in this respect as well.
 
 Around the checkpoints of a training run, points are drawn in the same directions, so that only the network
 differs. Each checkpoint also forms a pair with the previous one, whose ratio |g(w_t) - g(w_s)| / |w_t -
-w_s|^lambda is the change along the training. Nothing is trained in this case.
+w_s|^lambda is the change along the training. No training takes place.
 """
 
 import re
@@ -194,8 +193,7 @@ def constants_along_training(
     norm. All other arguments are as for `estimate_holder`; initialisations and centers are not used.
 
     Raises:
-        InputError: fewer than two checkpoints, one that does not fit, or a workload or setting that cannot be
-            measured.
+        InputError: fewer than two or unsuitable checkpoints, or a workload or setting that cannot be measured.
     """
     described_workload("constants_along_training", workload)
     asked, sampling = check_orders(lambdas), _settings(sampling, settings)
@@ -218,7 +216,7 @@ def constants_along_training(
         found = store.part(
             "around", lambda: {"around": measure_center(gradients, gradients.start, inf, sampling, own).columns()}
         )
-        if place:  # both through the frozen parts of the later one
+        if place:  # both with the frozen parts of the later checkpoint
             before = sampling.gradients(at(checkpoints[place - 1]), 0).start
             found["between"] = measure_between(gradients, gradients.start, before, inf).columns()
         return found

@@ -40,7 +40,7 @@ def ball_points(count: int, radius: float, draw: Draw, generator: Stream, like: 
     """
     drawn = generator.normals(count, 2 + len(like), like)
     directions, rest = drawn[:, :-2], drawn[:, -2:].double()
-    uniform = torch.exp(rest.square().sum(dim=1, keepdim=True) / -2)  # so is the law of exp(-|z|^2 / 2) for two numbers
+    uniform = torch.exp(rest.square().sum(dim=1, keepdim=True) / -2)  # exp(-|z|^2 / 2) of two normal numbers is uniform
     shares = uniform ** (1.0 / len(like)) if draw is Draw.UNIFORM else torch.exp(uniform * log(SMALLEST_RADIUS))
     lengths = torch.linalg.vector_norm(directions, dim=1, keepdim=True, dtype=torch.float64)
     return directions.mul_((shares * radius / lengths).to(directions))
@@ -50,11 +50,7 @@ def ball_points(count: int, radius: float, draw: Draw, generator: Stream, like: 
 def measure_center(
     gradients: Gradients, center: Tensor, clip_norm: float, sampling: Sampling, generator: Stream
 ) -> PairTable:
-    """Draw points around a center, shape (dimension,), and measure the changes of gradients, clipped or not.
-
-    Raises:
-        InputError: a gradient is not finite.
-    """
+    """Measure gradient changes, clipped or not, from ``center`` to drawn points; an `InputError` if not finite."""
     columns = []
     for group in gradients.vector_chunks(sampling.points, copies=_COPIES):
         points = group.stop - group.start
@@ -65,11 +61,7 @@ def measure_center(
 
 @torch.no_grad()
 def measure_between(gradients: Gradients, one: Tensor, other: Tensor, clip_norm: float) -> PairTable:
-    """Table of the pair of two points, each of shape (dimension,), in the form of `measure_center`.
-
-    Raises:
-        InputError: a gradient is not finite.
-    """
+    """Table of one pair of points, shape (dimension,), as in `measure_center`, whose errors it raises."""
     return _table(
         [_around(gradients, one, other[None], clip_norm)], "got nan or inf at one of two points; take others."
     )
@@ -113,12 +105,7 @@ def _in_full(
 def _compared(
     gradients: Gradients, here: Leaves, points: Tensor, rows: Tensor, targets: Tensor, clip_norm: float
 ) -> tuple[Tensor, dict[Kind, Tensor]]:
-    """Compare gradients at the center with those at some points.
-
-    Returns:
-        Sums of the largest |g(x)| and |g(y)|, shape (points,); and the largest changes over samples, of the
-        whole gradient and of every layer's block, shape (1 + layers, points).
-    """
+    """Sums of the largest |g(x)| and |g(y)|, (points,), and largest changes over samples, (1 + layers, points)."""
     there = gradients.of_rows(points, rows, targets)
     norm_here, norm_there = norm(here), norm(there)
     scale = (clip_factor(norm_there, clip_norm), clip_factor(norm_here, clip_norm))
@@ -150,7 +137,7 @@ def around_factored(
     assert factored is not None  # noqa: S101
     members = torch.zeros(1 + len(gradients.layers), len(gradients.sizes), dtype=torch.float64)
     for row, leaves in enumerate((range(len(gradients.sizes)), *gradients.layers.values())):
-        members[row, list(leaves)] = 1.0  # whether a parameter belongs to the whole, or to a layer
+        members[row, list(leaves)] = 1.0  # membership of parameters in the whole and in layers
     groups = members[:, [k for group in factored.alike for k in group]].to(gradients.device)  # sorted by use
     norms, off = (torch.zeros(len(around), dtype=torch.float64, device=gradients.device) for _ in range(2))
     found = {kind: norms.new_zeros(len(groups), len(around)) for kind in Kind}

@@ -71,11 +71,7 @@ class LayerConstants:
 
 
 def check_orders(values: Sequence[float]) -> tuple[float, ...]:
-    """Sorted Hölder orders without repetition.
-
-    Raises:
-        InputError: no order was given, or one lies outside (0, 1].
-    """
+    """Sorted Hölder orders without repetition; an `InputError` if there is none or one lies outside (0, 1]."""
     if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
         raise InputError(f"The Hölder orders are a list, got lambdas={values!r}; for example (0.5, 1.0).")
     if not len(values):
@@ -216,11 +212,7 @@ class HolderEstimate(Displayed):
         return self.measured[kind].constants[self.lambdas.index(lam)]
 
     def holder(self, lam: float, kind: Kind = Kind.SAMPLE) -> Measured:
-        """The measured (L, lambda) as an assumption for `lastiterate.numeric.bound.estimate`.
-
-        Raises:
-            InputError: ``lam`` was not measured, or no pair could be trusted.
-        """
+        """Measured (L, lambda) as an assumption; an `InputError` if it was not measured or no pair is trusted."""
         constant = self.constant(lam, kind)
         return Measured(Holder(constant, lam), self.condition(f"the constant {constant:.4g}", kind))
 
@@ -385,11 +377,7 @@ class WorstCaseConstants(Displayed):
         return "for some order no pair could be trusted; search in float64 or on a wider domain"
 
     def holder(self, lam: float) -> Measured:
-        """Largest constant found, as an assumption for `lastiterate.numeric.bound.estimate`.
-
-        Raises:
-            InputError: an order has no trusted pair.
-        """
+        """Largest constant found, as an assumption; an `InputError` if an order has no trusted pair."""
         if not self.trusted:
             raise InputError(
                 f"A privacy number needs a trusted pair of every order, got kind={self.kind}: {self.untrusted}."
@@ -492,8 +480,7 @@ class Stage:
         around: constants over pairs of the checkpoint and points drawn around it, in the order of the lambdas.
         moved: distance to the previous checkpoint, a length; None for the first.
         between: constants of the pair formed with the previous checkpoint; None for the first.
-        layers: constants of every layer's block of the gradient around the checkpoint, by layer name, if
-            requested.
+        layers: constants of every layer's block around the checkpoint, by layer name, if requested.
     """
 
     checkpoint: str

@@ -196,7 +196,7 @@ def _most_negative(product: Callable[[Tensor], Tensor], vectors: Tensor) -> Tens
         pushed = product(vectors)
         top, vectors = torch.linalg.vector_norm(pushed, dim=1, keepdim=True), unit_vectors(pushed)
     for _ in range(_ITERATIONS):
-        start = unit_vectors(1.5 * top * start - product(start))  # of the shift not all vanishes
+        start = unit_vectors(1.5 * top * start - product(start))  # the shifted matrix is not zero
     return start
 
 

@@ -67,20 +67,18 @@ class Sampling:
     Attributes:
         inits: number of initialisations.
         centers: number of evenly spaced iterates stored and measured, including the first and last; None for
-            all, as in A.13. The others are never stored, so large networks fit.
+            all, as in A.13.
         points: number of points drawn around every such iterate.
         radius: radius of the ball in which they are drawn, a length.
         draw: ``uniform`` in the ball, or ``log-uniform`` radii.
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
-        memory: bytes for one chunk of gradients, None for the room on the device; affects only speed and the
-            last bits.
-        threads: torch threads on the CPU. Small networks are fastest with one; on a busy machine two threads
-            that wait for each other were five times slower than one.
+        memory: bytes per chunk of gradients, None for the room on the device; affects only speed and the last
+            bits.
+        threads: torch threads on the CPU. Small networks are fastest with one.
         seed: seed of all random draws, at least 0.
         folder: folder of finished parts, which are not recomputed; None stores nothing.
-        on_step: called with the numbers of finished and of all parts or steps, first for those found in
-            ``folder``.
+        on_step: called with the numbers of finished and all parts or steps, first for those in ``folder``.
 
     Raises:
         InputError: a number out of its range, an unknown draw, or another type.
@@ -123,7 +121,7 @@ class Sampling:
     def but(self, **changed: Unpack[Settings]) -> "Sampling":
         """Copy of the settings with some changed."""
         if unknown := changed.keys() - Settings.__annotations__:
-            raise TypeError(f"unknown settings {unknown}")  # whoever hands them on says what it takes
+            raise TypeError(f"unknown settings {unknown}")  # callers validate their settings
         return replace(self, **changed)
 
     def gradients(self, workload: Workload, seed: int | None = None) -> Gradients:

@@ -55,11 +55,7 @@ class Rechecked:
 
 
 def save_pairs(path: Path, look: WorstCaseConstants) -> None:
-    """Write the trusted pairs of a search, one per order.
-
-    Raises:
-        InputError: there are none, or the file cannot be written.
-    """
+    """Write the trusted pairs of a search, one per order; an `InputError` if there are none or writing fails."""
     from safetensors.numpy import save
 
     kept = [pair for pair in look.searched if pair.constant > 0]
@@ -87,8 +83,7 @@ def save_pairs(path: Path, look: WorstCaseConstants) -> None:
 def recheck(workload: Workload, path: Path) -> tuple[Rechecked, ...]:
     """Recompute the pairs of a file, one by one, by a plain backward pass in float64 on the CPU.
 
-    A pair has a `Rechecked.problem` if a point is outside of the domain, or its sample is outside of the data
-    or of the set of inputs.
+    A pair has a `Rechecked.problem` if a point lies outside of the domain or its sample is not allowed.
 
     Raises:
         InputError: the file cannot be read, is damaged, does not hold pairs, or belongs to another workload.

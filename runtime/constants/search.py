@@ -253,7 +253,7 @@ class Search(NamedTuple):
     def _certain(self, own: State, gradients: Gradients) -> Tensor:
         """Change of every sample's gradient over one pair, less its rounding error, shape (samples,)."""
         certain = []
-        for chunk in gradients.sample_chunks(weight=2):  # the points that climb take half of the budget
+        for chunk in gradients.sample_chunks(weight=2):  # the ascending points take half of the budget
             here, there = (gradients.at(own[name], chunk) for name in "xy")
             lengths = torch.cat([norm(here), norm(there)])
             factor = clip_factor(lengths, self.clip_norm)
@@ -394,10 +394,7 @@ def labels_of(gradients: Gradients, free: InputSet | None) -> Tensor:
 
 
 def most_promising(values: Tensor, samples: Tensor, number: int) -> Tensor:
-    """Indices of ``number`` starts: half with the largest values, half the best of as many samples as possible.
-
-    One sample may have many high local maxima while another sample has the highest.
-    """
+    """Indices of ``number`` starts: half with the largest values, half the best of as many samples as possible."""
     order = values.argsort(descending=True, stable=True)
     of = samples[order]
     grouped = of.argsort(stable=True)

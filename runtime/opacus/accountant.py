@@ -3,7 +3,7 @@
 Opacus passes the noise multiplier and the sampling rate of each step to an accountant.
 `LastIterateAccountant.describe` takes the rest: optimiser, assumption, data loader, and the diameter of the
 domain if `project` keeps the parameters in one. The parameters and batches before the last step must stay
-secret, so no checkpoint and no validation score of an earlier model may be released.
+secret, including checkpoints and validation scores of earlier models.
 
 Units: Opacus adds noise of standard deviation sigma C to the sum of the clipped gradients, where sigma is the
 noise multiplier and C is max_grad_norm, and divides by the expected batch size b. The standard deviation on
@@ -49,9 +49,8 @@ Method = TypeVar("Method", bound=Callable[..., None])
 class _State(BaseModel, extra="forbid"):
     """State of the accountant in a checkpoint.
 
-    ``step_sizes`` holds (step size, number of steps) for runs of equal steps, with 0 for an unknown step
-    size. ``projected`` counts the steps with a projection, and ``parameters`` is a fingerprint of those after
-    the last step.
+    ``step_sizes`` holds (step size, number of steps) for runs of equal steps, with 0 for an unknown step size.
+    ``projected`` counts the steps with a projection, and ``parameters`` is their fingerprint after the last step.
     """
 
     mechanism: str
@@ -81,7 +80,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
     """Accountant for DP-SGD that releases only the last iterate.
 
     Use it as ``PrivacyEngine(accountant="last_iterate")``, with one engine per model. After ``make_private``,
-    before the first step:
+    call:
 
         project(optimizer, diameter=2.0)
         engine.accountant.describe(optimizer, Convex(L=1.0), data_loader, diameter=2.0)
@@ -121,12 +120,10 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         """Describe the training for the last-iterate theorems; call it again after loading a state.
 
         Args:
-            optimizer: optimiser from ``make_private``: plain SGD, flat clipping, gradients divided by the
-                batch size.
+            optimizer: optimiser from ``make_private``: plain SGD, flat clipping, sums divided by the batch size.
             assumption: assumption on the losses over the domain.
             data_loader: loader from ``make_private``, with Poisson batches; its data set has all n samples.
-            diameter: diameter of the domain, a length; inf without projection. If finite, `project` must be
-                attached.
+            diameter: diameter of the domain, a length; inf without projection. If finite, attach `project` first.
             scheduled: those of "lr" and "noise_multiplier" that change between steps, by a schedule that does
                 not depend on the data. A step with any other change is refused.
             public: numbers (m, b) that do not depend on the data or on its size. Every sample is drawn with
@@ -166,7 +163,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             self._check_same_parameters(optimizer)
         step = ((optimizer.noise_multiplier, data_loader.sample_rate, 1),), ((step_size_of(optimizer), 1),)
         run = found.run(*step, assumption)
-        bound(run, assumption, order=2)  # refuses at once where no theorem applies
+        bound(run, assumption, order=2)  # refuses immediately if no theorem applies
         self._tried = try_on_data(module, loss, data_loader, run, assumption)
         self._description, self._assumption = found, assumption
         self._parameters, projection = parameters_of(optimizer), attached(optimizer)

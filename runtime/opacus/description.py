@@ -58,7 +58,7 @@ class Description:
     def check_continues(self, before: "Description") -> None:
         """Refuse to continue a different training."""
         changed = [one.name for one in fields(self) if getattr(self, one.name) != getattr(before, one.name)]
-        if changed == ["data"] and not (self.data and before.data):  # read at random, or described by an older version
+        if changed == ["data"] and not (self.data and before.data):  # random items, or described by an older version
             return
         if changed == ["centre"]:
             raise InputError(
@@ -94,7 +94,7 @@ class Description:
                 f"A run needs steps of one sampling rate, got sample_rate={sorted(rates)}; make a new engine for it."
             )
         n, b = self._padded(rates.pop(), assumption)
-        # eta lambda is not to rise by rounding, nor eta (L + lambda) to fall.
+        # Rounding must neither raise eta lambda nor lower eta (L + lambda).
         above = exact(1 + 2.0**-50 if self.weight_decay else 1.0)
         with precision():
             decay = lower(exact(self.weight_decay) * self.batch_size / b / above**2)

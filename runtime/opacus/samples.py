@@ -49,7 +49,7 @@ def try_on_data(
 def _workload_of(module: nn.Module, loss: Any, items: Any) -> Workload:
     copied = deepcopy(module)
     plain = copied.to_standard_module() if isinstance(copied, GradSampleModule) else copied
-    for part in plain.modules():  # a copied hook is out of reach of what would remove it
+    for part in plain.modules():  # the removal methods do not reach copied hooks
         for hooks in (part._forward_hooks, part._backward_hooks):
             for key, hook in list(hooks.items()):
                 if str(getattr(getattr(hook, "func", hook), "__module__", "")).startswith("opacus."):
@@ -59,7 +59,7 @@ def _workload_of(module: nn.Module, loss: Any, items: Any) -> Workload:
     ):
         inputs, targets = some_rows(items)
     device = next(iter(plain.parameters())).device
-    if isinstance(loss, DPLossFastGradientClipping):  # Opacus, clipping without gradients, takes the losses of the rows
+    if isinstance(loss, DPLossFastGradientClipping):  # ghost clipping takes row losses
         criterion = deepcopy(loss.criterion)
         criterion.reduction = "none"
         loss = lambda output, target: criterion(output, target).reshape(len(output), -1).mean(dim=1).mean()  # noqa: E731

@@ -65,11 +65,7 @@ class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
 
 
 class _Trial:
-    """Gradients of some samples, and a test of whether they refute an assumption.
-
-    Attributes:
-        pairs: number of compared pairs of gradients of one sample.
-    """
+    """Test of an assumption on gradients of some samples; ``pairs`` counts the compared pairs of gradients."""
 
     def __init__(self, assumption: Assumption) -> None:
         self._parts = [one for one in conjuncts(assumption) if isinstance(one, TRIED)]
@@ -141,7 +137,7 @@ class Watch:
                 "make_private returned."
             )
         self._draws = sampler if isinstance(sampler, _Draws) else _Draws(sampler)
-        vars(data_loader)["batch_sampler"] = self._draws  # DataLoader lets nobody set it, and reads it in every epoch
+        vars(data_loader)["batch_sampler"] = self._draws  # DataLoader forbids setting it, and reads it in every epoch
         self._loader, self._data, self._told = data_loader, data_loader.dataset, told
         self._seen = _contents(self._data)
         self._trial, self._refuted = _Trial(assumption) if told.data else None, ""

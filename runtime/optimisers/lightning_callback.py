@@ -7,7 +7,7 @@ from lastiterate.numeric.errors import teaches
 from lastiterate.runtime.optimisers.trainers import Record, check_settings
 from lastiterate.runtime.workloads.cifar import torchvision
 
-if find_spec("torchvision") is not None:  # Lightning imports it, also beside a torch for which it was not built
+if find_spec("torchvision") is not None:  # Lightning imports it, even if built for another torch
     torchvision("models", "lightning")
 
 from lightning.pytorch import Callback, LightningModule, Trainer

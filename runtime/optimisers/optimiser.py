@@ -106,11 +106,11 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         self._layout = {name: list(p.shape) for name, p in named.items()}
         super().__init__(named.values(), {})
         self._noise = stream(self.seed, purpose=0)
-        self._waiting: dict[int, Tensor] = {}  # batches that were drawn, by their steps
-        self._sums = torch.zeros(run.dataset_size, dtype=torch.int64)  # checksums of the samples' rows, 0 where unseen
+        self._waiting: dict[int, Tensor] = {}  # drawn batches by step
+        self._sums = torch.zeros(run.dataset_size, dtype=torch.int64)  # checksums of the samples' rows, 0 if unseen
         self._first: Gradients | None = None
-        self._tried_on: list[tuple[Tensor, Tensor]] = []  # rows for trials of assumptions: the first of the steps
-        self._room = SAMPLES  # for more of them
+        self._tried_on: list[tuple[Tensor, Tensor]] = []  # first rows of the steps, on which assumptions are tested
+        self._room = SAMPLES  # room for further rows
         self._trials: dict[tuple[Assumption, int], str] = {}
         self._around_start = center == "initial"
         self._center = self._point() if self._around_start else torch.zeros_like(self._point())
@@ -191,11 +191,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         return now
 
     def accounted(self) -> NoisySGD:
-        """The run so far, in the form that the accountant takes.
-
-        Raises:
-            InputError: no step has been taken.
-        """
+        """The run so far, in the form that the accountant takes; an `InputError` before the first step."""
         if not self.done:
             raise InputError("An account needs at least one step, got done=0; call step first.")
         if self.done == self.run.steps:
@@ -210,14 +206,13 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         Arguments are those of `lastiterate.numeric.bound.bound`, which has no samples to test the assumption on.
 
         Raises:
-            InputError: as in `bound`, or the assumption is refuted by two points and a sample, which the
-                message names.
+            InputError: as in `bound`, or two points and a sample, named in the message, refute the assumption.
         """
         found = bound(self.accounted(), assumption, order=order, delta=delta)
         return replace(found, tried=self._tried(assumption))
 
     def _tried(self, assumption: Assumption) -> str:
-        if not self._tried_on:  # steps before a checkpoint were not seen
+        if not self._tried_on:  # steps before a checkpoint leave no samples
             return UNTRIED
         inputs, targets = map(torch.cat, zip(*self._tried_on, strict=True))
         key = assumption, len(inputs)
@@ -233,7 +228,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
     def _copied(self) -> nn.Module:
         rest = "in deepcopy; mend that of the module, or call lastiterate.bound(accounted(), ...), which tries nothing."
         with user_code("The losses are tried on a copy of the module", rest):
-            return deepcopy(self._module, {id(self): self})  # where a hook is a method of the optimiser
+            return deepcopy(self._module, {id(self): self})  # a hook may be a method of the optimiser
 
     def _tied(self, module: nn.Module, inputs: Tensor, targets: Tensor) -> str:
         held = self._center.device, self._center.dtype
@@ -247,8 +242,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         """Resume from a file of `save`, including the module's parameters, in this or another process.
 
         Raises:
-            InputError: the file is missing, damaged, not a checkpoint, or of another run; the state is then
-                unchanged.
+            InputError: a missing or damaged file, or one that is no checkpoint of this run; nothing changes then.
         """
         self.load_state_dict(read_checkpoint(path))
 
@@ -328,7 +322,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
     def _gradients(self, point: Tensor, inputs: Tensor, targets: Tensor) -> Gradients:
         workload = Workload("a batch", lambda: self._module, self._loss, inputs, targets)
         if self._first is not None and (self._first.device, self._first.dtype) == (point.device, point.dtype):
-            refuse_mixing(self._module)  # it may have been put into another mode
+            refuse_mixing(self._module)  # its mode may have changed
             return self._first.on(workload.inputs, workload.targets)
         dtype = str(point.dtype).removeprefix("torch.")
         self._first = Gradients(workload, self._module, dtype=dtype, device=str(point.device), memory=self._memory)
@@ -337,7 +331,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
 
 def _checksums(rows: Tensor) -> Tensor:
     """Checksum of the bytes of each row, shape (k,), on the CPU; equal rows agree on every device."""
-    if not isinstance(rows, Tensor) or not rows.numel():  # anything but a tensor is refused where gradients are made
+    if not isinstance(rows, Tensor) or not rows.numel():  # other types are refused when gradients are computed
         return torch.zeros(len(rows), dtype=torch.int64)
     words = rows.detach().contiguous().reshape(len(rows), -1).view(torch.uint8)
     words = words.view(torch.int32) if words.shape[1] % 4 == 0 else words

@@ -1,11 +1,10 @@
 """Projected noisy SGD inside the loop of a trainer, compared with the run at every step.
 
-A trainer calls ``optimizer.step()`` without a batch. `RecordedSGD` sees the batch of the module's last
-forward pass, compares it with the batch that the run draws, and takes the private step on its own per-sample
-gradients. The gradient that the trainer has accumulated, scaled or clipped is not used. Any other action of
-the trainer that the theory does not cover (several forward passes per step, mixed precision, other batches,
-an undescribed schedule, parameters moved otherwise) ends the training with an `InputError`, and `accounted`
-covers the steps taken.
+A trainer calls ``optimizer.step()`` without a batch. `RecordedSGD` sees the batch of the module's last forward
+pass, compares it with the batch that the run draws, and takes the private step on its own per-sample gradients.
+The gradient that the trainer has accumulated, scaled or clipped is not used. Any other action of the trainer that
+the theory does not cover (several forward passes per step, mixed precision, other batches, an undescribed
+schedule, parameters moved otherwise) raises an `InputError`, and `accounted` covers the steps taken.
 """
 
 from collections.abc import Callable
@@ -85,7 +84,7 @@ class RecordedSGD(ProjectedNoisySGD):
         self._autocast = self._stepping = False
         self._plan, self._kept = self.batches(), self._point()
         self._due = next(self._plan)
-        for group in self.param_groups:  # what a scheduler looks for, and what a step is compared with
+        for group in self.param_groups:  # read by schedulers, and compared in every step
             group["lr"] = run.step_size_at(0)
         module.register_forward_pre_hook(self._see, with_kwargs=True)
 
@@ -116,7 +115,7 @@ class RecordedSGD(ProjectedNoisySGD):
         return loss
 
     def _tried(self, assumption: Assumption) -> str:
-        self._stepping = True  # passes of the trial are not the trainer's
+        self._stepping = True  # ignore forward passes of the test
         try:
             return super()._tried(assumption)
         finally:
@@ -148,7 +147,7 @@ class RecordedSGD(ProjectedNoisySGD):
                 f"The run is over after steps={self.run.steps}, got one step more; train for as many epochs as it has "
                 "(max_epochs=1 with batch_sampler, which holds all steps), or describe a longer run."
             )
-        refuse_mixing(self._module)  # a trainer may have put it into training mode
+        refuse_mixing(self._module)  # a trainer may have set training mode
         if len(self._seen) != 1:
             raise InputError(
                 f"A step needs one forward pass of one batch, got passes={len(self._seen)} in step={t + 1}; leave out "

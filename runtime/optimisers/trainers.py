@@ -46,7 +46,7 @@ class Record:
                 f"A record needs the RecordedSGD that trains, got optimiser={type(optimiser).__name__}; make one of "
                 "the module, its loss and the run."
             )
-        bound(optimiser.run, assumption, order=order, delta=delta)  # refused before anything is trained
+        bound(optimiser.run, assumption, order=order, delta=delta)  # refuse before training
         self._optimiser, self._assumption, self._at = optimiser, assumption, {"order": order, "delta": delta}
         self.bound: Bound | None = None
 

@@ -78,5 +78,5 @@ def _padded(taken: Tensor) -> Tensor:
     """Indices taken in each row, shape (rows, most in a row), filled with -1."""
     places, columns = taken.cumsum(dim=1), torch.arange(taken.shape[1], device=taken.device)
     most = int(places[:, -1].max())
-    found = torch.full((len(taken), most + 1), -1, device=taken.device)  # the last column takes what is not taken
+    found = torch.full((len(taken), most + 1), -1, device=taken.device)  # the last column collects the others
     return found.scatter_(1, torch.where(taken, places - 1, most), columns.expand_as(places))[:, :most]

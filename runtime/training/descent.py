@@ -71,7 +71,7 @@ def project_onto_ball(points: Tensor, center: Tensor, diameter: float) -> Tensor
     middle = center.double()
     away = points - middle
     lengths = torch.linalg.vector_norm(away, dim=-1, keepdim=True)
-    radius, slack = diameter / 2, (points.shape[-1] + 8) * 2.0**-53  # of a sum of squares, and of its root
+    radius, slack = diameter / 2, (points.shape[-1] + 8) * 2.0**-53  # rounding of a sum of squares and its root
     inside = lengths <= radius * (1 - slack)
     if _looks(points.device) and bool(inside.all()):
         return points

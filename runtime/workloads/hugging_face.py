@@ -49,17 +49,14 @@ _RECOMMENDED: Final[Mapping[str, Any]] = MappingProxyType(
 
 
 class Classifier(nn.Module):
-    """Classifier of Transformers as a map from rows to scores; parameters keep their names.
-
-    It maps integers of shape (sentences, 3, tokens), as `read_tokens` returns them, to (sentences, classes).
-    """
+    """Classifier as a map from (sentences, 3, tokens) to (sentences, classes); parameters keep their names."""
 
     def __init__(self, whole: nn.Module, *, segmented: bool) -> None:
         super().__init__()
         for name, part in whole.named_children():
             self.add_module(name, part)
         self._segmented = segmented
-        object.__setattr__(self, "_whole", whole)  # not as a part, which would put its name before all others
+        object.__setattr__(self, "_whole", whole)  # not as a submodule, which would prefix all names
 
     def forward(self, rows: Tensor) -> Tensor:
         """Scores, shape (sentences, classes)."""
@@ -167,15 +164,14 @@ def transformers(name: str) -> Any:
             "pip install 'lastiterate[runtime,transformer]'."
         )
     if find_spec("torchvision") is not None:
-        torchvision("models", name)  # which Transformers imports where it is installed
+        torchvision("models", name)  # Transformers imports it if it is installed
     return import_module("transformers")
 
 
 def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
     """Sentences of a file with the columns input_ids, attention_mask, labels and optionally token_type_ids.
 
-    No code in the file is executed. Shorter sentences are filled with ``padding``, a token number, where the
-    mask is 0.
+    No code in the file is executed. Shorter sentences are padded where the mask is 0.
 
     Args:
         path: a .safetensors, .npz, .parquet or .jsonl file.
@@ -208,7 +204,7 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
         raise
     except ImportError as error:
         raise InputError(f"This file needs its reader, got data={path} without {error.name}; install it.") from None
-    except Exception as error:  # whatever damaged bytes make a reader raise
+    except Exception as error:  # damaged bytes may raise anything
         said = f"{type(error).__name__}: {' '.join(str(error).split())[:100].rstrip('.')}"
         raise InputError(
             f"Tokenised data must be whole numbers in a whole file, got data={path} ({said}); write it again."

@@ -73,7 +73,7 @@ def first_tensor(output: object) -> Tensor | None:
 def outputs_differ(left: Tensor, right: Tensor) -> bool:
     """Test whether two outputs differ by more than rounding."""
     largest = right.nan_to_num(0.0, 0.0, 0.0).abs().max() if right.numel() else 0.0
-    return bool(((left - right).abs() > tolerance(right) * largest).any())  # nan is never larger: the loss tells
+    return bool(((left - right).abs() > tolerance(right) * largest).any())  # nan compares False; the loss shows it
 
 
 def tolerance(values: Tensor) -> float:
@@ -82,10 +82,7 @@ def tolerance(values: Tensor) -> float:
 
 
 def _perturb(values: Tensor, share: float) -> Tensor:
-    """Real values, each reduced by a random part of ``share``, or noise if all are 0; other values unchanged.
-
-    Probabilities stay probabilities, and their logarithms stay negative.
-    """
+    """Real values each reduced by a random part of ``share``, or noise if all are 0; others unchanged."""
     if not values.is_floating_point():
         return values
     return values * (1 - share * torch.rand_like(values)) if bool(values.any()) else share * torch.randn_like(values)
@@ -143,7 +140,7 @@ class Together:
             return self
         seen = torch.unique(targets.cpu())
         least, most = max(0, int(seen[0])), int(seen[-1])
-        if targets.device.type == "cpu":  # where a label that is out of range does no harm
+        if targets.device.type == "cpu":  # an out-of-range label does no harm on the CPU
             least, most = 0, max([most, *(number - 1 for number in classes)])
         labels = torch.unique(torch.linspace(least, max(least, most), _LABELS, dtype=torch.float64).round().to(seen))
         labels = labels[~torch.isin(labels, seen)]
@@ -264,12 +261,12 @@ def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
                 _real_tensors(functional_call(module, point, (some,)))
                 for some in (rows[:1], rows, *torch.split(rows, 1))
             )
-        except Exception:  # made for one row at a time: then it cannot mix
+        except Exception:  # a module for single rows cannot mix rows
             return False
         tried = False
         for first, whole, *alone in zip(again, together, *each, strict=False):
             if outputs_differ(alone[0], first) or whole.shape != (len(alone), *alone[0].shape[1:]):
-                continue  # a random output, or one that is not of a row
+                continue  # random, or not one output per row
             tried, apart = True, torch.cat(alone)
             if outputs_differ(whole, apart) or _gradients_differ(whole, apart, list(point.values())):
                 raise InputError(
@@ -311,7 +308,7 @@ def _gradients_differ(together: Tensor, apart: Tensor, leaves: Sequence[Tensor])
         for outputs in (together, apart)
     )
     change = torch.cat([(a - b).reshape(-1) for a, b in zip(here, there, strict=True)]).norm()
-    return bool(change > _SLACK * tolerance(together) * torch.cat([b.reshape(-1) for b in there]).norm())  # not of nan
+    return bool(change > _SLACK * tolerance(together) * torch.cat([b.reshape(-1) for b in there]).norm())  # nan: False
 
 
 class _Trial:
@@ -322,7 +319,7 @@ class _Trial:
         self._alone: dict[int, tuple[Tensor, Tensor]] = {}
         self._lost: list[int] = []
         for row in range(len(given.names)):
-            with suppress(Exception):  # of a label that the loss does not know
+            with suppress(Exception):  # labels unknown to the loss
                 value, slopes = given.on([row])
                 if _finite(value, slopes):
                     self._alone[row] = value[None], slopes
@@ -359,7 +356,7 @@ class _Trial:
         for size in _SIZES:
             if size * self._alone[rows[0]][1].shape[1] <= _NUMBERS:
                 yield (rows * size)[:size]
-        yield rows[:1]  # what a loss keeps of the batches before it shows here
+        yield rows[:1]  # reveals state kept from earlier batches
 
     def _off(self, batch: Sequence[int]) -> tuple[float, float]:
         """Deviation of a batch from the mean and from the sum, relative to the largest slope or to the loss."""
@@ -374,7 +371,7 @@ class _Trial:
         return found[0], found[1]
 
     def _is_finite(self, batch: Sequence[int]) -> bool:
-        with suppress(Exception):  # of a row that is not finite alone
+        with suppress(Exception):  # rows that are not finite alone
             return _finite(*self._given.on(batch))
         return False
 

@@ -144,7 +144,7 @@ class _Reader:
                 f"{name}={module}; change it."
             )
         if kind is nn.Sequential:
-            for key, part in module._modules.items():  # named_children leaves out what stands there twice
+            for key, part in module._modules.items():  # named_children omits duplicates
                 if part is not None:
                     self.read(key if name == "module" else f"{name}.{key}", part)
         elif kind in _POOLS:
@@ -211,7 +211,7 @@ class _Reader:
             raise _NoConstantsError(
                 f"not known: {name}={type(part).__name__} has {prod(shape)} entries, too many for a proof"
             )
-        each = prod(shape[1:])  # entries that share a factor
+        each = prod(shape[1:])  # number of entries that share a factor
         self.found += _batch_norm(name, part, each)
         if isinstance(part.weight, Tensor):
             self.found.append(_diagonal(_numbers(part.weight), _numbers(part.bias), each, **_moves(part)))

@@ -26,24 +26,14 @@ _NESTED: Final = ("optimizer", "optimizer_state_dict", "optimizer_state")
 
 @dataclass(frozen=True)
 class Metric:
-    """Positive weights a of the coordinates.
-
-    Attributes:
-        weights: one tensor per trained parameter, of its shape, by its name.
-        source: name of the file.
-    """
+    """Positive weights a of the coordinates from the file ``source``, one tensor per trained parameter by name."""
 
     weights: Mapping[str, Tensor]
     source: str
 
 
 class InMetric(nn.Module):
-    """Network with parameters u = sqrt(a) w and the outputs of the given one at w.
-
-    Args:
-        network: modified in place: its parameters become u.
-        metric: a weight for every trained parameter.
-    """
+    """Network with parameters u = sqrt(a) w and the outputs of ``network``, which is modified in place, at w."""
 
     def __init__(self, network: nn.Module, metric: Metric) -> None:
         super().__init__()
@@ -56,7 +46,7 @@ class InMetric(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """Outputs of the network at w."""
-        own = dict(self.network.named_parameters())  # of which functional_call makes plain tensors
+        own = dict(self.network.named_parameters())  # functional_call replaces them by plain tensors
         euclidean = {name: own[name] * self.get_buffer(f"scale_{k}") for k, name in enumerate(self._names)}
         outputs: Tensor = functional_call(self.network, euclidean, (rows,))
         return outputs
@@ -72,7 +62,7 @@ def read_metric(path: Path, workload: Workload) -> Metric:
         workload: workload whose network has the parameters.
 
     Raises:
-        InputError: the file cannot be read, names or shapes are not those of the network, or a weight is not
+        InputError: an unreadable file, names or shapes that do not fit the network, or a weight that is not
             positive.
     """
     module, read = workload.initial(0), read_saved(path, "metric")

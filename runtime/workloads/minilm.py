@@ -46,10 +46,7 @@ In float32, changes over distances below a third are lost to rounding, so the do
 
 
 class Encoder(nn.Module):
-    """Encoder without dropout, from token numbers to the mean vector over a sentence's tokens, not normalised.
-
-    It maps integers of shape (sentences, tokens), 0 for no token, to (sentences, hidden size).
-    """
+    """Encoder without dropout: tokens, 0 for none, to their mean vector per sentence, not normalised."""
 
     def __init__(self, bert: Any) -> None:
         super().__init__()

@@ -35,8 +35,8 @@ def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "buil
     """Network of Chien & Li, appendix A.13: Iris, two layers, hidden width 64, 0.1 times cross-entropy.
 
     The paper specifies no scale of the features, no activation and no initialisation. Chosen here: each
-    feature standardised to mean 0 and standard deviation 1 (with lengths in centimetres the constants would
-    depend on the unit), ReLU, and torch's default initialisation of a linear layer.
+    feature standardised to mean 0 and standard deviation 1 (otherwise the constants depend on the unit),
+    ReLU, and torch's default initialisation of a linear layer.
 
     With ReLU the per-sample gradient *jumps* where a hidden unit switches, so it is not Hölder continuous of
     any order. A sampled constant is finite only because few sampled pairs are close to each other.

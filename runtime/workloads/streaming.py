@@ -47,10 +47,10 @@ def read_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None)
     digests: list[bytes] = []
     held = 0
     for batch in _batches(data, wanted):
-        batches.append([part.clone() for part in batch])  # a loader may write to its batch again
+        batches.append([part.clone() for part in batch])  # a loader may reuse its batch
         digests += _digests(batch)
         before, held = held, held + sum(part.nbytes for part in batch)
-        if held >> 20 > before >> 20:  # of every MiB, as it takes time to find the free memory
+        if held >> 20 > before >> 20:  # once per MiB, since reading the free memory is slow
             remedy = "give samples=N, the number to read of each pass"
             refuse_beyond("Copies of the samples of a loader so far take", 2 * held, torch.device("cpu"), remedy)
     if not digests or len(digests) < (wanted or 0):

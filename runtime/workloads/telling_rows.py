@@ -110,7 +110,7 @@ def targets_of(items: Any) -> Tensor | None:
         data: Any = items.dataset
         whole = targets_of(data)
         return None if whole is None or len(whole) < len(data) else whole[torch.as_tensor(items.indices)]
-    for name in ("targets", "labels"):  # as torchvision has it
+    for name in ("targets", "labels"):  # as in torchvision
         held = getattr(items, name, None)
         if held is not None and len(held) == len(items):
             return torch.as_tensor(held)

@@ -39,8 +39,7 @@ def refuse_mixing(module: nn.Module) -> None:
 
     Raises:
         InputError: a part is a batch norm, an instance norm that tracks statistics, or a dropout, in training
-            mode, or a batch norm without stored statistics in any mode; a parameter or buffer is complex, or
-            a parameter is lazy.
+            mode, or a batch norm without stored statistics; a parameter or buffer is complex, or a parameter lazy.
     """
     for name, one in module.named_parameters():
         if nn.parameter.is_lazy(one):

@@ -70,7 +70,7 @@ def read_saved(path: Path, called: str = "checkpoint") -> Mapping[str, object]:
 def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
     """Load weights into a module, which must match exactly; number formats are converted to the module's."""
     own = module.state_dict()
-    # safetensors leaves out tensors that are others, as a tied head is
+    # safetensors omits tensors that alias others, such as a tied head
     places = {(own[name].data_ptr(), own[name].shape): name for name in own if name in weights}
     twins = {name: places.get((values.data_ptr(), values.shape)) for name, values in own.items() if name not in weights}
     tied = {name: weights[twin] for name, twin in twins.items() if twin is not None and not own[name].is_meta}
@@ -112,7 +112,7 @@ def _of_torch(path: Path, called: str) -> Mapping[str, object]:
                 "never loaded"
             )
         read = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception:  # damaged bytes decide what is raised
+    except Exception:  # damaged bytes may raise anything
         raise InputError(f"A {called} must be {wrong}; save it again by torch.save(x.state_dict(), FILE).") from None
     return read if isinstance(read, Mapping) else {}
 

@@ -42,8 +42,8 @@ class Workload:
         subset: the draw of these samples from a larger set, see `subset`; None if these are all.
 
     Raises:
-        InputError: data that are not tensors, complex, empty, of different lengths or not finite, or a module
-            in place of its factory.
+        InputError: data that are not real, finite, nonempty tensors of one length, or a module in place of
+            its factory.
     """
 
     name: str
@@ -115,12 +115,10 @@ class Workload:
         they were trained on the data, that training needs its own account.
 
         Args:
-            path: output of ``torch.save(module.state_dict(), path)``, or a safetensors file; no code in it is
-                executed.
+            path: output of ``torch.save(module.state_dict(), path)`` or a safetensors file; no code in it runs.
 
         Raises:
-            InputError: as in `lastiterate.runtime.workloads.weights.read_weights`, or the weights do not fit
-                this network.
+            InputError: as in `lastiterate.runtime.workloads.weights.read_weights`, or weights that do not fit.
         """
         weights = read_weights(Path(path))
 
