@@ -85,9 +85,8 @@ class _Named:
 class Check(_Named):
     """A question to one engine, with mutants, which are wrong variants that the same engine must refute.
 
-    A kind of check defines `formula` or `says`, or has a field ``conclusion``. A kind that no engine of the
-    package decides has static methods ``decide(check, assumptions)`` and ``near_misses(check, assumptions,
-    room)``.
+    A kind of check defines `formula` or `says`, or has a field ``conclusion``. One without an engine of the
+    package has static methods ``decide(check, assumptions)`` and ``near_misses(check, assumptions, room)``.
     """
 
     engine: ClassVar[str]
@@ -212,8 +211,7 @@ class Identity(Check):
 class Recursion(Check):
     """``closed_form`` solves ``u(start) = initial, u(index) = step(u(index - 1))``. Engine: induction.
 
-    ``step`` is an expression in `notation.PREVIOUS` and possibly ``index``. ``given`` and the assumptions may
-    not mention the index.
+    ``step`` is an expression in `notation.PREVIOUS` and possibly ``index``, which no condition may mention.
     """
 
     engine = Engine.INDUCTION
@@ -248,8 +246,7 @@ class Recursion(Check):
 class Inequality(TwoSided):
     """``left sign right``, polynomial or algebraic, under the assumptions. Engine: inequality (z3).
 
-    For the sign "<= and attained", the sides are equal wherever ``attained`` holds, or at some point without
-    zeros.
+    For "<= and attained", the sides are equal wherever ``attained`` holds, or at some point without zeros.
     """
 
     engine = Engine.INEQUALITY
@@ -308,8 +305,7 @@ class Value(Check):
 class Expected(TwoSided):
     """``left sign right`` with the means of `lastiterate.symbolic.expectations`. Engine: expectations.
 
-    The rule of each mean gives its value, which leaves an `Identity` or an `Inequality`. The assumptions and
-    ``given`` must imply what the rules suppose of sizes.
+    Their values leave an `Identity` or an `Inequality`. The assumptions and ``given`` must imply their conditions.
     """
 
     engine = Engine.EXPECTATIONS
@@ -332,10 +328,10 @@ class _ByRules(Check):
 class Derived(_ByRules):
     """The laws of the last iterate satisfy ``profile`` in both orders, by the kernel's rules. Engine: derivation.
 
-    ``derivation`` names an entry of `lastiterate.symbolic.derivations.DERIVATIONS`. The assumptions must
-    imply its conditions on numbers, and its profile must be at most this one. ``supposed`` lists every
-    judgement and lemma that is not derived, as `Hypothesis` prints it. For a derivation outside this package
-    it lists all hypotheses, unless the claim's statement does.
+    ``derivation`` names an entry of `symbolic.derivations.DERIVATIONS`. The assumptions must imply its
+    conditions on numbers, and its profile must be at most this one. ``supposed`` lists every judgement and
+    lemma that is not derived, as `Hypothesis` prints it; for a derivation outside this package all
+    hypotheses, unless the claim's statement does.
     """
 
     engine = Engine.DERIVATION
@@ -353,8 +349,7 @@ class Derived(_ByRules):
 class Deduced(Check):
     """The statement follows by the rules of the integral calculus. Engine: derivation.
 
-    ``derivation`` names an entry of `lastiterate.symbolic.derivations.deductions.DEDUCTIONS`, whose
-    hypotheses must be among the conditions of the statement.
+    ``derivation`` names an entry of `deductions.DEDUCTIONS`, whose hypotheses must be conditions of the statement.
     """
 
     engine = Engine.DERIVATION
@@ -393,8 +388,7 @@ class Tracked(_ByRules):
 class Printed(Check):
     """Each line of a paper's printed proof follows by a rule of the kernel. Engine: derivation.
 
-    ``derivation`` names an entry of `lastiterate.symbolic.derivations.printed.PRINTED`. A false line refutes
-    the check.
+    ``derivation`` names an entry of `symbolic.derivations.printed.PRINTED`. A false line refutes the check.
     """
 
     engine = Engine.DERIVATION
@@ -410,9 +404,8 @@ class Printed(Check):
 class Asymptotic(Check):
     """A constant times ``right`` is at least ``left`` wherever the assumptions hold. Engine: asymptotics.
 
-    ``constant`` is a sufficient constant, for z3 to prove. ``path`` refutes: it gives each symbol as an
-    expression in `notation.growth`. No constant suffices if the path meets the assumptions while left / right
-    tends to infinity.
+    z3 proves that ``constant`` suffices. ``path``, which gives symbols as expressions in `notation.growth`,
+    refutes the check if it meets the assumptions while left / right tends to infinity.
     """
 
     engine = Engine.ASYMPTOTICS
@@ -435,10 +428,7 @@ class Asymptotic(Check):
 
 @dataclass(frozen=True)
 class Unbounded(Check):
-    """``left / right`` tends to infinity on the path, which stays within the assumptions. Engine: asymptotics.
-
-    The path is as in `Asymptotic`, which this check refutes.
-    """
+    """``left / right`` tends to infinity on a ``path``, as in `Asymptotic`. Engine: asymptotics."""
 
     engine = Engine.ASYMPTOTICS
     left: Expr
@@ -458,7 +448,7 @@ class Unbounded(Check):
 
 @dataclass(frozen=True)
 class Units(Check):
-    """All terms of every sum in ``left`` and ``right`` have one unit, and so do the two sides. Engine: units.
+    """The sides have one unit, as do the terms of every sum. Engine: units.
 
     ``units`` gives the units of symbols that differ from `notation.MEANING` or `notation.UNITS`.
     """
@@ -483,9 +473,8 @@ class Units(Check):
 class UpperBound(Check):
     """A claimed upper bound of the Renyi divergence of the last iterates, in both directions. Engine: attack.
 
-    ``bound`` names a target in `lastiterate.proofs_checks.attacks.targets.TARGETS`, ``attacks`` the exactly
-    solvable runs that meet the assumptions. In mutants, ``altered`` replaces parameters for the evaluator:
-    {K: K / 2}.
+    ``bound`` names a target in `proofs_checks.attacks.targets.TARGETS`, ``attacks`` exactly solvable runs
+    that meet the assumptions. In mutants, ``altered`` replaces parameters for the evaluator: {K: K / 2}.
     """
 
     engine = Engine.ATTACK
@@ -508,8 +497,8 @@ class UpperBound(Check):
 class Certified(Check):
     """The independent checker accepts the certificates of results of `bound`. Engine: certificate.
 
-    With ``delta`` they certify an epsilon at a delta, otherwise a Renyi divergence. In mutants, ``altered``
-    replaces parameters for `bound`, but not in the certificate.
+    With ``delta`` they certify an epsilon, else a Renyi divergence. Mutants have parameters ``altered`` for
+    `bound` only.
     """
 
     engine = Engine.CERTIFICATE
@@ -533,8 +522,7 @@ class Certified(Check):
 class Recomputed(Check):
     """Each number of ``quantity`` is within the result of another computation. Engine: recomputation.
 
-    ``quantity`` names an entry of `lastiterate.proofs_checks.recomputations.recomputations`. In mutants,
-    ``off`` is the relative change of every number of the code.
+    ``quantity`` names an entry of `proofs_checks.recomputations`. In mutants, ``off`` is a relative change.
     """
 
     engine = Engine.RECOMPUTATION
@@ -552,9 +540,9 @@ class Recomputed(Check):
 class Simulated(Signed, Check):
     """The mean of a simulated quantity is in the relation ``sign`` to ``value``. Engine: simulation.
 
-    ``quantity`` names an entry of `lastiterate.proofs_checks.experiments.EXPERIMENTS` with its
-    ``parameters``. With "==" the confidence interval must lie within ``tolerance`` of the value. With "<=" it
-    may exceed the value by ``tolerance``.
+    ``quantity`` names an entry of `proofs_checks.experiments.EXPERIMENTS` with ``parameters``. With "==" the
+    confidence interval must lie within ``tolerance`` of the value. With "<=" it may exceed the value by
+    ``tolerance``.
     """
 
     engine = Engine.SIMULATION
@@ -581,8 +569,7 @@ class Simulated(Signed, Check):
 class Cited(Check):
     """A result of another work: ``conclusion``, for all letters that satisfy ``given``. Engine: citation.
 
-    Nothing is decided. Instances may be further checks: a refuted instance refutes the claim, others leave it
-    CITED.
+    Nothing is decided. A refuted instance among the checks refutes the claim; others leave it CITED.
     """
 
     engine = Engine.CITATION
@@ -636,9 +623,9 @@ class Consequence(Check):
 class RenyiBound(_ByRules):
     """The last iterates satisfy (alpha, bound)-RDP, in both orders, by the kernel's rules. Engine: derivation.
 
-    `lastiterate.symbolic.kernel.renyi` bounds the divergence of the profile of ``derivation``, with random
-    batches ``amplified`` or as if revealed. ``at`` has the values of the letters that the claim's statement
-    lets one choose, such as the window. ``supposed`` is as in `Derived`.
+    `kernel.renyi` bounds the divergence of the profile of ``derivation``, with random batches ``amplified``
+    or as if revealed. The letters that the claim's statement lets one choose have the values ``at``.
+    ``supposed`` is as in `Derived`.
     """
 
     engine = Engine.DERIVATION
@@ -722,8 +709,7 @@ class Vectors(Condition):
 class NormBound(Check):
     """The length of ``vector`` is at most ``bound``, for vectors of every dimension. Engine: vectors.
 
-    ``vector`` is a linear combination of letters of `lastiterate.symbolic.vectors`. In ``given``, vectors
-    occur only in lengths and inner products.
+    ``vector`` is a linear combination of letters. In ``given``, vectors occur only in lengths and inner products.
     """
 
     engine = Engine.VECTORS
@@ -741,11 +727,10 @@ class NormBound(Check):
 class VectorInequality(TwoSided):
     """``left sign right`` for all members of families, at all points of R^d, for every d. Engine: gram.
 
-    The sides and the premises ``given`` are linear in inner products, squared lengths and values of
-    functions, or each side is a length, or a number, times a nonnegative number. ``samples`` name gradients,
-    values, projections or images of the members at points. ``multipliers`` of the hypotheses are tried before
-    any search, and verified like others. A hypothesis is named like "f(x, y)", f(x) above the tangent at y,
-    and a premise "given 1" and so on.
+    The sides and premises ``given`` are linear in inner products, squared lengths and values of functions, or each
+    side is a length, or a number, times a nonnegative number. ``samples`` name gradients, values, projections or
+    images at points. ``multipliers`` of the hypotheses are tried before any search and verified like others. A
+    hypothesis is named like "f(x, y)", f(x) above the tangent at y, and a premise "given 1" and so on.
     """
 
     engine = Engine.GRAM

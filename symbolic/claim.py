@@ -1,9 +1,8 @@
 """The record of a claim: the statement of a paper, its assumptions, and the checks that decide it.
 
-A claim is data. It holds Sympy expressions and names, and no logic; the engines in
-`lastiterate.proofs_checks` read it. A theorem or lemma is one module with a tuple ``CLAIMS`` (the statement,
-then the important proof steps), written in the names of `lastiterate.symbolic.prelude`; ``papers.toml`` lists
-the modules in the order of the paper.
+A claim is data: Sympy expressions and names, which the engines in `lastiterate.proofs_checks` read. A theorem
+or lemma is one module with a tuple ``CLAIMS`` (the statement, then the important proof steps), written in the
+names of `lastiterate.symbolic.prelude`; ``papers.toml`` lists the modules in the order of the paper.
 """
 
 import sys
@@ -72,8 +71,8 @@ class RefutingRun:
 class Role(StrEnum):
     """A statement of the paper, a step of its proof, a result of ours, or a test of the code.
 
-    A refuted statement is REFUTED. A refuted step is a GAP, since the statement may still hold. A test of the
-    code states nothing, and is at best TESTED.
+    A refuted statement is REFUTED, a refuted step a GAP (its statement may still hold). A code test is at
+    best TESTED.
     """
 
     STATEMENT = "statement"

@@ -1,7 +1,4 @@
-"""Means of random quantities with symbolic sizes, each evaluated exactly by one rule.
-
-A mean is a quantity in an expression, which the engine of `Expected` replaces by its value.
-"""
+"""Means of random quantities with symbolic sizes, which the engine of `Expected` replaces by exact values."""
 
 import re
 from abc import abstractmethod

@@ -1,7 +1,6 @@
 """Statements of claims with their quantifiers, separate from the checks that decide them.
 
-A body is a Sympy condition or another statement. Functions and conditions that Sympy lacks are defined here.
-In every divergence the numerator comes first.
+A body is a Sympy condition or another statement. In every divergence the numerator comes first.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

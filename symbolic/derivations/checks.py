@@ -22,8 +22,7 @@ def windows(kind: str, *losses: str) -> Iterator[Derived]:
     """Shifts over the whole run or its last w steps, from the domain and possibly after steps without shifts.
 
     Batches in a known, cyclic or ``late`` order cost mu^2 = A, ``shuffled`` ones the mean over orders. Random
-    batches cost the coin of each step and the shifts, at their shares of the noise. Poisson batches of an
-    unlikely size cost 1.
+    batches cost coins and shifts at their shares of the noise, and Poisson batches of an unlikely size cost 1.
     """
     orders = Average(known.chances(known.i), Gauss(known.costs(known.i)), known.i, known.N)
     inside = Composed((PoissonStep(q, p(i)), Gauss(C(i))))

@@ -131,9 +131,8 @@ def _any_blocks(begin: str, kernel: Kernel, order: Order) -> Span:
 def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Expr = S.Zero) -> Guarantee:
     """Batches in a known order, shuffled with a block per epoch, or without replacement, q = b/n.
 
-    Without replacement, the coin is hidden in every step of a near block and revealed in a far one. In cyclic
-    order blocks end with the sample, the first block may be short, and t steps without the sample come
-    ``after`` them.
+    Without replacement, the coin is hidden in near blocks and revealed in far ones. In cyclic order blocks
+    end with the sample, the first may be short, and t steps without the sample come ``after`` them.
     """
 
     def path(inner: Kernel, start: Expr, distance: Expr, cost: Callable[..., Expr], mark: str = "") -> Span:

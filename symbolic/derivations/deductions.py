@@ -1,7 +1,4 @@
-"""Deductions of inequalities for all pairs of laws by the rules of the calculus.
-
-The first functions are lemmas for others. Each call proves them for the laws of its arguments.
-"""
+"""Deductions of inequalities for all pairs of laws by the rules of the calculus."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -2,7 +2,8 @@
 
 Both runs are at most D apart when the window begins. Its step j shifts the noise by
 
-a_j = lambda v / c^(j+1), lambda = (D + V_m) / W_m, V_j = s (c^-1 + ... + c^-j), W_j = v (c^-2 + ... + c^-2j),
+    a_j = lambda v / c^(j+1),      lambda = (D + V_m) / W_m,
+    V_j = s (c^-1 + ... + c^-j),   W_j = v (c^-2 + ... + c^-2j),
 
 so c^-j z_j = D + V_j - lambda W_j and z_m = 0, at the cost mu^2 = (D + V_m)^2 / W_m. All distances are
 nonnegative if (D + V_j)/W_j decreases, which holds while s W_j <= v c^-(j+1) (D + V_j). For c <= 1 this is
@@ -35,9 +36,8 @@ def hide_distance(
 ) -> Span:
     """Steps tau, ..., tau + m - 1 that hide z_0 = ``start`` by any shifts, at ``profile`` of A_m - A_0.
 
-    ``step`` expands a distance by e_j = ``carried`` and makes the ``shift`` a_j >= 0 at cost C_j. z_{j+1} is
-    at least max(e_j(z_j) - a_j, 0), z_m = 0 and A_{j+1} = A_j + C_j. ``names`` are those of z_j, z_{j+1},
-    z_m, A_j and A_m.
+    ``step`` expands by e_j = ``carried`` and makes the ``shift`` a_j >= 0 at cost C_j: z_{j+1} >= max(e_j(z_j)
+    - a_j, 0), z_m = 0, A_{j+1} = A_j + C_j. ``names`` are those of z_j, z_{j+1}, z_m, A_j and A_m.
     """
     (begins, start, m), (a, cost) = run, shift
     z, following, z_m, A_j, A_m = symbols(names, real=True)

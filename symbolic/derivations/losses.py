@@ -1,7 +1,6 @@
 """Classes of losses, with the distance of two points after one update, and steps shared by several derivations.
 
-Each distance is a formula of `lastiterate.symbolic.formulas.update`, shown by claims for every loss of the
-class in every dimension.
+Each distance is a formula of `formulas.update`, which claims show for every loss of the class and dimension.
 """
 
 from functools import wraps

@@ -63,8 +63,7 @@ def _tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Sym
 def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
     """``later`` after N_0 blocks of w steps, from 0 or the domain: X_{l+1} is at least C_l X_l + w s.
 
-    Within a block a distance is at most P_j X + j s, where P_j is the product of the contractions of its
-    batches of k_j samples.
+    P_j X + j s bounds a distance within a block; P_j is the product of the contractions of batches of k_j samples.
     """
     s = Symbol("s", nonnegative=True)
     distance, following, last, contraction = symbols("X_l X_next X_m C_l", real=True)
@@ -167,8 +166,7 @@ RANGE = (Ge(_low, 0), Le(_low, _high))
 def poisson_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, order: Order) -> Span:
     """Steps with Poisson batches at rate q, at the costs of the coin, the shift and an unlikely batch size.
 
-    Batch j has low_j to high_j samples besides the differing one, except with probability r_j. Its step is
-    scaled by b.
+    Batch j, scaled by b, has low_j to high_j samples besides the differing one, except with probability r_j.
     """
     coin = poisson_sample(order, _u, p(j))
     return split_window(kernel, order, coin, _sized(losses), (tau, start, m), (_SIZES,), RANGE)
@@ -186,10 +184,7 @@ def sized_window(
 def _unless(
     kernel: Kernel, batches: Variable, good: Span, beyond: Span, over: tuple[Symbol, Expr, Expr] | None = None
 ) -> Span:
-    """``good`` if the batches are as it supposes, ``beyond`` otherwise, with probability rho.
-
-    The event consists of the suppositions of ``good`` on sizes, or on k_j samples and products of contractions.
-    """
+    """``good`` if sizes or products of contractions are as supposed, else ``beyond``, with probability rho."""
     drawn = {*_products, _k}
     event = frozenset(
         one
@@ -337,9 +332,8 @@ def stretches(inside: Profile, step: Profile, length: Expr, count: Expr) -> Recu
 def poisson_stretches(kernel: Kernel, losses: Losses, inside: Inside, count: Expr, length: Expr, order: Order) -> Span:
     """Poisson batches in long runs: the last stretch whose batches are as supposed hides everything before it.
 
-    N stretches of ``length`` steps, which are ``count`` steps or blocks each, follow T_0 steps. A stretch
-    that does not hide the diameter of the domain, with probability rho, costs a composition after the bound
-    of the run before it.
+    N stretches of ``length`` steps (``count`` steps or blocks) follow T_0 steps. One that does not hide the
+    diameter of the domain, with probability rho, costs a composition after the bound of the run before it.
     """
     v, outer = sigma**2, kernel.under(Gt(rho, 0), Le(rho, 1))
     coin = poisson_coin(q, update.moved(eta, K, b), v, order)

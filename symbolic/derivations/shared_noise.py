@@ -1,8 +1,7 @@
 """Full batches: a share beta_j of the noise for the differing sample, the rest for a shift, as in the papers.
 
-A step pays for its share Z_j and then makes its shift given that share. The printed proofs pay for the shares
-of all steps first and make every shift given all of them. With the variable ``shares`` the derivations follow
-the printed proofs, and stop.
+A step pays for its share Z_j and then shifts given that share. The printed proofs pay for all shares first
+and shift given all of them. With the variable ``shares`` the derivations do the same, and stop.
 """
 
 from lastiterate.symbolic.derivations.known_batches import hide_distance

@@ -1,10 +1,9 @@
 """Divergences of Gaussians, and of one step with random batches or a random projection.
 
-Every name states the numerator law, or the numerator comes first. Laws of one step have means 0 and a gap in
-units of the noise.
+Names state the numerator law, or the numerator comes first. Means of a step are 0 and a gap in units of noise.
 
-Source   Balle, Barthe & Gaboardi 2018, Theorem 2 (advanced joint convexity); Dong, Roth & Su 2022 (trade-off of two
-         Gaussians); the projected steps are ours (claims ours/projection/*).
+Source   Balle, Barthe & Gaboardi 2018, Theorem 2 (advanced joint convexity); Dong, Roth & Su 2022 (trade-off of
+         two Gaussians); the projected steps are ours (claims ours/projection/*).
 """
 
 from collections.abc import Callable

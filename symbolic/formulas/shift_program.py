@@ -66,8 +66,8 @@ def best_share(c: Expr, s: Expr, level: Expr, j: Expr) -> Expr:
 def split_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
     """The sum in (3) at its best beta, exact, by water-filling s + a_j = max(s, level c^-j).
 
-    The arguments are rational. The first k positions (c < 1) or the last k (c > 1) have beta = 1 and no
-    shift, with the least k for which the others are slack.
+    For rational arguments. The first (c < 1) or last (c > 1) positions have beta = 1 and no shift, as few as
+    possible.
     """
     positions = list(range(1, w + 1))
     while True:

@@ -65,8 +65,8 @@ def steps_before(
 class StepInduction:
     """Statements for every 0 <= j <= m = ``count`` about a run and its sequences.
 
-    ``keeps`` hold at 0 and pass from j to j + 1, which is shown at construction. ``letters`` are further
-    numbers of step j, known only by the ``laws``. The laws are supposed at every 0 <= j < m, and ``ends`` of
+    ``keeps`` hold at 0 and pass from j to j + 1, which is shown at construction. ``letters`` are other
+    numbers of step j, known only by the ``laws``, which are supposed for 0 <= j < m. ``ends`` are supposed of
     the values at m.
     """
 
@@ -107,8 +107,7 @@ class StepInduction:
     def falls(self, u: Expr, w: Expr) -> Self:
         """u_m w_j <= u_j w_m for every j <= m, if u_{j+1} w_j <= u_j w_{j+1}, w >= 0, and w > 0 from j = 1 on.
 
-        By induction over m from m = j: u_{m+1} w_j = (u_{m+1} w_m) w_j / w_m <= u_m w_{m+1} w_j / w_m <= u_j
-        w_{m+1}.
+        By induction over m >= j: u_{m+1} w_j = (u_{m+1} w_m) w_j / w_m <= u_m w_{m+1} w_j / w_m <= u_j w_{m+1}.
         """
         self._own()
         self._of_values(u, w)
@@ -307,12 +306,12 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
     """Payments in cyclic order, r = n/b for each visit: U <= m + r and Q <= m + 2 r + r^2 after m steps.
 
     Step t takes the samples t b, ..., t b + b - 1 modulo n, b <= n. For sample i let x_j = i - t b modulo n
-    at the j-th of the m steps. The batch holds i (k_j = 1) if x_j < b, and x_{j+1} = x_j - b + n k_j. The sum
-    is U = r sum k_j = m + (x_m - x_0)/b <= m + r, if everything is paid at the end. Pay nothing before the
-    first visit and r - x_{j+1}/b at it. This is in (0, 1] because n - b <= x_{j+1} < n, and leaves the debt
-    p_{j+1} = x_{j+1}/b. Then pay u = 1, which keeps p = x/b >= 0. At the last visit pay everything, p + r < 1
-    + r since x < b, and nothing after it. A visit that is both the first and the last is paid at once. So one
-    payment is at most 1 + r, and no other of the m exceeds 1.
+    at the j-th of the m steps. The batch holds i (k_j = 1) if x_j < b, and x_{j+1} = x_j - b + n k_j. If
+    everything is paid at the end, U = r sum k_j = m + (x_m - x_0)/b <= m + r. Pay nothing before the first
+    visit and r - x_{j+1}/b at it. This is in (0, 1], as n - b <= x_{j+1} < n, and leaves the debt p_{j+1} =
+    x_{j+1}/b. Then pay u = 1, which keeps p = x/b >= 0. At the last visit pay everything, which is p + r < 1
+    + r as x < b, and nothing after it. A visit that is both first and last is paid at once. So one payment is
+    at most 1 + r, and no other exceeds 1.
     """
     if not genuine(steps):
         raise UnprovedError("Payments are those of an induction that was made as one.")

@@ -1,17 +1,16 @@
 """The calculus of means and divergences: rules whose judgements hold for all laws, maps and numbers they name.
 
-Means        s is the sign of a - 1 for an order a > 0, a != 1, and phi(p, q) = s p^a q^(1-a) for p, q >= 0.
-             p^a q^(1-a) is 0 if p = 0. For p > 0 = q it is oo if a > 1 and 0 if a < 1. For a < 1, phi is -oo if
-             p or q is oo. Both sides are random variables that have a mean: for a > 1 in (-oo, oo], with negative
-             parts of finite mean because densities are finite; for a < 1 in [-oo, 0], or nonnegative.
-             Inequalities hold almost surely.
+Means        s is the sign of a - 1 for an order a > 0, a != 1, and phi(p, q) = s p^a q^(1-a) for p, q >= 0, where
+             p^a q^(1-a) is 0 if p = 0; if p > 0 = q it is oo for a > 1 and 0 for a < 1. For a < 1, phi is -oo if
+             p or q is oo. Both sides have a mean and are, for a > 1, in (-oo, oo] with negative parts of finite
+             mean because densities are finite; for a < 1, in [-oo, 0], or nonnegative. They hold almost surely.
 Divergences  D_a(P || Q) = log E[p^a q^(1-a)] / (a - 1) for a > 0, a != 1. It is oo if a > 1 and P is not
              absolutely continuous with respect to Q. By Jensen's inequality 0 <= D_a <= oo.
 Couplings    Within(P, P', z) says W_infinity(P, P') <= z. Then some coupling (X, X') has |X - X'| <= z almost
              surely: couplings within z + 1/k have a weak limit point by Prokhorov's theorem, and by the
-             portmanteau theorem it gives the closed sets |x - x'| <= z + 1/k mass 1.
-             ShiftedDivergence(a, z, P, Q) is the infimum of D_a(P' || Q) over the laws P' within z of P.
-             All spaces are Euclidean, so X has a conditional law given X'.
+             portmanteau theorem it gives the closed sets |x - x'| <= z + 1/k mass 1. All spaces are Euclidean,
+             so X has a conditional law given X'. ShiftedDivergence(a, z, P, Q) is the infimum of D_a(P' || Q)
+             over the laws P' within z of P.
 """
 
 from collections.abc import Iterable
@@ -41,10 +40,7 @@ EVENT: Final = Function("1_S", nonnegative=True)
 
 @dataclass(frozen=True, init=False, eq=False, slots=True)
 class Proposition(Judgement):
-    """An inequality or another condition that holds for all values of its letters that satisfy ``given``.
-
-    Both sides of an inequality are then defined, in (-oo, oo].
-    """
+    """An inequality with both sides defined in (-oo, oo], or another condition, under ``given``."""
 
     says: Boolean
 
@@ -188,8 +184,8 @@ class Calculus(Ground):
     def follow(self, made: Proposition, left: Expr, right: Expr) -> Proposition:
         """An inequality about the same quantities that follows by algebra for all finite values of them.
 
-        If the bound of the premise is oo, so is the new bound, which contains the infinite term times a
-        positive number. No quantity is subtracted, so both sides are defined.
+        If the bound of the premise is oo, so is the new one, by a positive multiple of the infinite term. No
+        quantity is subtracted, so both sides are defined.
         """
         values = quantities(made.left, made.right)
         if not quantities(left, right).keys() <= values.keys():
@@ -283,8 +279,8 @@ class Calculus(Ground):
         """From s M <= s M_1^b_1 ... M_k^b_k exp(r) for moments of pairs of laws: D <= b_1 D_1 + ... + r / (a - 1).
 
         The moment of a pair is E[p^a q^(1-a)] = exp((a-1) D), given all points on which a law depends. Take
-        logarithms and divide by |a - 1|: s / |a - 1| = 1 / (a - 1). If M_i is oo or 0, the divergence on its
-        side is oo, as b_i > 0.
+        logarithms and divide by |a - 1| = (a - 1) / s. As b_i > 0, the divergence of a pair whose M_i is oo
+        or 0 is oo.
         """
         s, some = self.sign(order), tuple(bounds)
         given = frozenset[Point]().union(*map(points, pair), *(points(law) for _, *laws in some for law in laws))
@@ -348,10 +344,9 @@ class Calculus(Ground):
     def every_order(self, above: Proposition, below: Proposition, order: Symbol, least: int) -> Proposition:
         """From a > 1 and from 0 < a < 1 to all orders a >= 1, or to all a >= 0.
 
-        D_1, the KL divergence, is the limit of D_a as a increases to 1. D_0 = -log Q(p > 0) is the limit as a
-        decreases to 0. D_a is nondecreasing in a, and so is its supremum, which at a = 1 is therefore the
-        supremum over a < 1. At 0 the limit passes through sums and maxima, but not through a supremum.
-        Polynomials in a are continuous.
+        D_1, the KL divergence, and D_0 = -log Q(p > 0) are limits of D_a as a increases to 1 or decreases to
+        0. D_a and its supremum are nondecreasing in a, so at a = 1 the supremum is that over a < 1. At 0 the
+        limit passes through sums and maxima, but not through a supremum. Polynomials in a are continuous.
         """
         real = _ranges(order, positive=True) or _ranges(order, nonnegative=True)
         if not real or above.says != below.says or not _continuous(above, order):
@@ -408,9 +403,9 @@ class Calculus(Ground):
     def part(self, made: Proposition, kernel: Symbol, a: Expr, z: Expr, variance: Expr) -> Proposition:
         """From P, P' within b <= z + a: P with Gaussian noise is within z of X' + (noise - H), |H| <= a.
 
-        For a coupling (X, X') let H = (X' - X) min(1, a/|X' - X|), so |H| <= a. The distance of X' - H +
-        noise and X + noise is |X' - X - H| = max(|X' - X| - a, 0) <= z. The kernel is the law of -H given X',
-        and the noise is independent.
+        For a coupling (X, X') let H = (X' - X) min(1, a/|X' - X|), so |H| <= a. Then X' - H + noise and X +
+        noise are |X' - X - H| = max(|X' - X| - a, 0) <= z apart. The kernel is the law of -H given X'; the
+        noise is independent.
         """
         first, second, b = self._within(made)
         if not isinstance(kernel, Symbol):

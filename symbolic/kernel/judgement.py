@@ -111,8 +111,8 @@ STEPS_BEFORE: Final = "the steps before"
 class Variable:
     """A random variable of a run other than its noise, such as the batch of a step, by its name and last step.
 
-    If it ``follows``, its law depends on the states up to that step. Otherwise it is independent of them and
-    has one law in both runs.
+    If it ``follows``, its law depends on the states up to that step. Otherwise it has one law, independent of
+    them.
     """
 
     name: str
@@ -199,8 +199,7 @@ class Judgement:
 class Span(Judgement):
     """A judgement about the states of two runs: order, steps s = ``start`` to t = ``end``, distances z, z', and f.
 
-    The variables in ``scope`` are revealed. Those in ``drawn`` were averaged over, and no other part of a
-    chain may use them.
+    Variables in ``scope`` are revealed. Those ``drawn`` were averaged over; no other part of a chain may use them.
     """
 
     order: Order

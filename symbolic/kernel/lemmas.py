@@ -31,9 +31,8 @@ class Guide(Enum):
 class Expansion:
     """Points at most z apart are at most e(z) = ``after`` apart after the maps of an update, e nondecreasing.
 
-    The guide is the map of the second point. OTHER includes the sample in which the data sets differ.
-    ``lemmas`` are keys of claims that show the expansion for every loss of the class, under the hypotheses
-    and conditions on numbers.
+    The guide is the map of the second point; OTHER includes the differing sample. ``lemmas`` are keys of
+    claims that show it for every loss of the class, under the hypotheses and conditions.
     """
 
     z: Symbol
@@ -196,7 +195,7 @@ def projected_sample(
     A has p = ``dimension`` columns of independent N(0, ``spread``^2) entries and is independent of data and
     state; xi is N(0, ``variance`` I). Given A, two Gaussians are |A^T h| / sqrt(p) apart. The columns of A
     have independent Gaussian products with h, so |A^T h|^2 is |h|^2 spread^2 X. A is part of the outcome, so
-    the profile is the mean over A of the profile given A, which increases in |h|. ``load`` is at least (moved
+    the profile is the mean over A of that given A, which increases in |h|. ``load`` is at least (moved
     spread)^2 / (p variance).
 
     The sample is in the batch with probability ``rate``. This is revealed unless ``hidden`` is set, the order

@@ -229,10 +229,7 @@ class Steps(_OfParts):
 
 @dataclass(frozen=True)
 class MeanProfile(_OfParts):
-    """sum of w f over the pairs (w, f), plus ``failure``, the probability of an event on which f is 1.
-
-    The weights and ``failure`` add up to 1.
-    """
+    """sum of w f over the pairs (w, f), plus ``failure`` for an event where f is 1; all weights add up to 1."""
 
     pairs: tuple[tuple[Expr, Profile], ...]
     failure: Expr = S.Zero
@@ -365,7 +362,7 @@ class BlockChain(_OfParts):
 
 @dataclass(frozen=True)
 class Damped(_OfParts):
-    """f_n with f_0 = ``base`` and f_{j+1}(g) = f_j(g) F(1 + (g - 1)/f_j(g)), n = ``count``; F = ``far``.
+    """f_n with f_0 = ``base`` and f_{j+1}(g) = f_j(g) F(1 + (g - 1)/f_j(g)), n = ``count``, F = ``far``.
 
     ``far`` may name j. With F(r) = sup_b T(b) - r b, f_{j+1}(g) is sup_b f_j(g) (T(b) - b) - (g - 1) b, a
     profile if f_j is one. It is the block with u = min(p, g q), v = u/g and N = E_0: int u N(g v/u) = 0, A =

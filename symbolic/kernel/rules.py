@@ -61,8 +61,7 @@ class Kernel(Ground):
     def domain(self, order: Order, span: tuple[Expr, Expr], near: Expr, diameter: Expr) -> Span:
         """Steps of which the last projects to a set of diameter D: z -> D at E_0.
 
-        A^D is the whole set for every nonempty A, so P(A) - g Q(A^D) <= 1 - g. Without a step, equal points
-        stay equal.
+        A^D is everything for nonempty A, so P(A) - g Q(A^D) <= 1 - g. Without a step, equal points stay equal.
         """
         inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
         signs = (Ge(near, 0), Ge(diameter, 0), Ge(span[1] - span[0], 0 if near == 0 else 1))
@@ -104,12 +103,12 @@ class Kernel(Ground):
     def chain(self, first: Span, *others: Span) -> Span:
         """z -> z' at f, then z' -> z'' at J: z -> z'' at their composition f x J.
 
-        Let P, Q be the laws in between, S compact, k(x) = K(x, S), k'(y) = K'(y, S^z''), and T(b) = inf_r
-        J(r) + r b, which is J(oo) + int_0^b r_J. If d(x, y) <= z' then k(x) - r k'(y) <= J(r) for every r, so
-        k(x) <= T(k'(y)). Then {k > T(b)}^z' lies in {k' > b}, and F1 with g/r, r = r_J(b) > 0, gives P(k >
-        T(b)) <= f(g/r) + (g/r) Q(k' > b). Integrate over T(b), which is at least k: int k dP <= J(oo) +
-        int_0^1 r P(k > T(b)) db <= (f x J)(g) + g int_0^1 Q(k' > b) db, the last term is g int k' dQ. J holds
-        at every pair of points, so the second part may depend on the state after the first.
+        Let P, Q be the laws in between, S compact, k(x) = K(x, S), k'(y) = K'(y, S^z''), T(b) = inf_r J(r) + r b,
+        which is J(oo) + int_0^b r_J. If d(x, y) <= z', k(x) - r k'(y) <= J(r) for every r, so k(x) <= T(k'(y)).
+        Then {k > T(b)}^z' lies in {k' > b}, and F1 with g/r, r = r_J(b) > 0, gives
+        P(k > T(b)) <= f(g/r) + (g/r) Q(k' > b). Integrate over T(b), which is at least k: int k dP <=
+        J(oo) + int_0^1 r P(k > T(b)) db <= (f x J)(g) + g int_0^1 Q(k' > b) db, whose last term is g int k' dQ.
+        J holds at every pair of points, so the second part may depend on the state after the first.
         """
         return reduce(self._linked, others, first)
 
@@ -135,12 +134,12 @@ class Kernel(Ground):
         """Average over a revealed variable: the mean of the profiles, plus ``failure``, the weight without a case.
 
         The variable has one law in both runs and is independent of the state before, so both laws are
-        mixtures with the same weights (F4). A case holds for every value, or on an event of probability at
-        least its weight, which one or more of its hypotheses describe. An extra coin reduces the event to
-        exactly that probability. The rest of the weights belongs to cases that hold for every value and to
-        failure, where a profile is at most 1. With ``over`` = (index, count, share), the first case stands
-        for ``count`` cases, one for each value or disjoint event. Their weights are its weight times the
-        shares, which add up to 1. Conditions given for the numbers of one are supposed of each.
+        mixtures with the same weights (F4). A case holds for every value, or on an event, described by some
+        of its hypotheses, of probability at least its weight. An extra coin makes that probability equal to
+        the weight; the rest goes to cases that hold for every value and to failure, where a profile is at
+        most 1. With ``over`` = (index, count, share), the first case stands for ``count`` cases, one for each
+        value or disjoint event, whose weights are its weight times the shares, which add up to 1. Conditions
+        given for the numbers of one are supposed of each.
         """
         pairs = tuple(cases)
         weights, spans = tuple(weight for weight, _ in pairs), tuple(span for _, span in pairs)
@@ -191,14 +190,15 @@ class Kernel(Ground):
 
         The noise is independent of earlier states, and of a revealed variable unless that depends on later states.
 
-        K(x) is the law of Pi(phi_c(x) + xi), K'(y) that of Pi(phi'_c'(y) + xi). Pi is 1-Lipschitz, c and c' are
-        hidden coins, and the noise xi = xi1 + xi2 is independent of the state and the coins. A third map chi is
-        phi' (then S = E_0 and there is no coin), or phi with the same coin. h_c = phi_c(x) - chi_c(y) has |h_c|
-        <= e(z), and S bounds chi_c(y) + xi1 against phi'_c'(y) + xi1. Shorten h_c to h_c' of length at most a: V
-        = Pi(chi_c(y) + h_c' + xi1 + xi2) is within max(e(z) - a, 0) of the state of run 1, so F3 leaves E_g(law
-        V || K'(y)). Given Y = chi_c(y) + xi1 the coin has a posterior and xi2 is independent of it. Y costs S,
-        and Y + h_c' + xi2 against Y + xi2 costs p_a, a supremum over shifts of length at most a (F4). Chain them
-        at 0. With a coin, the third point may also start with run 2 and follow phi', with the same S and e.
+        K(x) is the law of Pi(phi_c(x) + xi), K'(y) that of Pi(phi'_c'(y) + xi). Pi is 1-Lipschitz, c and c'
+        are hidden coins, and the noise xi = xi1 + xi2 is independent of the state and the coins. A third map
+        chi is phi' (then S = E_0 and there is no coin), or phi with the same coin. Let h_c = phi_c(x) -
+        chi_c(y), with |h_c| <= e(z), and let S bound chi_c(y) + xi1 against phi'_c'(y) + xi1. Shorten h_c to
+        h_c' of length at most a. Then V = Pi(chi_c(y) + h_c' + xi1 + xi2) is within max(e(z) - a, 0) of the
+        state of run 1, so F3 leaves E_g(law V || K'(y)). Given Y = chi_c(y) + xi1 the coin has a posterior
+        and xi2 is independent of it. Y costs S, and Y + h_c' + xi2 against Y + xi2 costs p_a, a supremum over
+        shifts of length at most a (F4). Chain them at 0. With a coin, the third point may also start with run
+        2 and follow phi', with the same S and e.
         """
         if (expansion.guide is Guide.OTHER) != (coin is None) or (coin is not None and coin.observed):
             raise UnprovedError("A step needs a hidden coin if and only if the third map is the run's own.")

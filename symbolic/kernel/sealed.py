@@ -1,9 +1,8 @@
 """Only the rules of this package make judgements.
 
-The record of judgements is a local variable of a function, which no importable name can change. A copy is not
-a judgement, nor is an object that was unpickled, changed by `dataclasses.replace` or built by hand. A rule
-refuses objects of foreign classes, which could misreport themselves. Python cannot exclude code that edits
-the memory of the process.
+Their record is a local variable of a function, which no importable name can change. Copies, unpickled objects,
+results of `dataclasses.replace` and objects built by hand are not judgements. A rule refuses objects of foreign
+classes, which could misreport themselves. Code that edits the memory of the process cannot be excluded.
 """
 
 import sys
