@@ -227,7 +227,7 @@ class Recursion(Check):
     def formula(self) -> Basic:
         here, index = self.closed_form, self.index
         begun = here.subs(index, self.start)
-        begun = Subs(here, index, self.start) if begun.has(nan) else begun  # Sympy puts no nan into a relation
+        begun = Subs(here, index, self.start) if begun.has(nan) else begun  # Sympy refuses nan in a relation
         base = Eq(begun, self.initial, evaluate=False)
         before = here.subs(index, index - 1)
         step = Eq(here, self.step.xreplace({PREVIOUS: before}), evaluate=False)
@@ -252,7 +252,7 @@ class Inequality(TwoSided):
     engine = Engine.INEQUALITY
     given: tuple[Boolean, ...] = ()
     name: str = "inequality"
-    attained: tuple[Basic, ...] = ()  # what pyright infers of Eq is no Boolean
+    attained: tuple[Basic, ...] = ()  # pyright does not infer Boolean for Eq
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
@@ -286,7 +286,7 @@ class Value(Check):
 
     @property
     def digits(self) -> tuple[Rational, Rational] | None:
-        """The printed number and half a unit of its last digit; None if it is no decimal number or too long."""
+        """The printed number and half a unit of its last digit; None if not a decimal number of usual length."""
         number = Context(prec=2000, traps=[]).create_decimal(self.printed)
         exponent = number.as_tuple().exponent
         if not isinstance(exponent, int) or abs(exponent) > 1000:
@@ -756,7 +756,7 @@ class VectorInequality(TwoSided):
 
     def _shown(self, said: Basic) -> Basic:
         shown = {letter: by for one in self.samples for letter, by in one.shown.items()}
-        for _ in self.samples:  # a point may be made of a gradient at another, but not at itself
+        for _ in self.samples:  # a point may contain a gradient at another point, but not at itself
             said = said.xreplace(shown)
         return said
 

@@ -170,7 +170,7 @@ class Claim:
 
 
 def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForAll:
-    """The statement made by checks. If some are cited results, the others are instances and are not part of it."""
+    """The statement that checks make. If some are cited results it omits the others, which are instances."""
     if len(checks) == 1 and isinstance(checks[0], Deduced) and not assumptions:
         return checks[0].statement
     common: tuple[Basic, ...] = ()

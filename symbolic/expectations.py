@@ -267,7 +267,7 @@ class BatchMean(ExactMean):
 
     def _latex(self, printer: Any, exp: str = "") -> str:
         square, law, *sizes = self.args
-        words = filter(None, re.split(r"(\{\d\})", _LAWS[str(law)]))  # MathML knows no formulas within a text
+        words = filter(None, re.split(r"(\{\d\})", _LAWS[str(law)]))  # MathML has no formulas within text
         said = "".join(printer._print(sizes[int(w[1])]) if w[:1] == "{" else rf"\text{{{w}}}" for w in words)
         return rf"\mathbb{{E}}_{{{said}}}[{printer._print(square)}]" + (f"^{{{exp}}}" if exp else "")
 

@@ -82,7 +82,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Family:
-    """A family, with a name for its member."""
+    """A family, with the name of a member."""
 
     name: str
     _image: ClassVar[str] = "{}"
@@ -159,7 +159,7 @@ class Functions(Family):
 
     @property
     def exact(self) -> bool:
-        # with bounded gradients for convex functions: all gradients of one are means of those at the samples
+        # bounded gradients are exact for convex functions, whose gradients are means of those at the samples
         return bool(self.steep == oo or self.low == 0)
 
 
@@ -198,7 +198,7 @@ class Clipping(ConvexSet):
 
     @property
     def exact(self) -> bool:
-        return False  # the inequalities say less than that the set is a ball
+        return False  # the inequalities do not imply that the set is a ball
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class Operators(Family):
             yield inner(moved, moved) - self.lipschitz**2 * inner(apart, apart)
 
     @property
-    def exact(self) -> bool:  # one property at a time
+    def exact(self) -> bool:  # for one property at most
         return sum(map(bool, (self.lipschitz != oo, self.strong != 0, self.cocoercive != 0))) <= 1
 
 
@@ -250,7 +250,7 @@ def smooth(name: str, constant: Expr) -> Functions:
     return Functions(name, -constant, constant)
 
 
-@lru_cache(maxsize=1024)  # near misses are about the samples of their check
+@lru_cache(maxsize=1024)  # near misses have the samples of their check
 def inequalities(samples: tuple[Sample, ...]) -> Mapping[str, Expr]:
     """All expressions that are at most 0 for the samples, by name of the member and the points."""
     found = {}

@@ -68,7 +68,7 @@ stab: Final = _letter(
 )
 C_2: Final = _letter("C_2", "a constant that a theorem says exists", positive=True)
 chi: Final = _letter("chi", "log(1/delta)", positive=True)
-# Liang et al.: noise and spread of gradients, and what their rates are made of.
+# Liang et al.: noise and spread of gradients, and the terms of their rates.
 sigma_dp: Final = _letter(
     "sigma_DP", "standard deviation of the noise added to the gradient, sigma / eta", GRADIENT, positive=True
 )

@@ -228,7 +228,7 @@ def closed(body: Statement, *conditions: Basic) -> ForAll:
 
 
 def for_some(letters: tuple[Symbol, ...], statement: ForAll) -> Exists:
-    """There are values of the letters for which the statement holds for all values of its other letters."""
+    """The statement that for some values of the letters it holds for all values of its other letters."""
     others = tuple(letter for letter in statement.variables if letter not in letters)
     return Exists(letters, (), replace(statement, variables=others))
 

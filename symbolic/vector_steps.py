@@ -79,7 +79,7 @@ def projected_map(family: Functions, factor: Expr, size: Expr) -> VectorInequali
 
 
 def replaced_sample(times: Expr) -> VectorInequality:
-    """Two iterates at most D apart are D + times eta K/b apart after a projected step, one of b samples replaced.
+    """Iterates at most D apart stay within D + times eta K/b after a projected step, one of b samples replaced.
 
     With c = 2 eta K/b, the square of a sum is at most (1 + c/D) and (1 + D/c) times the squares of its parts.
     """

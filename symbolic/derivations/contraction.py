@@ -1,4 +1,4 @@
-"""Contraction by blocks: on a bounded domain a block of steps costs little where the laws of both runs agree.
+"""Contraction by blocks: on a bounded domain a block of steps costs little on the common part of both laws.
 
 A run has T_0 steps and then N blocks of w steps, with any step sizes and noise. The near cost of block l is
 that of two equal points, the far cost that of any two points of the domain. The bound before the first block

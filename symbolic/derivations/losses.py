@@ -79,7 +79,7 @@ class Losses:
         curved = () if self.modulus is not None else (Le(self.least, L),)
         supposed = frozenset({Hypothesis(self.says, self.constants), *((also,) if also else ())})
         made = Expansion(_z, after, guide, (*self.lemmas, *lemmas), supposed, (*conditions, *curved))
-        known = any(self is one for one in LOSSES.values())  # claims of the ledger show those and no others
+        known = any(self is one for one in LOSSES.values())  # claims of the ledger show only those
         return shown(made) if known else made
 
 

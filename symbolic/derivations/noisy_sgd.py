@@ -46,7 +46,7 @@ def _strongly_convex(kernel: Kernel) -> Guarantee:
 
 
 def _cyclic(begins: Expr, start: Expr, kernel: Kernel) -> Guarantee:
-    """w shifts of length D/w + u_j s, s = 2 eta K/n. A visit moves by n/b times s, for which the u_j pay."""
+    """w shifts of length D/w + u_j s, s = 2 eta K/n. A visit adds n/b times s, which the u_j hide."""
     s, share = sensitivity(), start / w
     own = LOSSES["convex"].other_data(eta, b, k)
     carried = no_less(own, own.z + k * sensitivity(b))

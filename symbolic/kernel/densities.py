@@ -107,7 +107,7 @@ def points(of: Basic) -> frozenset[Point]:
 
 
 class ConditionalMean(QuantityBase):
-    """E[f | points] of (f, points); made by `mean`."""
+    """E[f | points] of (f, points), which `mean` constructs."""
 
     @property
     def free_symbols(self) -> set[Basic]:
@@ -126,7 +126,7 @@ class ConditionalMean(QuantityBase):
 
 
 def mean(of: Expr, *given: Point) -> Expr:
-    """E[of | given] with known factors in front, sums split, and inner means given more points removed.
+    """E[of | given] with known factors in front, sums split, and inner means given more points eliminated.
 
     This uses the linearity of the mean, E[a f | y] = a E[f | y] if a is a function of y, and the tower
     property E[a E[f | x, y] | y] = E[a f | y] if a is a function of x and y.

@@ -364,7 +364,7 @@ class Calculus(Ground):
 
     @rule
     def telescope(self, step: Proposition, base: Proposition, value: Expr, index: Symbol, count: Expr) -> Proposition:
-        """From f(j+1) <= f(j) + b(j) and f(0) <= 0: f(k) <= b(0) + ... + b(k-1), by induction on k."""
+        """From f(j+1) <= f(j) + b(j), all j >= 0, and f(0) <= 0: f(k) <= b(0) + ... + b(k-1). Induction on k."""
         bound = step.right - value
         if not (_ranges(index, integer=True, nonnegative=True) and count.is_integer):
             raise UnprovedError(f"Induction needs an index that runs over 0, 1, 2, ..., got {index}.")
@@ -391,7 +391,7 @@ class Calculus(Ground):
                 far = condition.args[1] * z
             elif isinstance(condition, HolderMove) and condition.args[0] == one:
                 far = z + condition.args[1] * z ** condition.args[2]
-                signs = [Ge(condition.args[1], 0), Gt(condition.args[2], 0)]  # it grows with z
+                signs = [Ge(condition.args[1], 0), Gt(condition.args[2], 0)]  # it increases with z
             elif isinstance(condition, Close) and condition.args[:2] == (one, other):
                 apart = condition.args[2]
         if far is None or apart is None:

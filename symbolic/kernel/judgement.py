@@ -30,7 +30,7 @@ from lastiterate.symbolic.kernel.substitution import Whichever, same
 
 
 class FalseLineError(UnprovedError):
-    """A side condition that is false although everything given holds, so the line does not follow."""
+    """A side condition that is false at a point where everything given holds: the line does not follow."""
 
 
 @contextmanager
@@ -92,7 +92,7 @@ class Meaning(Hypothesis):
 
 
 def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis], *over: Symbol) -> Hypothesis:
-    """The event that all of some hypotheses hold: one-sided, or a lemma without a proof, if one of them is."""
+    """The hypothesis of the event that all ``parts`` hold; one-sided, or a lemma, if one of them is."""
     return Hypothesis(
         says,
         (*constants, *(constant for one in parts for constant in one.constants)),
@@ -104,7 +104,7 @@ def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis
 
 
 STEPS_BEFORE: Final = "the steps before"
-"""The name of the hypothesis of an induction on the steps before."""
+"""The text of an induction's hypothesis on the steps before."""
 
 
 @dataclass(frozen=True)

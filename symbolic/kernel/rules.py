@@ -52,7 +52,7 @@ class Kernel(Ground):
         hypotheses: Iterable[Hypothesis] = (),
     ) -> Span:
         """A judgement without a derivation. It becomes a hypothesis of every conclusion drawn from it."""
-        supposed = Hypothesis(says, (*ends, *distances), symmetric=False, bounds=(profile,))  # in this order
+        supposed = Hypothesis(says, (*ends, *distances), symmetric=False, bounds=(profile,))  # for this order only
         conditions = (*sound(profile), *(Ge(one, 0) for one in distances))
         every, scope = {supposed, *hypotheses}, frozenset(revealed)
         return apply(self, "suppose", order, ends, distances, profile, conditions, (), every, scope=scope)
@@ -224,7 +224,7 @@ class Kernel(Ground):
         """Substitute values for symbols, which must satisfy what is given and declared of the symbols."""
         at = partial(put_values, values=values)
         over = set[Symbol]().union(*(one.over for one in span.hypotheses))
-        inside = any(one.says == STEPS_BEFORE for one in span.hypotheses)  # all letters of an induction range there
+        inside = any(one.says == STEPS_BEFORE for one in span.hypotheses)  # an induction binds all its letters there
         if inside or over & set(values).union(*(value.free_symbols for value in values.values())):
             raise UnprovedError(f"No value is put for, or made of, letters that range over many, got {values}.")
         conditions = [one for symbol, value in values.items() for one in declared(symbol, value)]
@@ -265,7 +265,7 @@ def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr
     conditions = [*same(before.end, near.start), *same(near.start, far.start)]
     conditions += [*same(near.end, far.end), *same(near.far, far.far), Le(before.far, near.near)]
     profile = Contracted(before.profile, near.profile, far.profile)
-    conditions += [Ge(far.near, diameter), Le(before.near, diameter)]  # of no step before, the points are inside
+    conditions += [Ge(far.near, diameter), Le(before.near, diameter)]  # without a step before, the points are inside
     ends, distances = (before.start, near.end), (before.near, near.far)
     return apply(kernel, "contract", before.order, ends, distances, profile, conditions, (before, near, far), {inside})
 
