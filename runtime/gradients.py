@@ -181,7 +181,7 @@ class Gradients:
         return values if isinstance(values, Rows) else Rows(values, self.device, self.dtype, self._room)
 
     def of_one(self, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        """Gradient of one sample's loss at one point, shape (dimension,); torch.func may differentiate it again."""
+        """Gradient of one sample's loss at one point, shape (dimension,); torch.func can differentiate it."""
         gradient: Leaves = grad(self._loss_of_one)(self.parameters(point), row, target)
         return torch.cat([leaf.reshape(-1) for leaf in gradient])
 
@@ -246,7 +246,7 @@ class Gradients:
         return torch.cat([torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves], dim=1)
 
     def losses(self, points: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        """The loss of one sample at many points, shape (points,)."""
+        """Loss of one sample at many points, shape (points,)."""
         found: Tensor = vmap(self._loss_of_one, (0, None, None))(self.parameters(points), row, target)
         return found
 

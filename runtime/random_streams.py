@@ -87,7 +87,7 @@ class Stream:
         return shift_right(self.words(1, count, device)[0], 1) % high
 
     def permutation(self, count: int, device: torch.device | str = "cpu") -> Tensor:
-        """The integers below ``count`` in random order."""
+        """Integers below ``count`` in random order."""
         return self.words(1, count, device)[0].argsort(stable=True)
 
     def normals(self, rows: int, size: int, like: Tensor, dtype: torch.dtype | None = None) -> Tensor:

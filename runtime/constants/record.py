@@ -363,7 +363,7 @@ class WorstCaseConstants(Displayed):
 
     @property
     def lambdas(self) -> tuple[float, ...]:
-        """The Hölder orders."""
+        """Hölder orders."""
         return tuple(pair.lam for pair in self.searched)
 
     @property

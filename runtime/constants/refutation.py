@@ -79,7 +79,7 @@ class Refutation:
     words: str
 
     def __str__(self) -> str:
-        """The clause."""
+        """The refutation as one clause."""
         return self.words
 
 
@@ -128,7 +128,7 @@ def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: 
 
 
 def conjuncts(assumption: Assumption) -> list[Assumption]:
-    """The parts of a `Minimum`, or the assumption itself."""
+    """Parts of a `Minimum`, or the assumption itself."""
     if isinstance(assumption, Minimum):
         return list(chain.from_iterable(map(conjuncts, assumption.parts)))
     return [assumption]

@@ -166,7 +166,7 @@ class InputSet:
 
 
 def input_set(text: str) -> InputSet:
-    """The set described by ``box:LOW,HIGH``; an `InputError` for other texts."""
+    """Set described by ``box:LOW,HIGH``; an `InputError` for other texts."""
     kind, _, rest = text.partition(":")
     try:
         low, high = map(float, rest.split(","))

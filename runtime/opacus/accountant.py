@@ -7,7 +7,7 @@ secret, including checkpoints and validation scores of earlier models.
 
 Units: Opacus adds noise of standard deviation sigma C to the sum of the clipped gradients, where sigma is the
 noise multiplier and C is max_grad_norm, and divides by the expected batch size b. The standard deviation on
-the *iterate* is eta sigma C / b. Batches are Poisson. Adjacent data omit one sample from the batches; see
+the *iterate* is eta sigma C / b. Batches are Poisson. Adjacent data lack one sample in the batches; see
 ``public`` of `describe` for the number of samples.
 
 Without a description, or if no theorem for the last iterate gives less, the number is that of composition,
@@ -131,9 +131,9 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 are set to them, and adjacent data sets may differ in size by one. Without them, Opacus
                 computes both from the number of samples, and the differing sample has gradient 0 while the
                 number of samples stays the same.
-            module: module from ``make_private``. With ``loss``, it is tested on some of the data whether the
-                loss of a batch is the mean of the losses of its rows alone, and whether the assumption holds;
-                a refusal names the pair of rows or points. Without it, the assumption is tested only on the
+            module: module from ``make_private``. Together with ``loss``, it serves to test on some of the data
+                that the loss of a batch is the mean of its single-row losses and that the assumption holds; a
+                refusal names the pair of rows or points. Without them, the assumption is tested only on the
                 gradients of the steps.
             loss: loss(output, target) of a batch, as in the training loop.
 

@@ -154,7 +154,7 @@ class Together:
         )
 
     def is_random(self) -> bool:
-        """True if the loss of a row varies, except with fixed random numbers."""
+        """True if the loss of a row varies between calls, but not for a fixed random seed."""
         first, again = (self.on([0])[0] for _ in range(2))
         values = []
         for _ in range(2):
