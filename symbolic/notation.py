@@ -84,10 +84,7 @@ PREVIOUS: Final = Symbol("previous", real=True)
 
 
 def sensitivity(batch: Expr = n) -> Expr:
-    """The largest change of one update when one sample is replaced: 2 eta K / batch, a length.
-
-    Source: Chien & Li 2025, (33)-(36).
-    """
+    """The largest change of an update by a replaced sample: 2 eta K / batch (Chien & Li 2025, (33)-(36))."""
     return 2 * eta * K / batch
 
 

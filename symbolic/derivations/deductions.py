@@ -179,7 +179,7 @@ _CHOSEN: Final = Parting(_PART, FIRST, COMPETITOR, a)
 
 
 def _shift_reduction(rules: Calculus) -> Proposition:
-    """For any P', with X' of law P', the right side; the law of X' + noise - part of X' - X on the left."""
+    """For any P' within the distance, with X' of law P', bound the left side by X' + noise - part of X' - X."""
     within, variance = Within(FIRST, COMPETITOR, z + a), sigma**2
     near = rules.part(rules.assume(within), _PART, a, z, variance)
     left = rules.competitor(near, Noisy(SECOND, variance), alpha)

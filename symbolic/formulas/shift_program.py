@@ -54,7 +54,7 @@ def feasibility(c: Expr, s: Expr, start: Expr, w: Expr) -> Expr:
 
 
 def level(s: Expr, start: Expr, v: Expr, w: Expr) -> Expr:
-    """(s V + Delta) / W, the factor in the best shifts level c^-j."""
+    """(s V + Delta) / W, the factor of c^-j in the best shifts."""
     return (s * v + start) / w
 
 

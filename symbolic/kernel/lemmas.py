@@ -56,10 +56,7 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Shift:
-    """``profile`` bounds E_g(h + xi || xi) in both orders, for every vector h of at most this length.
-
-    ``variance`` is that of xi, the part of the noise of the step that it uses.
-    """
+    """``profile`` bounds E_g(h + xi || xi) in both orders for |h| <= ``length``; ``variance`` is that of the noise xi."""
 
     length: Expr
     profile: Profile
