@@ -1,1 +1,1 @@
-"""Contraction: on a bounded domain the noise of a block of steps brings two runs together without any shift."""
+"""Contraction on a bounded domain: the noise of a block of steps brings two runs together without shifts."""

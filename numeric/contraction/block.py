@@ -1,16 +1,18 @@
-"""One block of steps: the known profile of two laws before it, and its prices, bound the two laws after it.
+"""One block of steps: the profile of two laws before it, and its prices, bound the profile after it.
 
-For measures p, q with the profile known before, any 0 <= u <= p and 0 <= v <= q, A = p(all) - u(all), B = q(all) -
-v(all), a near price N (both runs at one point) and a far price F (at any two points of the domain),
+The prices are profiles of the block alone: near, N, for runs that start at one point, and far, F, for runs at
+any two points of the domain. For measures p, q with the profile known before, any 0 <= u <= p and 0 <= v <=
+q, with A = p(all) - u(all) and B = q(all) - v(all),
 
     E_g(after) <= int u N(g dv/du) + A F(g B / A).
 
-Here u = min(p, g1 q), v = min(q, p / g0) with thresholds g0 <= g1 among the ratios of the atoms, below all of them
-(v = q), or above all (u = p, A = 0). They are searched for in floats, and the value is rounded up.
+Here u = min(p, g1 q) and v = min(q, p / g0), with thresholds g0 <= g1 among the ratios of the atoms, below
+all of them (v = q), or above all (u = p, A = 0). They are searched for in floats, and the value is rounded
+up.
 
-A table is the profile of atoms, q_j = the change of slope at l_j, p_j = l_j q_j, of the mass p at the last node beside
-Q, and of a mass of Q beside P. Floats make q_j; then P is made heavier and Q lighter by the least of `LIFTS` for which
-what results is admitted when it is held against the table.
+A table is the profile of atoms with q_j the change of slope at l_j and p_j = l_j q_j, and of masses of P
+without Q and of Q without P. The q_j are computed in floats. Then P is made heavier and Q lighter by the
+smallest of `LIFTS` that passes a check against the table.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/block, ours/contraction/atoms).
 """
@@ -27,16 +29,16 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table, envelope, headed
 
 LIFTS = (2.0**-36, 2.0**-30, 2.0**-24)
-"""The first is well above the rounding errors of masses, which are differences of slopes; the others where nodes are
-close to 1 and values far from 0."""
+"""The first is well above the rounding errors of masses, which are differences of slopes. The others are for
+nodes close to 1 with values far from 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class DiscretePair:
     """Measures P and Q on finitely many ratios l = dP/dQ whose profile is at least a table.
 
-    ``ratio``, ``p`` and ``q`` have shape (2n - 1,), ratios rising, 1 in the middle; ``only_p`` and ``only_q`` are
-    masses where the other has none, ``lift`` is one of `LIFTS`.
+    ``ratio``, ``p`` and ``q`` have shape (2n - 1,), with increasing ratios and 1 in the middle. ``only_p``
+    and ``only_q`` are masses where the other measure has none; ``lift`` is one of `LIFTS`.
     """
 
     ratio: Array
@@ -48,7 +50,7 @@ class DiscretePair:
 
     @classmethod
     def of(cls, table: Table) -> "DiscretePair":
-        """Atoms whose profile is at least the table; an `ArithmeticError` where rounding errors exceed every lift."""
+        """Atoms whose profile is at least the table; an `ArithmeticError` if no lift suffices."""
         middle, right, left = envelope(table.g, table.ahead, table.back)
         one, g = len(table.g) - 1, table.g
         values = headed(middle, table.ahead)[right], headed(middle, table.back)[left]
@@ -73,7 +75,7 @@ def ratios(g: Array, lift: float = LIFTS[0]) -> Array:
 
 
 def _masses(g: Array, values: Array, kept: NDArray[np.intp]) -> tuple[Array, float]:
-    """Changes of slope at the nodes from the second on, 0 where a node is not kept; and the last value."""
+    """Changes of slope at the nodes from the second on, 0 at nodes not kept, and the last value."""
     at, falls, found = g[kept], np.zeros(len(kept)), np.zeros(len(g))
     falls[:-1] = (values[:-1] - values[1:]) / (at[1:] - at[:-1])
     found[kept[1:]] = np.maximum(falls[:-1] - falls[1:], 0.0)
@@ -87,10 +89,10 @@ def _admitted(
     atoms: tuple[Array, Array, float, float],
     lift: float,
 ) -> bool:
-    """Hold the profile of the atoms against a table, and the masses against 1.
+    """Check the profile of the atoms against a table, and the masses against 1.
 
-    Right of 1 lifting multiplies the profile by 1 + lift at least. Left of 1, with t = 1/g, it adds
-    lift (t P + Q)(ratios above g) to t times what the atoms give, and so do t (P(all) - 1) and 1 - Q(all).
+    Right of 1, lifting multiplies the profile by at least 1 + lift. Left of 1, with t = 1/g, t times the
+    profile of the atoms gains lift (t P + Q)(ratios above g), t (P(all) - 1) and 1 - Q(all).
     """
     p, q, only_p, only_q = atoms
     one, widths = len(g) - 1, g[1:] - g[:-1]
@@ -98,7 +100,7 @@ def _admitted(
     right = np.all(ahead[kept[0]] * (1 + lift) * DOWN >= values[0] * UP)
     total_p, total_q = fsum([*p.tolist(), only_p]), fsum([*q.tolist(), only_q])
     above = (p[::-1].cumsum()[::-1][one::-1] + only_p) * g  # t P(ratios from 1/t on)
-    spare = np.concatenate([above[:1], above[:-1] * (g[1:] / g[:-1])]) * lift * DOWN  # those above 1/t are one fewer
+    spare = np.concatenate([above[:1], above[:-1] * (g[1:] / g[:-1])]) * lift * DOWN  # one fewer above 1/t
     found = back * DOWN + g * (total_p - 1) + (1 - total_q) + spare
     left = np.all(found[kept[1]] >= values[1] * UP)
     masses = total_p * (1 + lift) * DOWN >= 1 >= total_q * (1 - lift) * UP
@@ -113,17 +115,18 @@ def _profile(masses: Array, rest: float, widths: Array) -> Array:
 
 Indices = NDArray[np.intp]
 _SCANNED, _STEPS = 40, (0.01, 0.003, 0.0)
-"""Pairs of thresholds looked at first, and moves tried then, as shares of the number of atoms; at least one place."""
+"""Number of threshold pairs scanned first; sizes of later moves as fractions of the number of atoms."""
 _FIRST, _AGAIN = 6, 5
-"""The first blocks for which thresholds are searched everywhere, not only near those of the block before; and then one
-block in so many."""
+"""Number of first blocks whose thresholds are searched everywhere, not only near the previous ones, and the
+period of such searches afterwards."""
 
 
 @dataclass(eq=False)
 class Block:
-    """A block of steps on the nodes g of the tables before and after it, and its prices N and F.
+    """A block of steps with its near and far prices, on the nodes g of the tables before and after it.
 
-    ``near`` is None where the steps are the same in both runs. ``thresholds`` are those last found, by order.
+    ``near`` is None if the steps are the same in both runs. ``thresholds`` holds the latest thresholds by
+    order.
     """
 
     g: Array
@@ -135,19 +138,19 @@ class Block:
 
     @property
     def prices(self) -> tuple[Table, Table]:
-        """The near and the far price of a block in which the runs differ; a `ValueError` of another."""
+        """The near and far prices; a `ValueError` if the steps are the same in both runs."""
         if self.near is None:
             raise ValueError("a block of steps that are the same in both runs has no near price")
         return self.near, self.far
 
     @property
     def symmetric(self) -> bool:
-        """Tell whether both prices serve both orders."""
+        """Tell whether each price serves both orders."""
         return (self.near is None or self.near.symmetric) and self.far.symmetric
 
-    @np.errstate(over="ignore")  # a ratio beyond all floats costs what the last node does
+    @np.errstate(over="ignore")  # a ratio beyond all floats has the value of the last node
     def after(self, before: Table) -> Table:
-        """The table after the block, not yet convex."""
+        """The table after the block, not necessarily convex."""
         ahead = self._one_order(before, ahead=True)
         if before.symmetric and self.symmetric:
             return Table(self.g, ahead, ahead)
@@ -169,7 +172,7 @@ class Block:
 
     @cached_property
     def _lattice_ahead(self) -> tuple[Indices, Indices]:
-        """Pairs of thresholds for every node, shape (n, k), where both prices have equal power and equal level."""
+        """Pairs of thresholds for every node, shape (n, k), from `_lattice`."""
         return _lattice(self.g, *self.prices)
 
     @cached_property
@@ -177,7 +180,7 @@ class Block:
         return self._lattice_ahead if self.symmetric else _lattice(self.g, *(one.reversed for one in self.prices))
 
     def _kernel(self, lift: float, *, ahead: bool) -> Array:
-        """N(g_i / l_j), and N(0) = 1 above all atoms, shape (n, 2n); where floats do not reach at a lesser ratio."""
+        """N(g_i / l_j), and N(0) = 1 above all atoms, shape (n, 2n); ratios are capped at 1e300."""
         near, _ = self.prices
         key = lift, ahead or near.symmetric
         if key not in self._kernels:
@@ -189,7 +192,7 @@ class Block:
 
 
 def forget(g: Array, before: Array, far: Table) -> Array:
-    """After steps that are the same in both runs: A F(1 + (g - 1) / A), A = E_g before; g0 = g1 = g."""
+    """The values A F(1 + (g - 1) / A), A = E_g before, after steps that are the same in both runs."""
     some = before > 0
     share = np.where(some, np.maximum(before, TINY), 1.0)
     after = share * far(1 + (g - 1) / (share * UP)) * UP + TINY
@@ -197,7 +200,7 @@ def forget(g: Array, before: Array, far: Table) -> Array:
 
 
 class _Known:
-    """The value of one order for every pair of thresholds; high = 2n - 1 means u = p, low = -1 v = q."""
+    """Values of one order for all pairs of thresholds; high = 2n - 1 means u = p, low = -1 means v = q."""
 
     def __init__(self, g: Array, atoms: DiscretePair, kernel: Array, far: Table) -> None:
         self.g, self.atoms, self.kernel_above, self.kernel, self.far = g, atoms, kernel, kernel[:, :-1], far
@@ -205,7 +208,7 @@ class _Known:
         heavier, lighter = np.zeros(m), np.zeros(m)
         heavier[:-1] = atoms.q[:0:-1].cumsum()[::-1]  # Q above each atom
         atoms.p[:-1].cumsum(out=lighter[1:])  # P below each atom
-        # One more place at each end: above all atoms u = p, A = 0; below all v = q, B = 0.
+        # One extra index at each end: above all atoms u = p and A = 0, below all of them v = q and B = 0.
         self.left_p, self.left_q, self.q_above, self.p_below = np.zeros((4, m + 1))
         self.left_p[: m - 1] = (heavier[:-1] * (ratio[1:] - ratio[:-1]))[::-1].cumsum()[::-1]
         (lighter[1:] * (inverse[:-1] - inverse[1:])).cumsum(out=self.left_q[1:m])
@@ -222,7 +225,7 @@ class _Known:
         ratio = self.g[rows] * self.left_q.take(low) / np.maximum(a, TINY)
         found: Array = (
             self.q_above.take(high) * self.flat.take(first + high)
-            + self.p_below.take(low) * self.flat.take(first + low)  # place -1 reads another row, times 0
+            + self.p_below.take(low) * self.flat.take(first + low)  # index -1 reads another row, times 0
             + a * np.interp(ratio, *self.far.sketch)
             + (self.sums.take(first + np.minimum(high + 1, m)) - self.sums.take(first + np.maximum(low, 0)))
         )
@@ -231,7 +234,7 @@ class _Known:
     def search(
         self, lattice: tuple[Indices, Indices] | None, start: tuple[Indices, Indices] | None
     ) -> tuple[Indices, Indices]:
-        """Good thresholds for every node: the best of a lattice, shape (n, k), and of ``start``; then closer."""
+        """Good thresholds for every node: the best of a lattice, shape (n, k), and ``start``, then refined."""
         m, steps = len(self.atoms.ratio), list(_STEPS)
         if lattice is not None:
             lows, highs = lattice
@@ -256,10 +259,10 @@ class _Known:
         return low, high
 
     def bound(self, low: Indices, high: Indices) -> Array:
-        """The value at thresholds, rounded up."""
+        """The values at these thresholds, rounded up."""
         m = len(self.atoms.ratio)
         first = self.rows * m
-        # Of sums from each end to the next one every other is meant; there is one place more for the end of the last.
+        # Only every other sum between consecutive ends is needed; an extra term ends the last sum.
         ends = np.column_stack([first + np.maximum(low, 0), first + np.minimum(high + 1, m)]).ravel()
         total = np.add.reduceat(np.append(self.terms, 0.0), ends)[::2]
         total += (
@@ -272,7 +275,7 @@ class _Known:
 
 
 def _lattice(g: Array, near: Table, far: Table) -> tuple[Indices, Indices]:
-    """Thresholds at which near and far prices have equal power (high) and equal level (low), shape (n, k)."""
+    """Thresholds of equal power (high) and equal level (low) of the near and far prices, shape (n, k)."""
     m, place = 2 * len(g) - 1, ratios(g)
     at, power, level = _tests(near)
     rho, far_power, far_level = _tests(far)
@@ -287,7 +290,7 @@ def _lattice(g: Array, near: Table, far: Table) -> tuple[Indices, Indices]:
 
 
 def _tests(price: Table) -> tuple[Array, Array, Array]:
-    """Ratios, and about the power and the level of the best test at each, both falling."""
+    """Ratios, and the approximate power and level of the best test at each, both nonincreasing."""
     ahead, back = -np.diff(price.ahead) / np.diff(price.g), -np.diff(price.back) / np.diff(price.g)
     middle = np.sqrt(price.g[1:]) * np.sqrt(price.g[:-1])
     level = np.concatenate([(1 - price.back[1:] - price.g[1:] * back)[::-1], ahead])

@@ -1,8 +1,8 @@
 """Chains of blocks: the table at the end of a run, from the last blocks alone or from the beginning.
 
-A run starts from one point in both worlds (`equal`). Whatever was before, nothing is worse than `unknown`: from there
-the table after k blocks bounds every run that ends with these blocks, and every shorter one if all blocks are equal.
-Most blocks are done on few nodes; a table on few nodes, read off on more, is still a bound.
+Both runs start from one point (`equal`). No earlier steps give more than `unknown`: from that table, the
+table after k blocks bounds every run that ends with these blocks, and every shorter run if all blocks are
+equal. Most blocks use few nodes; a table on few nodes, interpolated on more, is still a bound.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/chain and above).
 """
@@ -32,12 +32,12 @@ from lastiterate.numeric.contraction.table import (
 from lastiterate.numeric.run import NoisySGD
 
 Prices = tuple[Table | None, Table]
-"""The near price of a block (None where its steps are the same in both runs) and its far price."""
+"""The near price of a block (None if its steps are the same in both runs) and its far price."""
 
 
 @dataclass(frozen=True)
 class DrawnStretch:
-    """Blocks, one kind drawn for both runs, independently of the past; probabilities are rounded up."""
+    """Blocks of one kind drawn for both runs, independently of the past; probabilities are rounded up."""
 
     kinds: tuple[tuple[float, tuple[Prices, ...]], ...]
 
@@ -47,25 +47,25 @@ Stretch = Prices | DrawnStretch
 
 COARSE, FINE = 80, 240
 _FROM_EQUAL, _FROM_EQUAL_ALONE = 100, 600
-"""Most blocks of a run that is followed from its beginning, with and without another bound of every length."""
+"""Maximum number of blocks of a run followed from its beginning, with and without `Repeated.always`."""
 _MOST = ((600, 1e-4, 5000), (1000, 3e-5, 3000))
-"""On few nodes and on more: the most periods of a chain, the relative change below which a number has settled, and the
-most blocks, which take a few seconds."""
+"""On coarse and fine nodes: maximum number of periods of a chain, relative change below which a number has
+settled, and maximum number of blocks (a few seconds)."""
 _OUTGROWN, _GRIDS = 3.0, 12
-"""New nodes are made for a number so many times below the one that they were made for; at most so often."""
+"""Factor by which a number must fall below the one of its nodes for new nodes, and maximum number of grids."""
 _PATIENCE = 40
-"""Periods after which a number that is still infinite is abandoned."""
+"""Number of periods after which a number that is still infinite is abandoned."""
 _FINE_BLOCKS, _LONGER, _STILL = 20, 4, 1e-4
-"""The last blocks of a run have more nodes; their number is multiplied while the last one changes the result by more
-than this share."""
+"""Number of last blocks on fine nodes, and its growth factor while the last block changes the result by more
+than this fraction."""
 _WIDEST, _FURTHEST = 60.0, 200.0
-"""Logarithms of the last node: at least, and at most, so that a tail over a width is still a float with all digits."""
+"""Minimum and maximum logarithm of the last node; beyond the maximum, a tail over a width loses digits."""
 _NEARLY, _UNKNOWN = 1.05, 8.0
 
 
 @dataclass(frozen=True)
 class Goal:
-    """The number that a table is made for: epsilon at a delta or at an order; ``known`` bounds it without the table."""
+    """The number wanted, epsilon at a delta or at an order; ``known`` bounds it without a table."""
 
     order: float | None
     delta: float | None
@@ -79,14 +79,14 @@ class Goal:
         return table_rdp(table, float(self.order or 2.0), self.known_rdp)
 
     def about(self, table: Table) -> float:
-        """About the number, in floats."""
+        """The approximate number, in floats."""
         if self.delta is None:
             return sketch_rdp(table, float(self.order or 2.0), self.known_rdp)
         worse = table.worse
         return float(np.log(np.interp(-self.delta, -worse, table.g))) if worse[-1] <= self.delta else inf
 
     def nodes(self, number: float, count: int) -> Array:
-        """Ratios that resolve a profile with about this number."""
+        """Nodes that resolve a profile with about this number."""
         if self.delta is not None:
             scale, end = 0.6 * number, max(_WIDEST, 3 * number)
         else:
@@ -99,7 +99,7 @@ class Goal:
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """Repetitions of a pattern, and a rest; ``always`` is mu of a Gaussian that bounds any number of repetitions."""
+    """Repetitions of a pattern, then a rest; ``always`` is mu of a Gaussian bound for all repetition counts."""
 
     pattern: Sequence[Stretch]
     periods: int
@@ -117,7 +117,7 @@ class Repeated:
 
     @cached_property
     def _sketch(self) -> tuple[float, Table, int]:
-        """The number on few nodes, the table, and the repetitions on which it rests where it came from above."""
+        """The number on coarse nodes, its table, and the repetitions used (0 if from the beginning)."""
         if self._follow:
             found, course = self._course
             return found, course.tables[-1], 0
@@ -129,7 +129,7 @@ class Repeated:
     @cached_property
     def _course(self) -> tuple[float, "_Chain"]:
         number = _size_of(self.goal.known)
-        for _ in range(_GRIDS):  # not to the end: it only decides the nodes
+        for _ in range(_GRIDS):  # may stop early: it only decides the nodes
             course = _Chain(self.pattern, equal(self.goal.nodes(number, COARSE)))
             self._settling(course, self.periods, _STILL)
             found = self.goal.about(course.tables[-1])
@@ -140,11 +140,11 @@ class Repeated:
 
     @property
     def about(self) -> float:
-        """The number on few nodes."""
+        """The number on coarse nodes."""
         return self._sketch[0]
 
     def settled(self) -> tuple[Table, int]:
-        """The table, and the number of repetitions at the end of the run on which it rests."""
+        """The table, and the number of last repetitions on which it rests."""
         found, table, done = self._sketch
         if isinf(found):  # out of reach
             return unknown(table.g), done
@@ -152,11 +152,11 @@ class Repeated:
             table, done = self._followed(self.goal.nodes(_size_of(found), FINE)), self.periods
         else:
             _, table, done = self._descended(table, done, _size_of(found), FINE)
-            done = min(done, self.periods)  # more of them bound a shorter run, too
+            done = min(done, self.periods)  # more repetitions also bound a shorter run
         return _Chain(self.rest, table).after(1).hull(), done
 
     def _descended(self, table: Table, done: int, number: float, count: int) -> tuple[float, Table, int]:
-        """About the number, the table, and the repetitions on which it rests: from above, on so many nodes."""
+        """The approximate number, its table and the repetitions used, on ``count`` nodes from an upper bound."""
         most, close, blocks = _MOST[count == FINE]
         left = min(most, max(blocks // self._size, _PATIENCE))
         for _ in range(_GRIDS):
@@ -171,9 +171,9 @@ class Repeated:
         return found, table, done
 
     def _settling(self, course: "_Chain", most: int, close: float, least: float = 0.0) -> int:
-        """Append at most so many periods, fewer if the number has settled, and return how many.
+        """Append at most ``most`` periods, fewer if the number settles, and return how many.
 
-        From `unknown` each of these tables is a bound, however long the run; from `equal` none of a longer run is.
+        From `unknown`, each table bounds a run of any length; from `equal`, none bounds a longer run.
         """
         last = inf
         for done in range(most):
@@ -197,7 +197,7 @@ class Repeated:
 
 
 def chain_blocks(blocks: Sequence[Stretch], goal: Goal, *, from_equal: bool) -> Table:
-    """The table after blocks that differ, from equal points or from any two laws."""
+    """The table after different blocks, from equal points or from any two laws."""
     start = equal if from_equal else unknown
     number = _size_of(goal.known)
     for _ in range(_GRIDS):
@@ -213,13 +213,13 @@ def chain_blocks(blocks: Sequence[Stretch], goal: Goal, *, from_equal: bool) -> 
 
 
 def resample(table: Table, grid: Array) -> Table:
-    """The table on other nodes, still a bound."""
+    """The table interpolated on other nodes, still a bound."""
     ahead = chord(table.g, table.ahead, grid)
     return Table(grid, ahead, ahead if table.symmetric else chord(table.g, table.back, grid))
 
 
 class _Chain:
-    """Tables after every period of a pattern of blocks. Blocks of equal cost share their kernels."""
+    """Tables after every period of a pattern of blocks; blocks with the same prices share their kernels."""
 
     def __init__(self, pattern: Sequence[Stretch], start: Table) -> None:
         self.pattern, self.tables, self.grid, self._known = pattern, [start], start.g, dict[tuple[int, int], Block]()
@@ -263,14 +263,14 @@ def _blocks(stretch: Stretch) -> int:
 
 @dataclass(frozen=True, eq=False)
 class TableCandidate(Candidate):
-    """A bound by contraction: ``table`` bounds the profile, in both orders; ``other`` is the best other bound."""
+    """A bound by contraction; ``table`` bounds the profile in both orders, ``other`` is the best other bound."""
 
     table: Table = field(kw_only=True, repr=False)
     other: Candidate = field(kw_only=True, repr=False)
 
     @classmethod
     def of(cls, run: NoisySGD, table: Table, steps: int, other: Candidate) -> Self:
-        """A table that rests on so many last steps of a run."""
+        """The candidate of a table that rests on the last ``steps`` steps of a run."""
         window, kept = (max(run.steps - steps, 0), run.steps), ("pair", "optimum", "position", "share")
         rest = {name: getattr(other, name) for name in kept}
         return cls("contraction", f"ours/contraction/{run.scheme.name}", window, **rest, table=table, other=other)

@@ -1,9 +1,10 @@
-"""Contraction where the batches do not depend on the noise: full and cyclic ones, and those of a shuffled epoch.
+"""Contraction for batches that do not depend on the noise: full, cyclic and shuffled ones.
 
-A window of steps costs, in a Gaussian, what the shift program pays for it from one point (near) and from the diameter
-of the domain (far). With equal steps the runs that differ in the last batch of an epoch are the worst. Shuffled batches
-draw the place of the sample for each epoch; what holds after the epoch is the mean over places. Where all steps are
-equal neighbouring places are taken together, with the fewest clean steps that any of them has before and after.
+The price of a window of steps is a Gaussian profile with the cost of the shift program from one point (near)
+or from the diameter of the domain (far). With equal steps, runs that differ in the last batch of an epoch are
+the worst. Shuffled batches draw the place of the sample for each epoch, and the profile after the epoch is
+the mean over places. If all steps are equal, neighbouring places are grouped, with the fewest clean steps
+before and after any of them.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/full, cyclic, shuffled).
 """
@@ -33,24 +34,24 @@ from lastiterate.numeric.shift_program.optimum import hide_initial, optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram, cut_run
 
 APART = 50.0
-"""Domains wider than so many times the noise are left to the shift program."""
+"""Ratio of diameter to noise above which a domain is left to the shift program."""
 _LENGTHS, CLEAN = (3.4, 2.8, 2.2, 1.7, 1.3), 2.4
-"""A block of w steps has a diameter over sqrt(w) of about so many times the noise."""
+"""Approximate ratios of diameter / sqrt(w) to the noise, for blocks of w steps."""
 _LAST = 64
-"""The last blocks of a run with schedules that count."""
+"""Number of last blocks used in a run with schedules."""
 _MOST_POSITIONS = 16
 _RATIO = 1.01
-"""Prices of runs with schedules, and of widths to choose from, are rounded up to powers of it: few tables serve."""
+"""Base of the powers to which mu is rounded up, for schedules and trial widths, so that few tables suffice."""
 _SINGLE = 6
-"""Places at both ends of an epoch that are not grouped."""
+"""Number of places at each end of an epoch that are not grouped."""
 _MOST_CLEAN = 24
-"""Clean blocks in a row that count: the past hardly matters after them."""
+"""Maximum number of consecutive clean blocks used; the past hardly matters after them."""
 _LAST_EPOCHS, _MOST_PLACES = 6, 16
-"""The last epochs of a run with schedules that count, and most places of an epoch."""
+"""Number of last epochs used in a run with schedules, and maximum number of places in its epochs."""
 
 
 def contract_fixed(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
-    """The candidate by contraction for full or cyclic batches, or none."""
+    """The candidate by contraction for full or cyclic batches, if any."""
     noise = run.noise_std_at(run.steps - 1)
     if not run.constant:
         return _scheduled(run, assumption, goal, other)
@@ -87,7 +88,7 @@ def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -
 
 
 def _always(other: Candidate) -> float | None:
-    """Mu of a path of the shift program; with equal steps what is left of it hides a shorter run."""
+    """Mu of a path of the shift program, if Gaussian; with equal steps, its last part hides a shorter run."""
     return other.pair.mu if other.pair.gaussian and isfinite(other.pair.mu) else None
 
 
@@ -101,7 +102,7 @@ def _cyclic(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate)
 
 
 def _scheduled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
-    """The greatest profile of all positions of the sample, from the last blocks; none where there are too many."""
+    """The maximum of the profiles of all positions of the sample; none if there are too many positions."""
     positions = range(min(run.period, run.steps))
     if len(positions) > _MOST_POSITIONS:
         return []
@@ -111,7 +112,7 @@ def _scheduled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candida
         prices = [window_prices(run, assumption, position, *window, price=_rounded_table) for window in windows]
         found.append(chain_blocks(prices, goal, from_equal=windows[0][0] == 0))
         first = min(first, windows[0][0])
-    # Profiles of positions cross: what is worst at the goal is not at every ratio.
+    # Profiles of positions cross: the worst position at the goal need not be the worst at every ratio.
     nodes = max(found, key=goal.value).g
     every = [resample(table, nodes) for table in found] if len(found) > 1 else found
     ahead = np.max([table.ahead for table in every], axis=0)
@@ -119,12 +120,12 @@ def _scheduled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candida
 
 
 def last_windows(run: NoisySGD, most: int, position: int = 0) -> list[tuple[int, int]]:
-    """The last windows of a run, (start, length) in the order of time; an epoch's sample ends one of them."""
+    """The last windows of a run, (start, length) in time order; each use of the sample ends a window."""
     found, end = list[tuple[int, int]](), run.steps
     while end > 0 and len(found) < most:
         parts = _LENGTHS[1] if run.period == 1 else CLEAN
         length = max(round((run.diameter / run.noise_std_at(end - 1) / parts) ** 2), 1)
-        if run.period > 1:  # the last step before this one that meets the sample ends another window
+        if run.period > 1:  # an earlier step that uses the sample ends another window
             length = min(length, (end - 1 - position - 1) % run.period + 1)
         found.append((max(end - length, 0), min(length, end)))
         end -= length
@@ -140,10 +141,9 @@ def window_prices(
     *,
     price: Callable[[float], Table] = gaussian_table,
 ) -> Prices:
-    """The near and the far price of ``length`` steps from ``start`` on; ``price`` makes the table of a mu.
+    """The near and far prices of ``length`` steps from ``start`` on; ``price`` returns the table of a mu.
 
-    The batches are fixed in advance; ``position`` is the one of an epoch that holds the sample, counted from ``start``
-    on where steps are equal.
+    The batches are fixed in advance; ``position`` is the batch of an epoch that holds the sample.
     """
     part = cut_run(run, start, length)
     place = (position - start) % run.period
@@ -158,7 +158,7 @@ def _rounded_table(mu: float) -> Table:
 
 
 def contract_shuffled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
-    """The candidate by contraction for shuffled batches, or none."""
+    """The candidate by contraction for shuffled batches, if any."""
     every, epochs = run.batches, run.steps // run.batches
     if not run.constant and every > _MOST_PLACES:
         return []
@@ -178,10 +178,10 @@ def _epoch(run: NoisySGD, assumption: Assumption, start: int, length: int) -> Dr
     for first, last in _grouped(length) if run.constant else zip(range(length), range(length), strict=True):
         blocks, met = list[Prices](), start + first
         width = max(round((run.diameter / run.noise_std_at(start) / CLEAN) ** 2), 1)
-        joined = first % width  # clean steps in one block with the sample
+        joined = first % width  # clean steps in the block that uses the sample
         blocks += _clean(run, assumption, met - joined, [width] * min(first // width, _MOST_CLEAN))
         blocks.append(window_prices(run, assumption, met, met - joined, joined + 1))
-        after = length - 1 - last  # the fewest clean steps after it, as before it
+        after = length - 1 - last  # the fewest clean steps after a place of the group
         lengths = [width] * min(after // width, _MOST_CLEAN) + [after % width] * (after % width > 0)
         blocks += _clean(run, assumption, start + length, lengths)
         kinds.append(((last - first + 1) / places, tuple(blocks)))
@@ -196,7 +196,7 @@ def _clean(run: NoisySGD, assumption: Assumption, end: int, lengths: list[int]) 
 
 
 def _grouped(length: int) -> list[tuple[int, int]]:
-    """Places 0 to length - 1 of an epoch in groups (first, last), wider in the middle."""
+    """Groups (first, last) of the places 0 to length - 1 of an epoch, wider in the middle."""
     ends, step, place = [0], 1, 0
     while place < length / 2:
         place += step

@@ -1,16 +1,18 @@
 """Contraction with Poisson batches and with batches drawn without replacement.
 
-From one point a window costs w sampled steps (near; the coins of the sample are hidden). From any two points the coins
-are revealed: shifts that bring two copies of the run without the sample together, and on top, wherever the sample is
-met, what it moves: a mean of Gaussians over how often it is met.
+From one point, the price of a window of w steps is that of w sampled steps (near; the coins of the sample
+stay hidden). From any two points (far), the coins are revealed. Shifts bring two copies of the run without
+the sample together, and each use of the sample adds its move; the result is a mean of Gaussians over the
+number of uses.
 
-A step on a Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) against N(0, 1). With theta the Gaussian profile
-at s, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 - g (1-q)) theta(1 / t), t = (1/g - 1 + q) / q, 0 from
-1 / (1-q) on. Without replacement q theta(1 + (g - 1) / q) serves both orders. Of Poisson batches the sizes without the
-sample are revealed, too: the far price is a mean over nested ranges of sizes, and 1 outside of the widest.
+A step on a Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) against N(0, 1). With theta the
+Gaussian profile at s, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 - g (1-q)) theta(1 / t), t
+= (1/g - 1 + q) / q, which is 0 for g >= 1 / (1-q). Without replacement, q theta(1 + (g - 1) / q) serves both
+orders. For Poisson batches, the sizes without the sample are also revealed: the far price is a mean over
+nested ranges of sizes, with 1 outside.
 
-Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contraction/without_replacement); Balle,
-Barthe & Gaboardi 2018.
+Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contraction/without_replacement);
+Balle, Barthe & Gaboardi 2018.
 """
 
 from bisect import bisect_left
@@ -45,20 +47,20 @@ NODES, _FAR_NODES, _COMPOSED_NODES = 400, 240, 200
 _FINE = 0.02
 _WIDEST = 45.0
 _DELTAS = (1e-1, 1e-3, 1e-6, 1e-10)
-"""A transform is made for a delta; together these cover a profile."""
+"""Values of delta for which transforms are computed; together they cover a profile."""
 _ORDERS = (1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0)
 _LEAST_ALONE = 1e-6
 _LAST, _SHARED = 48, 16
-"""The last windows of a schedule that count, and how many of them share their prices."""
+"""Number of last windows used with a schedule, and maximum number of them that share prices."""
 _BINS, _DEPTH, _AT_AN_ORDER, _USUAL, _ALIKE = 8, 14.0, -140.0, -3.0, 1 + 1e-9
-"""Kinds of outcomes of the coins; logarithms of how rare an event is, against delta and at an order, and of where it is
-rare no longer; a ratio of prices that are as good as equal."""
+"""Number of outcomes of the coins; logarithm of the probability of a rare event, relative to delta and at an
+order, and of a common event; ratio below which values of mu count as equal."""
 _LONGEST, _ABOVE = 20_000, 1 + 1e-9
 
 
 @lru_cache(maxsize=64)
 def sampled_step(rate: float, multiplier: float, adjacency: str) -> Table:
-    """The near price of a step whose batch holds the sample with probability ``rate``; arguments as `SampledSteps`."""
+    """The near price of a step whose batch holds the sample with probability ``rate``; see `SampledSteps`."""
     with precision():
         s, q = 1 / exact(multiplier), exact(rate)
         if rate == 1:
@@ -83,13 +85,13 @@ def _theta(s: arb, ratio: arb) -> arb:
 
 @lru_cache(maxsize=64)
 def compose_prices(steps: tuple[SampledSteps, ...]) -> Table | None:
-    """The near price of consecutive sampled steps; None beyond floats."""
+    """The near price of consecutive sampled steps; None beyond the range of floats."""
     if len(steps) == 1 and steps[0].count == 1:
         return sampled_step(steps[0].rate, steps[0].multiplier, steps[0].adjacency)
     pair = DominatingPair(0.0, steps)
     with precision():
         renyi = [(order, pair.rdp(order)) for order in _ORDERS]
-        # Where the profile of the Renyi bounds is below 1e-10 the transforms have no say.
+        # The transforms do not matter where the Renyi bounds give less than 1e-10.
         end = max(min((rho + 23 / (order - 1)) for order, rho in renyi), 1e-6)
         about = (2 * renyi[1][1] / renyi[1][0]) ** 0.5
         logs = (
@@ -124,10 +126,10 @@ def _profile(pair: DominatingPair, side: str, logs: Array, known: Array) -> Arra
 
 
 def reveal_coins(shifts: tuple[float, ...], chances: tuple[float, ...], failure: float) -> Table:
-    """The far price where coins and sizes are revealed: a mean of Gaussian profiles, plus a probability of failure.
+    """The far price if coins and sizes are revealed: a mean of Gaussian profiles, plus a failure probability.
 
-    ``shifts`` are mu of each kind of outcome, rising; ``chances``, their probabilities, sum to at least 1, any excess
-    at the greater mu.
+    ``shifts`` are the values of mu of the outcomes, increasing. ``chances``, their probabilities, sum to at
+    least 1, with any excess at the larger mu.
     """
     top = shifts[-1]
     logs = spread_nodes(0.015 * shifts[0], min(_WIDEST * top, 300.0), _FAR_NODES)
@@ -141,12 +143,12 @@ def reveal_coins(shifts: tuple[float, ...], chances: tuple[float, ...], failure:
 
 
 def outcomes(count: int, rate: float, bins: int) -> list[tuple[int, float]]:
-    """Numbers of visits of a sample in so many steps, rounded up to one of a few numbers, and their probabilities."""
+    """Numbers of uses of a sample in ``count`` steps, rounded up to a few values, with their probabilities."""
     rare = bisect_left(range(count), True, key=lambda k: bool(bdtrc(k, count, rate) <= _LEAST_ALONE))
     highest = min(rare + 2, count)
     edges = sorted({int(x) for x in np.linspace(0, highest, bins)} | {count})
     tails = [_tail(count, rate, low + 1) for low in edges]  # P(H > edge), rounded up
-    # The mean of a rising sequence is at most sum of f_k (T_(k-1) - T_k) for tails T rounded up, by parts.
+    # By parts, the mean of an increasing f is at most sum of f_k (T_(k-1) - T_k) for tails T rounded up.
     falls = [float(np.nextafter(before - tail, 2.0)) for before, tail in pairwise([1.0, *tails])]
     return list(zip(edges, falls, strict=True))
 
@@ -168,7 +170,7 @@ class _Unmet(Sized):
 
 
 def contract_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
-    """The candidate by contraction for random batches, or none."""
+    """The candidate by contraction for random batches, if any."""
     [(_, width)] = last_windows(run, 1)
     if width > _LONGEST or (run.constant and width == run.steps):  # one block: composition
         return []
@@ -181,7 +183,7 @@ def contract_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Ca
     windows = last_windows(run, _LAST)
     first, _ = windows[0]
     prices = list[Prices]()
-    for part in _parts(run, windows):  # windows of one length, as a rule, share the greatest of their prices
+    for part in _parts(run, windows):  # its windows share the largest of their prices
         shared = _prices(run, assumption, part, goal)
         if shared is None:
             return []
@@ -190,7 +192,7 @@ def contract_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Ca
 
 
 def _parts(run: NoisySGD, windows: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """Consecutive windows that share prices: of equal length and batches, at most `_SHARED`, grouped from the end."""
+    """Groups of at most `_SHARED` consecutive windows with equal batches, formed from the end."""
     found = list[list[tuple[int, int]]]()
     for window in reversed(windows):
         if not found or _batches(run, found[-1][0]) != _batches(run, window) or len(found[-1]) == _SHARED:
@@ -227,7 +229,7 @@ def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]
 
 
 def _far(ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], Array], chances: Array) -> Table | None:
-    """The far price, a mean over ``ranges`` and outcomes of coins, rounded up; None beyond floats."""
+    """The far price, a mean over ``ranges`` and outcomes of the coins, rounded up; None if no mu is finite."""
     mus = [shifts(*one[:2]) for one in dict.fromkeys((ranges[0], ranges[-1]))]
     if np.all(mus[-1] <= mus[0] * _ALIKE):
         ranges, mus = ranges[-1:], mus[-1:]
@@ -237,7 +239,7 @@ def _far(ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], 
     if not len(rising):
         return None
     tails = np.array([1.0, *(outside for *_, outside in ranges[: len(rising)])])
-    weights = np.maximum(np.nextafter(-np.diff(tails), 2.0), 0.0)  # of a rising sequence, by parts, as of the outcomes
+    weights = np.maximum(np.nextafter(-np.diff(tails), 2.0), 0.0)  # by parts, as in `outcomes`
     mixed = np.nextafter(np.outer(weights, chances), 2.0)
     return reveal_coins(tuple(rising.ravel().tolist()), tuple(mixed.ravel().tolist()), float(tails[-1]))
 
@@ -245,13 +247,13 @@ def _far(ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], 
 def _shifts(
     run: NoisySGD, assumption: Assumption, start: int, length: int, sizes: tuple[Size, Size], met: list[int]
 ) -> list[float]:
-    """For each number of times in ``met`` mu of a path that hides the diameter in a window, rounded up."""
+    """For each number of uses in ``met``, mu of a path that hides the diameter in a window, rounded up."""
     part = cut_run(run, start, length, adjacency="replace", sampling="without_replacement")
     low, high = (one[start : start + length] if isinstance(one, tuple) else one for one in sizes)
     if isinstance(part.batch_size, tuple):
         sized: Sized = _Unmet(assumption, low, high)
         place = 0
-    else:  # a sample that is never met: its place in the epoch is beyond the window
+    else:  # the place of the sample in the epoch is beyond the window, so it is never used
         size, sized, place = part.batch, Sized(assumption, low, high), length
         part = replace(part, sampling="cyclic", dataset_size=size * (length + 1), batch_size=size)
     with precision():
@@ -263,14 +265,14 @@ def _shifts(
             exact(run.step_size_at(t)) * distances[run.batch_at(t)] / exact(run.noise_std_at(t))
             for t in range(start, start + length)
         ]
-        # The last shift of a path is what is left to hide; what certifies the cost bounds it, too.
+        # The last shift of a path is the distance left to hide, which the certified cost also bounds.
         dearer = [2 * exact(upper(_shift(cost, part, shifts, t))) * move + move**2 for t, move in enumerate(moves)]
         sums = list(accumulate(sorted(dearer, key=upper, reverse=True), initial=arb(0)))
         return [upper((cost + sums[times]).sqrt()) for times in met]
 
 
 def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
-    """The shift of a step over its noise, with what floats may lose; that of the last step follows from the cost."""
+    """The shift of a step over its noise, with a margin for float errors; the cost gives the last one."""
     if t < len(shifts) - 1:
         return exact(float(shifts[t]) * _ABOVE) / exact(part.noise_std_at(t))
     spent = sum(((exact(float(a)) / exact(part.noise_std_at(k))) ** 2 for k, a in enumerate(shifts[:-1])), arb(0))
@@ -278,7 +280,7 @@ def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
 
 
 def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> list[tuple[Size, Size, float]]:
-    """Ranges of sizes of the batches without the sample, ever wider, and the probability that one is outside."""
+    """Ever wider ranges of batch sizes without the sample, with the probability that a batch is outside."""
     if run.scheme.fixed_size:
         sizes = run.batch_size if isinstance(run.batch_size, tuple) else run.batch
         return [(sizes, sizes, 0.0)]

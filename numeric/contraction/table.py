@@ -1,13 +1,13 @@
-"""Tables: upper bounds of a hockey-stick profile in both orders, straight between nodes in the ratio.
+"""Tables of upper bounds of a hockey-stick profile in both orders, linear between nodes in the ratio.
 
-E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and falls in g. Below 1 the other order gives it, so that a
-table holds both orders at ratios from 1 on: no digit cancels. Chords between upper bounds are upper bounds, and right
-of the last node the last value is one. Every sum is of terms that are not negative: its relative error is below
-`SLACK`.
+E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and nonincreasing in g. Below 1 it follows from the other
+order, so a table holds both orders at ratios g >= 1, where no digits cancel. Chords between upper bounds are
+upper bounds, and so is the last value right of the last node. All sums have nonnegative terms and a relative
+error below `SLACK`.
 
-exp((a - 1) D_a(P || Q)) = 1 + a (a - 1) [int_1^oo t^(-a-1) E_t(Q || P) dt + int_1^oo g^(a-2) E_g(P || Q) dg]. Chords
-are integrated exactly. Beyond a last node G a Renyi bound of another order b > a says E_g <= c g^(1-b), with c =
-e^((b-1) D_b) (b-1)^(b-1) b^(-b), whose integral is a (a - 1) c G^(a-b) / (b - a).
+exp((a - 1) D_a(P || Q)) = 1 + a (a - 1) [int_1^oo t^(-a-1) E_t(Q || P) dt + int_1^oo g^(a-2) E_g(P || Q) dg].
+Chords are integrated exactly. Beyond a last node G, a Renyi bound of order b > a gives E_g <= c g^(1-b), with
+c = e^((b-1) D_b) (b-1)^(b-1) b^(-b), whose integral is a (a - 1) c G^(a-b) / (b - a).
 
 Source: docs/proofs/contraction.md (claims ours/contraction/*, ours/contraction/renyi).
 """
@@ -27,17 +27,18 @@ from lastiterate.numeric.divergences.sampled import gaussian_profile
 from lastiterate.numeric.rounding import exact, precision, upper
 
 SLACK = 2.0**-40
-"""Above the relative rounding error of a sum of a few thousand terms, none of them negative."""
+"""Bound on the relative rounding error of a sum of a few thousand nonnegative terms."""
 UP, DOWN = 1 + SLACK, 1 - SLACK
 TINY = 1e-200
-"""Added to what is rounded up: products may fall out of the range of floats."""
+"""Added to values that are rounded up, since products may underflow."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Upper bounds of E_g(P || Q) (``ahead``, P the law of the first run) and E_g(Q || P) (``back``) at nodes g >= 1.
+    """Upper bounds ``ahead`` of E_g(P || Q) and ``back`` of E_g(Q || P) at nodes g >= 1, P the first law.
 
-    All have shape (n,), g rising from 1. ``back`` is the same object as ``ahead`` where one profile serves both orders.
+    All have shape (n,), and g increases from 1. ``back`` is ``ahead`` itself if one profile serves both
+    orders.
     """
 
     g: Array = field(repr=False)
@@ -56,12 +57,12 @@ class Table:
 
     @property
     def worse(self) -> Array:
-        """The greater of the two orders at the nodes."""
+        """The larger of the two orders at the nodes."""
         return self.ahead if self.symmetric else np.maximum(self.ahead, self.back)
 
     def __call__(self, r: Array) -> Array:
-        """Upper bounds of E_r(P || Q) at ratios r >= 0, any shape; 1 at 0."""
-        r = np.minimum(np.asarray(r, dtype=np.float64), 1 / TINY)  # a smaller ratio has the greater value
+        """Upper bounds of E_r(P || Q) at ratios r >= 0 of any shape; 1 at r = 0."""
+        r = np.minimum(np.asarray(r, dtype=np.float64), 1 / TINY)  # a smaller ratio has a larger value
         found, right = np.empty_like(r), r * UP >= 1
         more, less = r[right], r[~right]
         beyond = chord(self.g, self.ahead, np.maximum(more * DOWN, 1.0))
@@ -72,12 +73,12 @@ class Table:
 
     @cached_property
     def sketch(self) -> tuple[Array, Array]:
-        """Ratios and about E_g(P || Q) there, for searches."""
+        """Ratios and approximate values of E_g(P || Q) there, for searches."""
         below = 1 / self.g[:0:-1]
         return np.concatenate([below, self.g]), np.concatenate([1 - below + below * self.back[:0:-1], self.ahead])
 
     def epsilon(self, delta: float) -> float:
-        """Epsilon of (epsilon, delta)-DP in both orders, rounded up; inf where the table does not reach delta."""
+        """Epsilon of (epsilon, delta)-DP in both orders, rounded up; inf if the table does not reach delta."""
         worse = self.worse
         reached = np.flatnonzero(worse <= delta)
         if not len(reached):
@@ -106,14 +107,14 @@ class Table:
             return min(max(upper(high + (low - high) * share), 0.0), 1.0)
 
     def hull(self) -> "Table":
-        """The lower convex envelope, over both orders at once: the profile that is bounded is convex."""
+        """The lower convex envelope over both orders together, a bound because the true profile is convex."""
         middle, right, left = envelope(self.g, self.ahead, self.back)
         ahead = _between(self.g, headed(middle * UP, self.ahead), right)
         return Table(self.g, ahead, ahead if self.symmetric else _between(self.g, headed(middle * UP, self.back), left))
 
 
 def chord(nodes: Array, values: Array, at: Array) -> Array:
-    """The chords between values >= 0 at points >= 1, rounded up; the last value right of the last node."""
+    """Linear interpolation of values >= 0 at points >= 1, rounded up; constant right of the last node."""
     k = np.minimum(np.maximum(np.searchsorted(nodes, at, side="right") - 1, 0), len(nodes) - 2)
     left, right = nodes[k], nodes[k + 1]
     inside = np.minimum(at, right)
@@ -122,7 +123,7 @@ def chord(nodes: Array, values: Array, at: Array) -> Array:
 
 
 def tabulate(profile: Callable[[arb], arb], logs: Array, back: Callable[[arb], arb] | None = None) -> Table:
-    """The table at exp(logs), logs rising from 0, of E_g(P || Q) in balls, and of E_g(Q || P) where that is another."""
+    """Tabulate E_g(P || Q), ``profile``, and E_g(Q || P), ``back`` if it differs, at exp(logs), from 1 up."""
     g = nodes(logs)
     with precision(96):
         ahead = np.array([min(upper(profile(exact(x))), 1.0) for x in g])
@@ -133,26 +134,26 @@ def tabulate(profile: Callable[[arb], arb], logs: Array, back: Callable[[arb], a
 
 
 def nodes(logs: Array) -> Array:
-    """The ratios of these logarithms that floats distinguish."""
+    """The ratios exp(logs) that floats distinguish."""
     g = np.exp(logs)
     g = g[np.append(True, np.diff(g) > 1e-12 * g[1:])]
     return g if len(g) > 1 else np.array([1.0, 2.0])
 
 
 def unknown(g: Array) -> Table:
-    """Nothing is known of the two laws."""
+    """The trivial table, 1 everywhere, of two unknown laws."""
     one = np.ones_like(g)
     return Table(g, one, one)
 
 
 def equal(g: Array) -> Table:
-    """The laws agree."""
+    """The table, 0 everywhere, of two equal laws."""
     zero = np.zeros_like(g)
     return Table(g, zero, zero)
 
 
 def spread_nodes(scale: float, end: float, count: int) -> Array:
-    """So many logarithms of ratios from 0 to ``end``, at distances that grow from about ``scale``."""
+    """``count`` logarithms of ratios from 0 to ``end``, with spacings that grow from about ``scale``."""
     if scale * (count - 1) >= end:
         return np.linspace(0.0, end, count)
     low, high = 0.0, 60.0 / count
@@ -165,30 +166,32 @@ def spread_nodes(scale: float, end: float, count: int) -> Array:
 
 
 def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, NDArray[np.intp], NDArray[np.intp]]:
-    """The lower convex envelope through the nodes g (ahead) and 1/g (back): the value at 1, and the kept nodes.
+    """The lower convex envelope through the nodes g (ahead) and 1/g (back): its value at 1, and the kept nodes.
 
-    The nodes of each order, always including 0. They are chosen in floats; any choice gives a bound.
+    The kept nodes of each order are indices and include 0. They are chosen in floats; any choice gives a
+    bound.
     """
     n, one = len(g), min(float(ahead[0]), float(back[0]))
     kept = _convex(g, headed(one, ahead), headed(one, back))
     right, left = kept[kept > n] - n, (n - kept[(kept > 0) & (kept < n)])[::-1]
-    # The chord over 1, a sum of what is not negative; it begins at (0, 1) where no node is left.
+    # The chord over 1, a sum of nonnegative terms; it begins at (0, 1) if no node left of 1 is kept.
     y, x = 1 / (g[right[0]] - 1), 1 / (g[left[0]] - 1) if len(left) else 0.0
     over = (1 + ahead[right[0]] * y + (back[left[0]] * x if len(left) else 0.0)) / (1 + x + y)
     return min(one, float(over)), np.append(0, right), np.append(0, left)
 
 
 def headed(first: float, values: Array) -> Array:
-    """The values, the first one replaced."""
+    """The values with the first one replaced."""
     found = values.copy()
     found[0] = first
     return found
 
 
 def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
-    """Places of the nodes that stay among 0, 1/g from the last to the second, and g.
+    """Indices of the nodes kept among 0, 1/g from the last to the second, and g.
 
-    Near 1 digits of 1/g cancel: slopes are computed from g - 1. Right of 1 they lack 1.
+    Slopes are computed from g - 1, since 1/g loses digits near 1. Those from nodes left of 1 are stored plus
+    1.
     """
     one = len(g)
     widths = g[1:] - g[:-1]
@@ -201,7 +204,7 @@ def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
         return np.arange(2 * one)
     t, v = [inf, *g[:0:-1].tolist(), *g.tolist()], [0.0, *back[:0:-1].tolist(), *ahead.tolist()]
     before, after = list(range(-1, 2 * one - 1)), list(range(1, 2 * one + 1))
-    stays, slopes = [True] * (2 * one), slope.tolist()  # from each node to the one after it
+    stays, slopes = [True] * (2 * one), slope.tolist()  # from each node to the next
 
     def steep(i: int, j: int) -> float:
         if i >= one:
@@ -210,7 +213,7 @@ def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
             return float(v[j] + t[j] * ((v[j] - v[i]) / (t[i] - t[j])))
         return float((v[j] + t[j] - 1 - v[i] / t[i]) / (t[j] - 1 + (1 - 1 / t[i] if i == 0 else (t[i] - 1) / t[i])))
 
-    while bent:  # a node that goes may bend its neighbours
+    while bent:  # removing a node may make its neighbours nonconvex
         k = bent.pop()
         i, j = before[k], after[k]
         if i < 0 or j == 2 * one or not stays[k]:
@@ -235,7 +238,7 @@ _WIDEST = 45.0
 
 @lru_cache(maxsize=1024)
 def gaussian_table(mu: float) -> Table:
-    """E_g(N(mu, 1) || N(0, 1)) for mu >= 0; one profile serves both orders."""
+    """The table of E_g(N(mu, 1) || N(0, 1)) for mu >= 0; one profile serves both orders."""
     if mu == 0:
         return equal(np.array([1.0, 2.0]))
     shift = exact(mu)
@@ -243,12 +246,12 @@ def gaussian_table(mu: float) -> Table:
 
 
 _HIGHER = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0)
-"""Orders, over the one wanted, whose Renyi bounds hold at ratios beyond a table."""
+"""Factors on the order; Renyi bounds of the resulting orders cover the ratios beyond a table."""
 _CUTS = 12
 
 
 def table_rdp(table: Table, order: float, known: Callable[[float], float]) -> float:
-    """Epsilon of (order, epsilon)-RDP in both orders, rounded up; ``known`` is a Renyi bound of any higher order."""
+    """Epsilon of (order, epsilon)-RDP in both orders, rounded up; ``known`` bounds it at any higher order."""
     sides = (table,) if table.symmetric else (table, table.reversed)
     with precision():
         tail = _tails(order, known)
@@ -256,7 +259,7 @@ def table_rdp(table: Table, order: float, known: Callable[[float], float]) -> fl
 
 
 def sketch_rdp(table: Table, order: float, known: Callable[[float], float]) -> float:
-    """About what `table_rdp` gives, in floats; arguments as there. inf where floats do not reach."""
+    """Approximate `table_rdp` in floats, with the same arguments; inf beyond the range of floats."""
     a, log_g, found = order, np.log(table.g), [0.0]
     rest = [log(a * (a - 1) / (b - a)) + (b - 1) * (d + log(b - 1)) - b * log(b) + (a - b) * log_g
             for b in (a * factor for factor in _HIGHER) if isfinite(d := known(b))]  # fmt: skip
@@ -286,7 +289,7 @@ def _one_order(table: Table, order: float, tail: Callable[[int, Table], arb]) ->
 
 
 def _integrals(g: list[arb], values: Array, twice: Callable[[arb], arb], once: Callable[[arb], arb]) -> list[arb]:
-    """The integral of each chord times w on its cell, from the first and second antiderivatives of w, by parts."""
+    """Integral of each chord times w, by parts from the first and second antiderivatives of w."""
     found, ends = [], [(once(x), twice(x)) for x in g]
     for k in range(len(g) - 1):
         left, right = exact(values[k]), exact(values[k + 1])

@@ -1,15 +1,17 @@
-"""Contraction where a sample is used at listed steps, and the clean steps after them, the same in both runs.
+"""Contraction for a sample used at listed steps, and by the clean steps after them, the same in both runs.
 
-Clean steps on a bounded domain leave of the difference of two laws, for each ratio g >= 1: a block of steps with the
-far price F takes A = E_g before to A F(1 + (g - 1) / A). And E_g <= E_1 for g >= 1, which m steps multiply by V_m(D) at
-most: let the noises of two copies be reflections of each other, as long as the copies have not met. Then
+Clean steps on a bounded domain reduce the difference of two laws. For each ratio g >= 1, a block of steps
+with the far price F takes A = E_g before to A F(1 + (g - 1) / A). Also E_g <= E_1 for g >= 1, and m steps
+multiply E_1 by at most V_m(D): let the noises of two copies be reflections of each other until the copies
+meet. Then
 
     V_0 = 1,   V_(m+1)(z) = E[V_m(min(2 sigma |Y|, D)); not met],   Y > 0 of density phi(y - x) - phi(y + x),
 
-2 x = e(z) / sigma. Blocks are chosen by dynamic programming. Of a sample that is used windows end some steps after a
-use, which share the noise that hides it; how many of them there are is tried out.
+2 x = e(z) / sigma. Blocks are chosen by dynamic programming. Windows end some steps after a use, and these
+steps share the noise that hides the use; several numbers of such steps are tried.
 
-Source: docs/proofs/contraction.md, reflection.md, participation.md (claims ours/contraction/cyclic, forgetting).
+Source: docs/proofs/contraction.md, reflection.md, participation.md (claims ours/contraction/cyclic,
+forgetting).
 """
 
 from bisect import bisect_left, bisect_right
@@ -36,35 +38,35 @@ from lastiterate.numeric.shift_program.program import ShiftProgram, used_part, u
 _TAIL = 1e-11
 """Relative error of `ndtr`."""
 _ENOUGH, _PLACES, _WIDTHS = 12.0, 200, 9
-"""Steps that count, in units of (D / sigma)^2; most times at which tables are made; and lengths of a block."""
+"""Number of steps used, in units of (D / sigma)^2; maximum number of tables; number of block lengths."""
 _LEVELS, _ACROSS, _MOST = 1024, 16.0, 4000
-"""Distances at which V is computed; D over the noise of the steps that count as one; and most of these."""
+"""Number of distances for V; ratio of D to the noise of steps merged into one; maximum number of these."""
 _LONGEST = 1024
-"""Most steps of a path of shifts that is searched for; a longer window costs what its end does."""
+"""Maximum number of steps in a searched path of shifts; a longer window has the cost of its last steps."""
 _PARTS = 2.4, 2.8
-"""A window of w steps has a diameter over sqrt(w) of about so many times the noise."""
+"""Approximate ratios of diameter / sqrt(w) to the noise, for windows of w steps."""
 _WINDOWS = 100
-"""The last windows of a run that count."""
+"""Number of last windows used in a run."""
 _LEAST = 30.0
-"""Numbers so many times smaller than at the last use are still resolved."""
+"""Factor below the number at the last use down to which numbers are resolved."""
 
 
 @dataclass(frozen=True, eq=False)
 class Clean:
-    """Equal clean steps, those of ``run`` on the data without the sample; no batch is larger than ``largest``."""
+    """Equal clean steps, those of ``run`` without the sample, with batches of at most ``largest`` samples."""
 
     run: NoisySGD
     assumption: Assumption
     largest: int
 
     def after(self, before: Table) -> Table:
-        """The table after the clean steps, from that of the laws before them, on the domain, in both orders."""
+        """The table, for both orders, after the clean steps, from the table before them."""
         last = self.course(before)[-1]
         return Table(before.g, last, last).hull()
 
     @np.errstate(over="ignore")  # a ratio beyond all floats costs what the last node does
     def course(self, before: Table) -> list[Array]:
-        """The worse order at the nodes after every multiple of `unit`, up to about the last step; as `after`."""
+        """The worse order at the nodes after every multiple of `unit` steps, up to about the last step."""
         g, first = before.g, before.worse
         known = [first]
         for place in range(1, self._places + 1):
@@ -78,10 +80,10 @@ class Clean:
         return known
 
     def cost(self, steps: int) -> float:
-        """mu^2 by shifts alone: the last iterates are mu-GDP after so many steps from the diameter; rounded up."""
+        """mu^2 by shifts alone, rounded up, of the last iterates after ``steps`` steps from the diameter."""
         with precision():
             affine = self._step.affine_on(self.run.diameter)
-            if affine is not None:  # e(z) = c z: shifts that are a geometric series
+            if affine is not None:  # e(z) = c z: the shifts form a geometric series
                 width = geometric_sum(1 / affine[0] ** 2, steps) * exact(self.run.noise_std_at(0)) ** 2
                 return upper(exact(self.run.diameter) ** 2 / width)
             length = min(steps, _LONGEST)
@@ -90,7 +92,7 @@ class Clean:
 
     @cached_property
     def variation(self) -> Array:
-        """V_m(D) at every multiple of `unit`, rounded up; 1 where it is not computed."""
+        """V_m(D) at every multiple of `unit` steps, rounded up; 1 if not computed."""
         noise, places = exact(self.run.noise_std_at(0)), np.arange(self._places + 1) * self.unit
         step = self._step
         affine = step.affine_on(self.run.diameter)
@@ -116,7 +118,7 @@ class Clean:
 
     @cached_property
     def unit(self) -> int:
-        """Steps between the times at which tables are made."""
+        """Number of steps between tabulated times."""
         return -(-self._last // _PLACES)
 
     @property
@@ -138,7 +140,7 @@ class Clean:
         return self.assumption if self.run.scheme.fixed_size else Sized(self.assumption, 0, self.largest)
 
     def _fixed(self, steps: int) -> NoisySGD:
-        """The steps as those of a cyclic run that meets its sample only after them."""
+        """``steps`` steps of a cyclic run that uses its sample only after them."""
         size = (steps + 1) * self.run.batch
         return replace(self.run, steps=steps, sampling="cyclic", adjacency="replace", dataset_size=size,
                        batch_size=self.run.batch)  # fmt: skip
@@ -151,14 +153,14 @@ def _about(g: Array, before: Array, far: Table) -> Array:
 
 
 def survival(apart: Array, edges: Array, steps: int) -> Array:
-    """V_0, ..., V_steps at the greatest of the levels, rounded up.
+    """V_0, ..., V_steps at the largest of the levels, rounded up.
 
-    ``apart`` is half of the distance that each level has after the update, over the noise, rounded up; ``edges`` half
-    of each level over the noise, from 0 on without the last, rounded down.
+    ``apart`` is half the distance of each level after the update, over the noise, rounded up. ``edges`` is
+    half of each level over the noise, from 0 on and without the last, rounded down.
     """
     beyond = np.maximum(ndtr(apart[:, None] - edges) * (1 + _TAIL) - ndtr(-apart[:, None] - edges) * (1 - _TAIL), 0.0)
     value, found = np.ones(len(apart)), [1.0]
-    for _ in range(steps):  # V rises with the distance: its increments times the probabilities to be beyond an edge
+    for _ in range(steps):  # V increases: weigh its increments by the probabilities beyond each edge
         value = np.minimum(beyond @ np.diff(value, prepend=0.0) * UP + TINY, 1.0)
         value = np.maximum.accumulate(value)
         found.append(float(value[-1]))
@@ -167,7 +169,7 @@ def survival(apart: Array, edges: Array, steps: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Used:
-    """A sample of a run on a bounded domain, used at rising steps in batches of one size."""
+    """A sample of a run on a bounded domain, used at increasing steps in batches of one size."""
 
     run: NoisySGD
     assumption: Assumption
@@ -175,10 +177,9 @@ class Used:
     _prices: dict[tuple[object, ...], Prices] = field(default_factory=dict, init=False, repr=False)
 
     def numbers(self, clean: Sequence[int], goals: Sequence[Goal]) -> list[float]:
-        """The number after the last use and each number of clean steps, rounded up.
+        """The number of each goal, rounded up, after the last use and each number of ``clean`` steps.
 
-        ``clean`` rises to the number of the run, and is that number alone where steps differ; ``goals`` has a goal for
-        each.
+        ``clean`` increases up to the number in the run, and holds only that one if steps differ.
         """
         most, found = clean[-1], [inf] * len(clean)
         steps = (
@@ -199,15 +200,15 @@ class Used:
         return found
 
     def windows(self, end: int, lag: int, part: float) -> list[tuple[int, int]]:
-        """The last windows before ``end``, (start, length) in the order of time."""
+        """The last windows before ``end``, (start, length) in time order."""
         found = list[tuple[int, int]]()
         while end > self.uses[0] and len(found) < _WINDOWS:
             wide = max(round((self.run.diameter / self.run.noise_std_at(end - 1) / part) ** 2), 1)
-            latest = bisect_right(self.uses, end - (wide + 1) // 2 - lag - 1)  # uses that windows of half the width see
+            latest = bisect_right(self.uses, end - (wide + 1) // 2 - lag - 1)  # uses that allow half the width
             first = bisect_left(self.uses, end - wide - lag - 1)
             if first < latest:
                 start = self.uses[first] + lag + 1
-            else:  # far from the window before: clean windows of about that width
+            else:  # the previous use is far away: clean windows of about that width
                 rest = end - (self.uses[latest - 1] + lag + 1 if latest else self.uses[0])
                 start = end - round(rest / max(round(rest / wide), 1))
             start = max(start, self.uses[0])  # until then both runs are the same
@@ -216,7 +217,7 @@ class Used:
         return found[::-1]
 
     def price(self, start: int, length: int) -> Prices:
-        """The near and the far price of a window."""
+        """The near and far prices of a window."""
         low, high = bisect_left(self.uses, start), bisect_left(self.uses, start + length)
         inside = tuple(t - start for t in self.uses[low:high])
         key = (length, inside, None if self.run.constant else start)
@@ -233,12 +234,12 @@ class Used:
 
     @property
     def _parts(self) -> tuple[float, ...]:
-        """The ways to cut windows: one suffices where no window holds two uses."""
+        """The window widths to try, see `_PARTS`; one suffices if no window holds two uses."""
         wide = (self.run.diameter / self.run.noise_std_at(self.uses[-1])) ** 2 / _PARTS[0] ** 2
         return _PARTS if len(self.uses) > 1 and self.uses[-1] - self.uses[-2] <= wide else _PARTS[:1]
 
     def _lags(self, most: int) -> list[int]:
-        """Steps after a use that share its noise: up to a few times as many as hide the domain."""
+        """Numbers of steps after a use that share its noise, up to a few times as many as hide the domain."""
         if not self.run.constant:
             return sorted({0, min(most, 3)})
         wide = min(most, round(4 * (self.run.diameter / self.run.noise_std_at(0)) ** 2))

@@ -1,7 +1,7 @@
 """Ranges of the slope and the curvature of an activation on an interval.
 
-A continuous function on an interval is largest at an end or at a zero of its derivative; those zeros are known. A
-piecewise linear activation has no curvature away from its kinks, and at one its slope jumps.
+A continuous function on an interval has its extremes at an end or at a zero of its derivative, and these
+zeros are known. A piecewise linear activation has zero curvature except at its kinks, where its slope jumps.
 
 Source: docs/proofs/network_constants.md, "Activations".
 """
@@ -26,11 +26,11 @@ class SmoothActivation:
     """An activation with a continuous curvature.
 
     Attributes:
-        name: as in `SMOOTH`.
+        name: key in `SMOOTH`.
         value, slope, curvature: phi, phi', phi'' at a point.
-        turns: positive zeros of phi'' and, in absolute value, its negative ones; 0 where it is one.
-        bends: the same of phi'''.
-        bound: at least |phi| everywhere; infinite where it tends to a slope of 1 far out.
+        turns: absolute values of the zeros of phi''.
+        bends: absolute values of the zeros of phi'''.
+        bound: upper bound of |phi|; infinite if phi' tends to 1 at infinity.
     """
 
     name: str
@@ -43,26 +43,26 @@ class SmoothActivation:
 
     @property
     def steepest(self) -> arb:
-        """The largest |phi'| everywhere: at a zero of phi'', or far out."""
+        """The maximum of |phi'|, at a zero of phi'' or at infinity."""
         return _largest(self.slope, self.turns(), far=1.0 if self.bound == inf else 0.0)
 
     @property
     def most_curved(self) -> arb:
-        """The largest |phi''| everywhere: at a zero of phi''', since phi'' vanishes far out."""
+        """The maximum of |phi''|, at a zero of phi''', since phi'' vanishes at infinity."""
         return _largest(self.curvature, self.bends(), far=0.0)
 
     def slopes(self, low: arb, high: arb) -> tuple[arb, arb]:
-        """An interval that has phi' on [low, high]."""
+        """Lower and upper bound of phi' on [low, high]."""
         return _ends(self.slope, low, high, self.turns())
 
     def curvatures(self, low: arb, high: arb) -> tuple[arb, arb]:
-        """An interval that has phi'' on [low, high]."""
+        """Lower and upper bound of phi'' on [low, high]."""
         return _ends(self.curvature, low, high, self.bends())
 
 
 @dataclass(frozen=True)
 class PiecewiseLinear:
-    """A continuous activation of slopes[0], slopes[1], ... between its kinks, in rising order."""
+    """A continuous activation with slopes pieces[0], pieces[1], ... between its increasing ``kinks``."""
 
     name: str
     kinks: tuple[float, ...]
@@ -70,7 +70,7 @@ class PiecewiseLinear:
     value: Curve
 
     def slopes(self, low: arb, high: arb) -> tuple[arb, arb]:
-        """An interval that has every one-sided slope on [low, high]."""
+        """Lower and upper bound of the one-sided slopes on [low, high]."""
         edges = (-inf, *self.kinks, inf)
         met = [
             piece
@@ -80,7 +80,7 @@ class PiecewiseLinear:
         return exact(min(met)), exact(max(met))
 
     def curvatures(self, low: arb, high: arb) -> tuple[arb, arb]:
-        """0 and 0 where no kink can be in [low, high], else anything: the slope jumps there."""
+        """Bounds of phi'' on [low, high]: 0 and 0 if no kink can lie in it, else infinite."""
         clear = all(low > exact(kink) or high < exact(kink) for kink in self.kinks)
         return (arb(0), arb(0)) if clear else (-arb("inf"), arb("inf"))
 
@@ -115,7 +115,7 @@ def _normal(x: arb) -> arb:
 
 
 def _steepest_bend() -> arb:
-    """The positive point of the largest |tanh''|: atanh(1 / sqrt 3)."""
+    """The positive maximiser of |tanh''|, atanh(1 / sqrt 3)."""
     return (1 / arb(3).sqrt()).atanh()
 
 
@@ -154,7 +154,7 @@ SMOOTH: Final = MappingProxyType(
         )
     }
 )
-"""The smooth activations by name, as torch has them: GELU with the error function, softplus with beta = 1."""
+"""The smooth activations by name, as in torch: GELU with the error function, softplus with beta = 1."""
 
 
 def leaky_relu(negative_slope: float = 0.0, *, name: str = "relu") -> PiecewiseLinear:
@@ -175,10 +175,10 @@ def hardtanh(low: float = -1.0, high: float = 1.0, *, name: str = "hardtanh") ->
 
 
 def activation(name: str) -> Activation:
-    """The activation of this name, torch's defaults for those that are piecewise linear.
+    """The activation of this name; piecewise linear ones use torch's defaults.
 
     Raises:
-        InputError: its derivatives are not known here.
+        InputError: the activation is unknown.
     """
     piecewise = {"relu": leaky_relu(), "leaky_relu": leaky_relu(0.01, name="leaky_relu"), "hardtanh": hardtanh()}
     known: dict[str, Activation] = {**SMOOTH, **piecewise}

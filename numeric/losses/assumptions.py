@@ -1,11 +1,12 @@
-"""The assumptions on the losses, all in one place.
+"""The assumptions on the losses.
 
-A `Modulus` bounds the change of every per-sample gradient g over a distance: |g(x) - g(y)| <= omega(|x - y|) for all x,
-y in the domain. A sum and a minimum of moduli are moduli, and so is a measured table. `Convex` and `StronglyConvex`
-bound the update map directly; they need losses that are K-Lipschitz, so that clipping never acts (a clipped convex
-gradient step need not contract).
+A `Modulus` bounds the change of every per-sample gradient g over a distance: |g(x) - g(y)| <= omega(|x - y|)
+for all x, y in the domain. Sums and minima of moduli are moduli. `Convex` and `StronglyConvex` bound the
+update map directly. They require K-Lipschitz losses, so that clipping never acts (a clipped convex gradient
+step need not contract).
 
-Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, Definition 2.5, Lemma 3.4 and section 5.
+Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, Definition 2.5, Lemma 3.4 and
+section 5.
 """
 
 from abc import ABC, abstractmethod
@@ -29,62 +30,62 @@ from lastiterate.numeric.run import NoisySGD
 
 
 def loss_constant(name: str, value: object) -> float:
-    """The value as a finite float of at least zero, or an `InputError`."""
+    """The value as a finite float >= 0; an `InputError` otherwise."""
     return within(name, value, "a finite number of at least 0", lambda x: 0 <= x < inf, "give the constant.")
 
 
 def _sensitivity(run: NoisySGD, t: int, *, differs: bool) -> arb:
-    """2 eta K / b where the batch of step t holds the sample that differs, a length; else 0."""
+    """Sensitivity, a length: 2 eta K / b if the batch of step t holds the differing sample, else 0."""
     return 2 * differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch_at(t)
 
 
 def _kept(run: NoisySGD, t: int) -> arb:
-    """1 - eta lambda: what weight decay leaves of an iterate in step t."""
+    """Factor 1 - eta lambda of weight decay in step t."""
     return 1 - exact(run.step_size_at(t)) * exact(run.weight_decay)
 
 
 class Assumption(ABC):
-    """Something the losses are assumed to satisfy on the domain."""
+    """An assumption on the losses over the domain."""
 
     parts: "tuple[Assumption, ...]" = ()
-    """The assumptions that it combines, if any."""
+    """The assumptions that this one combines, if any."""
     claim: ClassVar[str] = "chien_li/theorem_3_1/gdp/one_step"
     """Key of the ledger's claim that bounds the divergence under this assumption."""
 
     def __new__(cls, *_: object, **__: object) -> Self:
-        """An object without its fields, of a class that says what is assumed."""
+        """Create an instance; an `InputError` for an abstract class."""
         if isabstract(cls):
             raise InputError(f"An assumption needs its kind, got {cls.__name__}(...); write for example Smooth(1.0).")
         return super().__new__(cls)
 
     @abstractmethod
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
-        """The expansion of the update from iterate t to t + 1, whose batch holds the sample that differs or not.
+        """The expansion of the update of step t; ``differs`` says whether its batch holds the differing sample.
 
         Raises:
-            InputError: the run's step size is outside what the assumption allows.
+            InputError: the assumption does not allow the step size.
         """
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
-        """The expansion of an update of two copies of one run, over batches of ``low`` to ``high`` samples.
+        """The expansion of an update on the same data, valid for all batches of ``low`` to ``high`` samples.
 
-        The sum of the gradients is divided by ``run.batch_at(t)`` whatever the size. Where nothing better is known:
-        z + 2 eta K high / b, by clipping; the first z less by weight decay.
+        The sum of the gradients is divided by b = ``run.batch_at(t)`` for every size. The default
+        (1 - eta lambda) z + 2 eta K high / b follows from clipping.
         """
         return Clipped().over_sizes(run, t, low, high)
 
     def expansive(self, run: NoisySGD) -> bool:
-        """Tell whether every e(z) >= z + e(0): then distances never shrink by themselves."""
+        """Tell whether every e(z) >= z + e(0), so that distances never shrink without a shift."""
         return not run.weight_decay and all(part.expansive(run) for part in self.parts)
 
     @property
     @abstractmethod
     def statement(self) -> str:
-        """The assumption in words, for the reader of a bound."""
+        """The assumption in words."""
 
 
 def described_assumption(assumption: object) -> Assumption:
-    """The assumption itself, or an `InputError` where it is none."""
+    """The argument if it is an assumption, else an `InputError`."""
     if not isinstance(assumption, Assumption):
         remedy = "for example Smooth(1.0)"
         if callable(getattr(assumption, "assumption", None)):
@@ -100,13 +101,13 @@ def described_assumption(assumption: object) -> Assumption:
 
 
 class Modulus(Assumption, Increasing):
-    """A modulus of continuity omega of every per-sample gradient, over distances inside the domain; omega(0) = 0."""
+    """A modulus of continuity omega of every per-sample gradient on the domain, with omega(0) = 0."""
 
     parts: "tuple[Modulus, ...]" = ()
 
     @property
     def linear(self) -> arb | None:
-        """L where omega(z) = L z for every z, else None."""
+        """L if omega(z) = L z for every z, else None."""
         return None
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
@@ -122,9 +123,9 @@ class Modulus(Assumption, Increasing):
 @teaches()
 @dataclass(frozen=True)
 class Holder(Modulus):
-    """Gradients are (L, lambda)-Hoelder: omega(z) = L z^lambda, 0 < lambda <= 1.
+    """(L, lambda)-Hoelder gradients: omega(z) = L z^lambda, 0 < lambda <= 1.
 
-    L is in gradient / length^lambda. Source: Chien & Li 2025, Definition 2.5.
+    The unit of L is gradient / length^lambda. Source: Chien & Li 2025, Definition 2.5.
 
     >>> float(Holder(2.0, 0.5).value(np.array(4.0)))
     4.0
@@ -140,7 +141,7 @@ class Holder(Modulus):
         object.__setattr__(self, "lam", lam)
 
     def value(self, z: Array) -> Array:
-        return self.L * np.power(z, self.lam) if self.L else np.zeros_like(z)  # at infinity, too
+        return self.L * np.power(z, self.lam) if self.L else np.zeros_like(z)  # also at infinity
 
     def slope(self, z: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -167,7 +168,7 @@ class Holder(Modulus):
 @teaches()
 @dataclass(frozen=True)
 class Smooth(Holder):
-    """Gradients are L-Lipschitz: omega(z) = L z."""
+    """L-Lipschitz gradients: omega(z) = L z."""
 
     lam: float = 1.0
     claim: ClassVar[str] = "chien_li/theorem_3_1/direct/smooth"
@@ -180,7 +181,7 @@ class Smooth(Holder):
 @teaches()
 @dataclass(frozen=True)
 class Clipped(Modulus):
-    """Nothing but clipping: two clipped gradients differ by at most 2 K."""
+    """Clipping alone: two clipped gradients differ by at most 2 K."""
 
     claim: ClassVar[str] = "chien_li/theorem_3_1/direct/clipped"
 
@@ -201,9 +202,9 @@ class Clipped(Modulus):
 @teaches()
 @dataclass(frozen=True)
 class Tabulated(Modulus):
-    """omega known at some distances: omega(z) = values[i] for distances[i-1] < z <= distances[i].
+    """A modulus known at some distances: omega(z) = values[i] for distances[i-1] < z <= distances[i].
 
-    The step function is what follows from monotonicity alone; past the last distance only clipping is used.
+    The step function uses monotonicity alone; past the last distance only clipping applies.
     ``distances`` (lengths, increasing) and ``values`` (gradients, nondecreasing) have the same shape (k,).
     """
 
@@ -263,7 +264,7 @@ class Tabulated(Modulus):
 
 class _OfParts(Assumption):
     _takes: ClassVar[tuple[type | tuple[type, ...], str]]
-    """The types of the parts, and these in words."""
+    """The allowed types of the parts, and their description."""
 
     def __init__(self, *parts: Assumption) -> None:
         types, words = self._takes
@@ -276,7 +277,7 @@ class _OfParts(Assumption):
 @teaches()
 @dataclass(frozen=True, init=False)
 class Sum(_OfParts, Modulus):
-    """The loss is a sum, and omega the sum of the parts' moduli."""
+    """A sum of losses: omega is the sum of the moduli of the parts."""
 
     parts: tuple[Modulus, ...]
 
@@ -299,12 +300,13 @@ class Sum(_OfParts, Modulus):
 @teaches()
 @dataclass(frozen=True, init=False)
 class Blocks(_OfParts, Modulus):
-    """The gradient consists of blocks, for example one a layer, and each changes by at most its part's modulus.
+    """A gradient of blocks, for example one per layer, each with its own modulus.
 
-    If |g_j(x) - g_j(y)| <= omega_j(|x - y|), |x - y| the distance of all parameters, then omega = (sum_j omega_j^2)^.5
-    is a modulus of g = (g_1, ..., g_m). For omega_j(r) = L_j r^(lambda_j) it is concave if, with the least order p and
-    the greatest q, q <= 1/2, or p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2. Elsewhere the shift program wants concave
-    pieces: the roots of the two groups of orders, up to 1/2 and above, are added, which is never less.
+    If |g_j(x) - g_j(y)| <= omega_j(|x - y|), with |x - y| the distance of all parameters, then g = (g_1, ...,
+    g_m) has the modulus omega = (sum_j omega_j^2)^.5. For omega_j(r) = L_j r^(lambda_j) with smallest order p
+    and largest q, it is concave if q <= 1/2, p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2. Otherwise, since the
+    shift program needs concave pieces, the roots of the orders up to 1/2 and of those above are added, an
+    upper bound.
 
     >>> float(Blocks(Holder(3.0, 1.0), Holder(4.0, 1.0)).value(np.array(2.0)))
     10.0
@@ -316,7 +318,7 @@ class Blocks(_OfParts, Modulus):
 
     @cached_property
     def groups(self) -> tuple[tuple[Holder | Tabulated, ...], ...]:
-        """Parts whose root of the sum of squares is concave between the knots; the groups are added."""
+        """Groups of parts whose root sum of squares is concave between the knots; omega is their sum."""
         orders = [_order(part) for part in self.parts]
         least, most, half = min(orders), max(orders), Fraction(1, 2)
         if most <= half or least >= half or 8 * least * most >= (2 * least + 2 * most - 1) ** 2:
@@ -361,7 +363,7 @@ def _values(group: tuple[Modulus, ...], z: Array) -> Array:
 
 
 def _root(values: Array) -> Array:
-    """Root of the sum of squares along the last axis; scaled, so that no square overflows or vanishes."""
+    """Root of the sum of squares along the last axis, scaled to avoid overflow and underflow."""
     most = values.max(axis=-1)
     known = (most > 0) & np.isfinite(most)
     scaled = values / np.where(known, most, 1.0)[..., None]
@@ -371,7 +373,7 @@ def _root(values: Array) -> Array:
 
 
 def _slope(group: tuple[Modulus, ...], z: Array) -> Array:
-    """The right derivative: the slopes weighted by the values, and at 0 the root of the sum of their squares."""
+    """Right derivative of the root: slopes weighted by values; at 0, the root of the sum of squared slopes."""
     values = _values(group, z)
     slopes = np.stack([np.asarray(part.slope(z)) for part in group], axis=-1)
     root = _root(values)
@@ -383,7 +385,7 @@ def _slope(group: tuple[Modulus, ...], z: Array) -> Array:
 
 
 class _UpdateMap(Assumption):
-    """The update map is |1 - eta h|-Lipschitz for a curvature h in [m, L], and no loss is clipped."""
+    """An update map, without clipping, with Lipschitz constant max |1 - eta h| over curvatures h in [m, L]."""
 
     L: float
     _kind: ClassVar[str]
@@ -403,17 +405,14 @@ class _UpdateMap(Assumption):
         return Affine(self._factor(run, t, size, size), _sensitivity(run, t, differs=differs))
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
-        """Not above max(1 - h m, h' L - 1) z, h and h' of the least and the greatest batch: convex in the size.
-
-        A large batch takes a step beyond 2 / L; clipping bounds how far iterates move from each other.
-        """
+        """The line through 0 with slope `_factor`, and the minimum with `Clipped` if the slope exceeds 1."""
         line = Affine(factor := self._factor(run, t, low, high), arb(0))
         return line if factor <= 1 else LeastOf((line, super().over_sizes(run, t, low, high)))
 
     def _factor(self, run: NoisySGD, t: int, low: int, high: int) -> arb:
-        """max(k - h m, h' L - k), k = 1 - eta lambda and h, h' the weights of the least and the greatest batch.
+        """max(k - h m, h' L - k) with k = 1 - eta lambda and weights h, h' of the smallest and largest batch.
 
-        All of |k - h c| for a curvature c in [m, L] of a batch between these; convex in the size.
+        It bounds |k - w c| for every curvature c in [m, L] and every weight w between h and h'.
         """
         stays, eta = _kept(run, t), exact(run.step_size_at(t)) / run.batch_at(t)
         return (stays - eta * low * exact(self._least)).max(eta * high * exact(self.L) - stays)
@@ -422,14 +421,14 @@ class _UpdateMap(Assumption):
 @teaches()
 @dataclass(frozen=True)
 class Convex(_UpdateMap):
-    """Losses are convex, L-smooth and K-Lipschitz, and eta <= 2/L: e(z) = z + 2 eta K / b.
+    """Convex, L-smooth and K-Lipschitz losses with eta <= 2/L: e(z) = z + 2 eta K / b.
 
-    With weight decay lambda it is c z + 2 eta K / b, c = max(1 - eta lambda, eta (lambda + L) - 1): decay outside of
-    the clip makes a contraction of it. Source: Chien & Li 2025, Lemma 3.4; docs/proofs/expansions.md.
+    With weight decay lambda, outside the clip, e(z) = c z + 2 eta K / b, c = max(1 - eta lambda, eta (lambda
+    + L) - 1). Source: Chien & Li 2025, Lemma 3.4; docs/proofs/expansions.md.
 
     Attributes:
         L: smoothness, gradient / length.
-        origin: where L comes from, in words; empty where it is just assumed.
+        origin: source of L in words; empty if it is assumed.
     """
 
     L: float
@@ -451,10 +450,10 @@ class Convex(_UpdateMap):
 @teaches()
 @dataclass(frozen=True)
 class StronglyConvex(_UpdateMap):
-    """Losses are m-strongly convex, L-smooth and K-Lipschitz, and eta <= 2/L.
+    """m-strongly convex, L-smooth and K-Lipschitz losses with eta <= 2/L.
 
-    e(z) = c z + 2 eta K / b with c = max(1 - eta m, eta L - 1): all of |1 - eta h| for a curvature h in
-    [m, L]. Sharper than Lemma 3.4 of Chien & Li 2025, which stops at eta <= 1/L.
+    e(z) = c z + 2 eta K / b, where c = max(1 - eta m, eta L - 1) bounds |1 - eta h| for every curvature h in
+    [m, L]. Sharper than Lemma 3.4 of Chien & Li 2025, which requires eta <= 1/L.
     """
 
     L: float
@@ -482,7 +481,7 @@ class StronglyConvex(_UpdateMap):
 @teaches()
 @dataclass(frozen=True, init=False)
 class Minimum(_OfParts):
-    """All parts hold at once, and each update expands by the least of them."""
+    """Assumptions that all hold; each update has the least of their expansions."""
 
     parts: tuple[Assumption, ...]
 
@@ -500,12 +499,12 @@ class Minimum(_OfParts):
 
 
 Size = int | tuple[int, ...]
-"""Number of samples in a batch, or one number a step."""
+"""Number of samples in a batch, or one number per step."""
 
 
 @dataclass(frozen=True)
 class Sized(Assumption):
-    """An assumption, for Poisson batches that have, without the sample that differs, ``low`` to ``high`` samples."""
+    """An assumption for Poisson batches of ``low`` to ``high`` samples, not counting the differing one."""
 
     inner: Assumption
     low: Size
@@ -535,7 +534,7 @@ KINDS: Final[Mapping[str, tuple[Callable[..., Assumption], tuple[str, ...]]]] = 
     "blocks": (Blocks, ("parts",)),
     "minimum": (Minimum, ("parts",)),
 }
-"""Every assumption by the name that run files and certificates give it, and its fields."""
+"""Every assumption and its fields, by its name in run files and certificates."""
 
 
 @teaches()
@@ -545,7 +544,7 @@ class Measured:
 
     Attributes:
         assumption: the assumption with the measured constants in it.
-        conditional_on: what a number made from it is conditional on, in one sentence.
+        conditional_on: the condition of every number computed from it, in one sentence.
     """
 
     assumption: Assumption

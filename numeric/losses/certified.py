@@ -1,8 +1,9 @@
-"""Constants of losses that are known in closed form, so that a bound for them rests on no measurement.
+"""Closed-form constants of losses, for bounds that rest on no measurement.
 
-With features of norm at most r (a constant feature for the bias included), k classes and logits f = W x, softmax
-cross-entropy has per-sample gradients of norm at most sqrt(2) r and smoothness r^2 / 2; the logistic loss of one logit
-has r and r^2 / 4. For logits f = W2 phi(W1 x + b1) + b2 on a ball, with |phi'| <= p and |phi''| <= c,
+For features of norm at most r (including a constant feature for the bias) and logits f = W x, softmax
+cross-entropy has per-sample gradients of norm at most sqrt(2) r and smoothness r^2 / 2; for the logistic loss
+of one logit, these are r and r^2 / 4. For logits f = W2 phi(W1 x + b1) + b2 on a ball, with |phi'| <= p and
+|phi''| <= c,
 
     |J|^2 <= |phi|^2 + 1 + (p |W2| r)^2,  H <= (c |W2| r^2 + sqrt((c |W2| r^2)^2 + 4 (p r)^2)) / 2,
 
@@ -25,19 +26,19 @@ from lastiterate.numeric.run import NoisySGD
 
 @dataclass(frozen=True)
 class LossConstants:
-    """The assumption that every per-sample loss meets if its features are as short as stated.
+    """Constants of every per-sample loss that meets the conditions in ``statement``.
 
     Attributes:
-        lipschitz: upper bound of the norm of a per-sample gradient; a clip norm at least this never acts.
-        smoothness: upper bound of the Lipschitz constant of a per-sample gradient, L.
-        strong_convexity: lower bound m of the curvature; 0 for a convex loss, -inf for one that is not.
-        statement: what the constants rest on, in words.
-        linear_score: whether the loss depends on one linear score of the sample, so that clipping its gradients gives
-            those of another convex loss (claim ours/clipped_scores/convex).
-        radius: of the ball of parameters on which they hold, a length; inf: everywhere.
-        any_sample: whether they hold for every sample that the statement admits, and not for those at hand alone.
-        input_norm: greatest norm of an input for which they hold; inf where the statement says another set.
-        loss: of the outputs, "cross_entropy" or "logistic", times ``scale``; empty where the statement says it alone.
+        lipschitz: upper bound of the norm of a per-sample gradient; a clip norm of at least this never acts.
+        smoothness: upper bound L of the Lipschitz constant of a per-sample gradient.
+        strong_convexity: lower bound m of the curvature; 0 for a convex loss, -inf for a nonconvex one.
+        statement: the conditions of the constants, in words.
+        linear_score: whether the loss depends on one linear score of the sample: then its clipped gradients
+            are those of another convex loss (claim ours/clipped_scores/convex).
+        radius: radius of the ball of parameters on which they hold, a length; inf for all parameters.
+        any_sample: whether they hold for every sample that the statement admits, not only for those at hand.
+        input_norm: largest norm of an input for which they hold; inf if the statement gives another set.
+        loss: "cross_entropy" or "logistic", of the outputs, times ``scale``; empty if only the statement says it.
     """
 
     lipschitz: float
@@ -54,18 +55,17 @@ class LossConstants:
 
     @staticmethod
     def unknown(why: str) -> "LossConstants":
-        """Infinite constants, and why there are no others."""
+        """Infinite constants, with the reason ``why`` as the statement."""
         return LossConstants(inf, inf, -inf, why, radius=inf, any_sample=True)
 
     def assumption(self, run: NoisySGD) -> Assumption:
-        """The strongest assumption that these constants prove for a run; clipping alone where none is finite.
+        """The strongest assumption that these constants prove for a run; `Clipped` if smoothness is infinite.
 
-        The domain must lie in the ball. Of every domain in it diameter / 2 <= radius is true, and enough for the ball
-        around the same centre, onto which this package projects; of a domain elsewhere the caller must know it.
+        The domain must lie in the ball. The check diameter / 2 <= radius suffices for a ball with the same
+        centre, onto which this package projects; for any other domain the caller must ensure it.
 
         Raises:
-            InputError: the ball is too small for the domain, or the constants are about the samples at hand alone,
-                while adjacent data hold another one.
+            InputError: the ball is too small for the domain, or the constants hold only for the samples at hand.
         """
         if not isfinite(self.smoothness):
             return Clipped()
@@ -91,13 +91,13 @@ class LossConstants:
 def logistic_regression(
     feature_norm: float, *, scale: float = 1.0, l2: float = 0.0, parameter_norm: float = inf
 ) -> LossConstants:
-    """Constants of scale * log(1 + exp(-y w.x)) + l2/2 |w|^2, y = +-1: upper bounds; the strong convexity is l2.
+    """Upper bounds of the constants of scale * log(1 + exp(-y w.x)) + l2/2 |w|^2, y = +-1; l2-strongly convex.
 
     Args:
-        feature_norm: greatest norm of the features of any possible sample, the constant one included.
+        feature_norm: largest norm of the features of any possible sample, the constant feature included.
         scale: factor of the loss.
         l2: weight of the regulariser, at least 0.
-        parameter_norm: greatest |w| on the domain; needed where l2 > 0: the Lipschitz constant holds there alone.
+        parameter_norm: largest |w| on the domain; needed if l2 > 0, as the Lipschitz constant depends on it.
 
     >>> logistic_regression(2.0).smoothness
     1.0
@@ -108,7 +108,7 @@ def logistic_regression(
 def softmax_regression(
     feature_norm: float, *, scale: float = 1.0, l2: float = 0.0, parameter_norm: float = inf
 ) -> LossConstants:
-    """Constants of scale * cross-entropy of the logits W x, plus l2/2 |W|^2. Arguments as `logistic_regression`.
+    """Constants of scale * cross-entropy of the logits W x, plus l2/2 |W|^2; arguments of `logistic_regression`.
 
     >>> softmax_regression(2.0).smoothness
     2.0
@@ -119,9 +119,9 @@ def softmax_regression(
 
 
 def linear_score(feature_norm: float, *, slope: float, curvature: float, name: str) -> LossConstants:
-    """Constants of phi(w.x) with convex phi, of one linear score, from upper bounds of |phi'| and of phi''.
+    """Constants of phi(w.x) for a convex phi, from upper bounds of |phi'| and phi''.
 
-    The slope may be inf, as for the squared error. Other arguments as `logistic_regression`.
+    The slope may be inf, as for the squared error. Other arguments as for `logistic_regression`.
 
     >>> linear_score(3.0, slope=inf, curvature=2.0, name="squared error").smoothness
     18.0
@@ -170,15 +170,15 @@ def two_layer(
     activation: str,
     scale: float = 1.0,
 ) -> LossConstants:
-    """Constants of scale * cross-entropy of W2 phi(W1 x + b1) + b2 with respect to all parameters: upper bounds.
+    """Upper bounds of the constants of scale * cross-entropy of W2 phi(W1 x + b1) + b2 in all parameters.
 
     Args:
-        feature_norm: greatest norm of (x, 1) over all possible samples.
-        first_norm: greatest spectral norm of (W1, b1) on the domain: at its centre plus the radius.
-        second_norm: greatest spectral norm of W2 on the domain.
-        radius: of the domain, a ball of parameters.
+        feature_norm: largest norm of (x, 1) over all possible samples.
+        first_norm: largest spectral norm of (W1, b1) on the domain, that at its centre plus the radius.
+        second_norm: largest spectral norm of W2 on the domain.
+        radius: radius of the domain, a ball of parameters.
         hidden: number of hidden units.
-        activation: one of `lastiterate.numeric.losses.activations.SMOOTH`.
+        activation: a key of `lastiterate.numeric.losses.activations.SMOOTH`.
         scale: factor of the loss.
     """
     if activation not in SMOOTH:
@@ -203,7 +203,7 @@ def two_layer(
             strong_convexity=-inf,
             statement=f"{activation} network of two layers with softmax cross-entropy, features with the constant one "
             f"of norm at most {feature_norm:g}, on a domain with |(W1, b1)| <= {first_norm:g}, |W2| <= {second_norm:g}",
-            radius=min(positive("radius", radius), first_norm, second_norm),  # no larger ball is in that set
+            radius=min(positive("radius", radius), first_norm, second_norm),  # no larger ball fits
             any_sample=True,
             input_norm=feature_norm,
         )

@@ -1,8 +1,8 @@
 """Expansions: the largest distance e(z) after one update of two coupled runs at distance z.
 
 If ``|x - y| <= z`` then ``|psi(x) - psi'(y)| <= e(z)`` for the updates psi, psi' on two adjacent data sets.
-Every expansion is nondecreasing, e(0) is the sensitivity of one step, and it answers the same questions: its
-float value (relative error below `ULPS` units in the last place), its right slope, an enclosure, and the
+Every expansion is nondecreasing, and e(0) is the sensitivity of one step. An expansion provides its float
+value (relative error below `ULPS` units in the last place), its right derivative, an enclosure, and the
 points between which it is concave.
 """
 
@@ -22,62 +22,62 @@ if TYPE_CHECKING:
     from lastiterate.numeric.losses.assumptions import Modulus
 
 ULPS = 64
-"""Error of `UpdateExpansion.value` in units in the last place; numpy's vectorised pow is within 4."""
+"""Bound on the error of `UpdateExpansion.value` in units in the last place; numpy's pow is within 4."""
 
 
 class Increasing(ABC):
-    """A nondecreasing function of a distance, piecewise concave."""
+    """A nondecreasing, piecewise concave function of a distance."""
 
     parts: "tuple[Increasing, ...]" = ()
-    """The expansions that it combines, if any."""
+    """The functions that this one combines, if any."""
 
     @abstractmethod
     def value(self, z: Array) -> Array:
-        """The value at z, elementwise, in floats; infinite where nothing is known."""
+        """The value at z in floats, elementwise; infinite if no bound is known."""
 
     @abstractmethod
     def slope(self, z: Array) -> Array:
-        """The right derivative, elementwise; infinite where the function is vertical."""
+        """The right derivative at z, elementwise; infinite if the function is vertical there."""
 
     @abstractmethod
     def ball(self, z: arb) -> arb:
-        """An enclosure over the ball z; not finite where the function is infinite."""
+        """An enclosure over the ball z; not finite if the function is infinite there."""
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """Points between which it is concave (it may jump up just after a knot)."""
+        """Points between which the function is concave; it may jump up just after one."""
         return tuple(sorted({knot for part in self.parts for knot in part.knots}))
 
     @property
     def concave(self) -> bool:
-        """Tell whether it is concave on z >= 0: then stationary paths suffice."""
+        """Tell whether the function is concave on z >= 0, so that stationary paths suffice."""
         return all(part.concave for part in self.parts)
 
 
 class UpdateExpansion(Increasing):
-    """One update's worst expansion e of a distance."""
+    """The worst-case expansion e of a distance in one update."""
 
     parts: "tuple[UpdateExpansion, ...]" = ()
     sensitivity: arb
-    """e(0), enclosed: how far one update on adjacent data moves equal iterates, a length."""
+    """Enclosure of e(0), a length: the distance of equal iterates after one update on adjacent data."""
 
     @abstractmethod
     def plus(self, step: arb) -> "UpdateExpansion":
-        """e(z) + step: what copies of one run do, and a move of at most ``step`` of one of them."""
+        """The expansion e(z) + ``step``, if one of two copies of a run also moves by at most ``step``."""
 
     def affine_on(self, diameter: float) -> tuple[arb, arb] | None:  # noqa: ARG002
-        """(c, s) where e(z) = c z + s for every z in [0, diameter], else None."""
+        """The pair (c, s) if e(z) = c z + s for every z in [0, diameter], else None."""
         return None
 
     @property
     def expansive(self) -> bool:
-        """Tell whether e(z) >= z + e(0) for every z, as far as its parts show it."""
+        """Tell whether the parts show that e(z) >= z + e(0) for every z."""
         return all(part.expansive for part in self.parts)
 
 
 @dataclass(frozen=True)
 class Affine(UpdateExpansion):
-    """e(z) = c z + s: an update map that is c-Lipschitz. ``contraction`` and ``sensitivity`` enclose c and s."""
+    """e(z) = c z + s of a c-Lipschitz update map; ``contraction`` and ``sensitivity`` enclose c and s."""
 
     contraction: arb
     sensitivity: arb
@@ -106,9 +106,9 @@ class Affine(UpdateExpansion):
 class ModulusExpansion(UpdateExpansion):
     """e(z) = kept z + weight min(omega(z), 2 K) + sensitivity.
 
-    The samples that both runs share drift apart by their modulus, capped by the clip norm K; ``weight`` is the step
-    size times their share of the batch. The one that differs, where it is in the batch, adds at most 2 eta K / b.
-    ``kept`` is what weight decay leaves of an iterate, in [0, 1].
+    Gradients of shared samples differ by at most their modulus, capped at twice the clip norm K; ``weight``
+    is the step size times the fraction of shared samples in the batch. A differing sample in the batch adds
+    at most 2 eta K / b. ``kept`` in [0, 1] is the factor of weight decay.
     """
 
     modulus: "Modulus"
@@ -158,20 +158,20 @@ class ModulusExpansion(UpdateExpansion):
 
 @dataclass(frozen=True)
 class LeastOf(UpdateExpansion):
-    """The least of several expansions that all hold for the same run."""
+    """The minimum of several expansions that all hold for the same run."""
 
     parts: tuple[UpdateExpansion, ...]
 
     @cached_property
     def sensitivity(self) -> arb:  # type: ignore[override]
-        """The least of the parts'."""
+        """The least sensitivity of the parts."""
         return reduce(arb.min, (part.sensitivity for part in self.parts))
 
     def plus(self, step: arb) -> "LeastOf":
         return LeastOf(tuple(part.plus(step) for part in self.parts))
 
     def affine_on(self, diameter: float) -> tuple[arb, arb] | None:
-        """That of the least part, where one part is certainly the least: all parts agree at 0."""
+        """The line (c, s) of the part that is certainly the least, else None; all parts agree at 0."""
         affine = [(part.affine_on(diameter), part) for part in self.parts]
         known = [(line, part) for line, part in affine if line is not None]
         if not known:
@@ -194,7 +194,7 @@ class LeastOf(UpdateExpansion):
 
 @dataclass(frozen=True)
 class PowerDrift:
-    """g(z) = z + min(weight z^order, cap), 0 < order <= 1, distances in units of the noise."""
+    """The drift g(z) = z + min(weight z^order, cap), 0 < order <= 1, for distances in units of the noise."""
 
     weight: float
     order: float
@@ -205,7 +205,7 @@ class PowerDrift:
         return np.asarray(x + np.minimum(self.weight * x**self.order, self.cap))
 
     def inverse(self, y: Array) -> Array:
-        """h(y), rounded down: g(h(y)) <= y."""
+        """The inverse h(y), rounded down: g(h(y)) <= y."""
         if self.weight == inf:
             x = np.zeros_like(y)
         elif self.order == 1 or self.weight == 0:
@@ -225,7 +225,7 @@ class PowerDrift:
         return np.asarray(np.maximum(x, (y - self.cap) * (1 - 1e-15)))
 
     def slope(self, x: Array) -> Array:
-        """g'(x) where x > 0; 1 at 0, where a path has nothing left to hide."""
+        """g'(x) for x > 0, and 1 at 0, where a path has nothing left to hide."""
         if self.weight == inf:
             return np.ones_like(x)
         free = (x > 0) & (self.weight * x**self.order < self.cap)
@@ -233,5 +233,5 @@ class PowerDrift:
 
     def _steepness(self, x: Array) -> Array:
         safe = np.where(x > 0, x, 1.0)
-        with np.errstate(over="ignore"):  # as steep as it gets
+        with np.errstate(over="ignore"):  # infinite near 0
             return np.asarray(self.weight * self.order * safe ** (self.order - 1))

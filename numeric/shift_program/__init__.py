@@ -1,1 +1,1 @@
-"""The scalar optimal-control problem behind every bound, and what solves it."""
+"""The scalar optimal-control problem behind every bound, and its solvers."""

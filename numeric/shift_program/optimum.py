@@ -1,16 +1,16 @@
-"""The cheapest path that can be found for a run, with its certified cost.
+"""The cheapest path found for a run, with its certified cost.
 
-Every candidate is feasible, so the least of them is a valid bound, whichever route found it:
+Every candidate is feasible, so the cheapest of them is a valid bound, whichever route found it:
 
-    composition               z stays at 0; nothing beats it from z = 0 where e(z) >= z + e(0)
+    composition               z stays at 0; optimal from z = 0 for equal steps with e(z) >= z + e(0)
     one last step             from the whole domain: e(D)^2, not D^2, since the noise comes after a gradient step
     closed form               affine expansion, exact optimum, O(1)                        (`best_window`)
     taut string               affine expansion; cyclic or schedules, exact optimum         (`taut_string`)
     stationary shooting       constant program, concave expansion, finite diameter         (`search.shoot`)
-    value iteration           the rest: other schedules, moduli with convex kinks          (`search.search`)
+    value iteration           all others: other schedules, moduli with convex kinks        (`search.search`)
 
-The closed form costs (s V + Delta)^2 / W with V = sum c^-j, W = sum c^-2j over j = 1..w, where it is feasible. Its
-least over w is near c^w = 1 + Delta (c - 1) / s, or w = Delta / s at c = 1.
+If feasible, the closed form costs (s V + Delta)^2 / W with V = sum c^-j, W = sum c^-2j over j = 1..w. Its
+minimum over w is near c^w = 1 + Delta (c - 1) / s, or w = Delta / s at c = 1.
 
 Source: docs/proofs/affine_windows.md; claims chien_li/theorem_3_1/*, theorem_3_7/*.
 """
@@ -34,9 +34,9 @@ _NARROWER, _FOLLOWED, _ROUNDED = 0.9, 20_000, 1e-9
 
 @dataclass(frozen=True)
 class Optimum:
-    """A feasible path of ``program``, an enclosure of its cost (in units of the noise), and the route that found it.
+    """A feasible path of ``program``, an enclosure of its cost mu^2, and the route that found it.
 
-    ``proved`` where a closed form shows that no path of the program costs less.
+    ``proved`` tells whether an exact solution shows that no path of the program costs less.
     """
 
     cost: arb
@@ -47,10 +47,10 @@ class Optimum:
 
 
 def optimum(program: ShiftProgram) -> Optimum:
-    """Find a cheap path; its cost is a valid bound, whatever the optimum is."""
+    """Find a cheap path; its cost is a valid bound even if the path is not optimal."""
     with precision():
         path = program.composed_path()
-        # In the last steps of a run what is there already has to be hidden, too.
+        # The last steps of a run must also hide the initial distance.
         cost = program.cost(path) if program.initial else program.composition()
         found = Optimum(cost, path, "composition")
         others, proved = _constant(program) if program.constant else _varying(program)
@@ -61,7 +61,7 @@ def optimum(program: ShiftProgram) -> Optimum:
 
 
 def hide_initial(program: ShiftProgram) -> Optimum:
-    """Find a path for a program that starts with a distance: `optimum`, or a straight line if that costs less."""
+    """Find a path for a program with an initial distance: `optimum`, or a straight line if it costs less."""
     found, steps = optimum(program), program.steps
     if steps == 1 or found.proved or program.expansion(0).affine_on(program.diameter) is not None:
         return found
@@ -74,7 +74,7 @@ def hide_initial(program: ShiftProgram) -> Optimum:
 
 
 def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
-    """The candidates besides composition, and whether the cheapest of them all is the optimum."""
+    """Candidates other than composition, and whether the cheapest of all is optimal."""
     expansion, steps, diameter = program.expansion(0), program.steps, program.diameter
     noise = exact(program.noise_at(0))
     affine = expansion.affine_on(diameter)
@@ -83,7 +83,7 @@ def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
     if last.is_finite():
         path = Path(steps - 1, program.reach(steps - 1), np.array([upper(last.sqrt() * noise)]))
         found.append(Optimum(last, path, "one last step"))
-    if affine is not None and affine[0] > 0:  # where c = 0 the last step is all there is
+    if affine is not None and affine[0] > 0:  # if c = 0, only the last step matters
         starts = [(program.initial, affine_window(*affine, exact(program.initial), steps))]
         if isfinite(diameter):
             starts.append((diameter, best_window(*affine, diameter, steps)))
@@ -92,8 +92,8 @@ def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
                 path = best.path(affine[0], steps, distance)
                 found.append(Optimum(best.cost / noise**2, path, "closed form"))
     elif program.expansive and steps * upper(expansion.sensitivity) <= 4 * diameter:
-        # Where e(z) >= z + s, w steps from distance Delta cost (Delta + w s)^2 / w or more: that is 4 D s from D, and
-        # T s^2 where Delta is the sum over earlier steps. Composition costs no more.
+        # If e(z) >= z + s, w steps from distance Delta cost at least (Delta + w s)^2 / w: 4 D s for Delta = D, and
+        # T s^2 for Delta = (T - w) s, the least tracked distance. Composition costs no more.
         return found, True
     elif isfinite(diameter) and expansion.concave and program.expansive:
         shifts = shoot(expansion, diameter, steps)
@@ -105,7 +105,7 @@ def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
 
 
 def _periodic(program: ShiftProgram, met: range) -> list[Optimum] | None:
-    # The lines at 0 lie above e where e is concave: what they give is a feasible path even where it is not optimal.
+    # The lines at 0 lie above a concave e, so their path is feasible, though not always optimal.
     free, into = program.expansion(met[0] + 1).affine_on(0.0), program.expansion(met[0]).affine_on(0.0)
     if free is None or into is None or free[1] != 0:
         return None
@@ -127,9 +127,9 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
         if inside is not None:
             return inside, True
         exactly = (program.expansion(met[0] + k).affine_on(program.diameter) for k in (0, 1))
-        # Not all of very many starts are tried.
+        # The path is not proved optimal: with very many participations, not every start is tried.
         return periodic if all(line is not None for line in exactly) else periodic + _searched(program), False
-    # The line at 0 lies above e where e is concave: its taut string is a feasible path even where it is not optimal.
+    # The line at 0 lies above a concave e, so its taut string is feasible, though not always optimal.
     path = _string(program, 0.0, program.tracked[:-1])
     found = [] if path is None else [Optimum(program.cost(path), path, "taut string")]
     if all(program.expansion(t).affine_on(program.diameter) is not None for t in range(program.steps)):
@@ -141,7 +141,7 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
 
 
 def _string(program: ShiftProgram, widest: float, tracked: Array) -> Path | None:
-    """The taut string of the lines of all steps up to a distance; None where a step has no line."""
+    """The taut string of all steps, if each is affine up to the distance ``widest``; else None."""
     lines = list(takewhile(bool, (program.expansion(t).affine_on(widest) for t in range(program.steps))))
     if len(lines) < program.steps:
         return None
@@ -150,10 +150,10 @@ def _string(program: ShiftProgram, widest: float, tracked: Array) -> Path | None
 
 
 def _inside(program: ShiftProgram, found: list[Optimum]) -> list[Optimum] | None:
-    """Candidates of which one is the optimum if that stays where all expansions are affine; None where it may not.
+    """Candidates that include an optimum within the affine range of all expansions; None if it may leave it.
 
-    Take the greatest such distance Z for a diameter: then no path costs more. The cheapest one is a path without that
-    diameter, too, where it starts below Z, or is one that is known or composition.
+    With the end Z of that range as the diameter, the optimum costs no more than without. It is a path of the
+    program if it starts below Z; otherwise a candidate or composition that costs no more is optimal.
     """
     top = float(program.tracked.max())
     first, widest = program.expansion(0), top
@@ -176,22 +176,22 @@ def _searched(program: ShiftProgram) -> list[Optimum]:
 
 @dataclass(frozen=True)
 class Window:
-    """A window of w steps: its cost (enclosed), and lam, so that a_j = lam c^-j."""
+    """A window of w = ``length`` steps with shifts a_j = lam c^-j, and its enclosed cost."""
 
     length: int
     cost: arb
     lam: arb
 
     def path(self, c: arb, steps: int, distance: float) -> Path:
-        """The last steps of a run that hide a distance, at contraction c."""
+        """The path of the last steps of a run that hide ``distance`` at contraction c."""
         first, ratio = float(self.lam / c), float(1 / c)
         return Path(steps - self.length, distance, lambda: first * ratio ** np.arange(self.length, dtype=float))
 
 
 def affine_window(c: arb, s: arb, delta: arb, length: int) -> Window | None:
-    """The optimum over ``length`` steps from distance ``delta``, or None where it is not certainly feasible.
+    """The optimum over ``length`` steps from distance ``delta``; None unless certainly feasible.
 
-    c is the contraction or expansion of one step, a ball above 0; the sensitivity s and delta are lengths.
+    The factor c of one step is a ball above 0; the sensitivity s and ``delta`` are lengths.
 
     >>> w = affine_window(arb(1), arb("0.08"), arb(1), 13)
     >>> round(float(w.cost), 6)
@@ -202,13 +202,13 @@ def affine_window(c: arb, s: arb, delta: arb, length: int) -> Window | None:
 
 
 def untested_window(c: arb, s: arb, delta: arb, length: int) -> Window:
-    """The closed form without its feasibility test: no bound where z_t < 0 on the way. Arguments as `affine_window`."""
+    """The closed form without its feasibility test, no bound if some z_t < 0; arguments of `affine_window`."""
     V, W = geometric_sum(1 / c, length), geometric_sum(1 / c**2, length)
     return Window(length, (s * V + delta) ** 2 / W, (s * V + delta) / W)
 
 
 def best_window(c: arb, s: arb, delta: float, steps: int) -> Window | None:
-    """The cheapest feasible window of at most ``steps`` steps, or None; see `affine_window`."""
+    """The cheapest feasible window of at most ``steps`` steps, or None; arguments as for `affine_window`."""
     best: Window | None = None
     for length in _lengths(float(c), float(s), delta, steps):
         found = affine_window(c, s, exact(delta), length)
@@ -218,7 +218,7 @@ def best_window(c: arb, s: arb, delta: float, steps: int) -> Window | None:
 
 
 def _lengths(c: float, s: float, delta: float, steps: int) -> Iterator[int]:
-    """Lengths around the real optimum; floats suffice, since any feasible length gives a valid bound."""
+    """Lengths near the real-valued optimum; floats suffice, since any feasible length gives a valid bound."""
     grow = delta * (c - 1) / s
     if grow <= -1:
         stationary = inf

@@ -1,7 +1,7 @@
-"""The batch of an epoch in which a differing sample costs most, and what it costs there.
+"""The batch of an epoch in which a differing sample costs most, and its cost.
 
-A path that hides the sample of one batch hides that of every other, moved to where that one is met: its cost there
-decides which batches need no search.
+A path that hides the sample of one batch also hides that of any other if it is moved to the steps that use
+it. Its cost there decides which batches need no search.
 
 Source: docs/proofs/cyclic.md; claims ours/cyclic/last_step, chien_li/theorem_3_1/composition and
 chien_li/remarks_3_1/last_step.
@@ -23,13 +23,13 @@ from lastiterate.numeric.shift_program.search import improve
 
 _EPS = float(np.finfo(float).eps)
 _UP = 1 + 2 * ULPS * _EPS
-"""Above the float error of an expansion."""
+"""Factor above the float error of an expansion."""
 
 
 def fixed_routes(
     run: NoisySGD, assumption: Assumption, _order: float | None, _delta: float | None, *, every: bool
 ) -> list[Candidate]:
-    """The cheapest path of the shift program; with ``every`` one last step and composition, too."""
+    """The cheapest path of the shift program; with ``every``, also one last step and composition."""
     program, best = worst_position(run, assumption)
     with precision():
         pair, claim = DominatingPair(upper(best.cost)), run.scheme.claim or assumption.claim
@@ -44,17 +44,17 @@ def fixed_routes(
 
 
 def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram, Optimum]:
-    """The batch of an epoch in which a differing sample costs most, and what it costs.
+    """The program of the batch in which a differing sample costs most, and its optimum.
 
-    Where step size and noise are constant it is the batch of the last step: what hides a sample met k steps
-    before the end hides it k steps later too, and then the state stays at 0 (claim ours/cyclic/last_step).
-    With schedules it may be any batch; one is searched only where the paths of others, moved there and improved, cost
-    more than the greatest optimum found.
+    For constant step size and noise it is the batch of the last step: the path of that batch, moved k steps
+    earlier, hides a sample last used k steps earlier, and the state then stays at 0 (claim
+    ours/cyclic/last_step). With schedules it may be any batch. A batch is searched only if the paths of
+    others, moved there and improved, cost more than the greatest optimum found.
     """
     if run.constant:
         program = ShiftProgram(run, assumption, (run.steps - 1) % run.batches)
         return program, optimum(program)
-    # A later batch is never met.
+    # Batches after the last step are never used.
     start = ShiftProgram(run, assumption)
     programs = [start.at(place) for place in range(min(run.batches, run.steps))]
     last = (run.steps - 1) % run.batches
@@ -66,7 +66,7 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
             composed = np.array([upper(program.composition()) for program in programs])
         ceiling = np.minimum(composed, _moved(programs, first, best.path))
         ceiling[first] = _up(best)
-    # A path that is moved little costs little: places are taken in the order in which they meet the sample.
+    # A short move changes a cost little, so places are visited in the order in which they meet the sample.
     while over := set(np.flatnonzero(ceiling > max(ceiling[list(found)])).tolist()) - set(found):
         place = min(over, key=lambda place: (first - place) % run.batches)
         if not best.proved:
@@ -89,22 +89,22 @@ def _up(found: Optimum) -> float:
 
 
 def _moved(programs: list[ShiftProgram], place: int, path: Path) -> Array:
-    """The cost of the path of one place at each place, moved to where the sample is met; rounded up."""
+    """Cost at each place of the path of ``place``, moved to the steps that use the sample; rounded up."""
     spent = np.zeros(len(programs))
     for t, shift in enumerate(_moved_shifts(programs, place, path)):
         spent += (shift / programs[0].noise_at(t)) ** 2
-    return np.asarray(spent * (1 + (programs[0].steps + 8) * _EPS))  # a term is off by 3 units, the sum by one a term
+    return np.asarray(spent * (1 + (programs[0].steps + 8) * _EPS))  # 3 units of error per term, 1 per addition
 
 
 def move_path(programs: list[ShiftProgram], place: int, other: int, path: Path) -> Path:
-    """The path of one place of the epoch, moved to where the sample of another is met, from its first shift on."""
+    """The path of one place, moved to the steps that use the sample of ``other``, from its first shift on."""
     shifts = np.array([step[other] for step in _moved_shifts(programs, place, path)])
     start = int(np.argmax(shifts > 0))
     return Path(start, float(programs[other].tracked[start]), shifts[start:])
 
 
 def _moved_shifts(programs: list[ShiftProgram], place: int, path: Path) -> Iterator[Array]:
-    """The shifts of each step at each place; the tracked distance bounds that of the runs."""
+    """Shifts of each step at each place for the moved path; the states track the distance until it starts."""
     first, goal, z = programs[0], _states(programs[place], path), np.zeros(len(programs))
     ahead = (place - np.arange(len(programs))) % first.run.batches
     for t in range(first.steps):
@@ -120,7 +120,7 @@ def _moved_shifts(programs: list[ShiftProgram], place: int, path: Path) -> Itera
 
 
 def _states(program: ShiftProgram, path: Path) -> Array:
-    """The states of a path at the times 0..T; infinite before it starts."""
+    """The states of a path at the times 0..T; infinite up to its start."""
     states = np.full(program.steps + 1, np.inf)
     z = np.array([path.distance])
     for t, shift in enumerate(path.shifts[:-1].tolist(), start=path.start):

@@ -1,14 +1,16 @@
 """The shift program: the scalar optimal-control problem behind every bound.
 
-State z_t is the distance that is still to be hidden, control a_t >= 0 the shift spent at step t:
+The state z_t is the distance still to be hidden, and the control a_t >= 0 is the shift spent at step t:
 
     z_{t+1} = max(e_t(z_t) - a_t, 0),   z_T = 0,   cost = sum of a_t^2 / sigma_t^2,
 
-started either at t = 0 with z_0 = 0, or at any tau with z_tau = min(D, D_tau), D the diameter and D_tau the
-forward-tracked distance. *Every* feasible path proves that the last iterates are mu-GDP with mu^2 = cost.
+A path starts at t = 0 with z_0 = 0, or at any tau with z_tau = min(D, D_tau), where D is the diameter and
+D_tau the forward-tracked distance. Every feasible path proves that the last iterates are mu-GDP with mu^2 =
+cost.
 
-Source: docs/proofs/shift_program.md, expansions.md ("Weight decay"), participation.md; Chien & Li 2025, Theorems 3.1
-and 3.7, without their noise splitting; Bok, Su & Altschuler 2024 (claims chien_li/theorem_3_1/direct/* and gdp/*).
+Source: docs/proofs/shift_program.md, expansions.md ("Weight decay"), participation.md; Chien & Li 2025,
+Theorems 3.1 and 3.7, without their noise splitting; Bok, Su & Altschuler 2024 (claims
+chien_li/theorem_3_1/direct/* and gdp/*).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,17 +31,17 @@ from lastiterate.numeric.run import NoisySGD, described_run
 
 _KNOWN = 1 << 15
 _TRACKED = 1 << 16
-"""Longer runs start a path from the diameter, not from a tracked distance."""
+"""Maximum number of steps over which distances are tracked; in longer runs paths start from the diameter."""
 _DOUBLINGS, _SIZES = 100, 64
-"""Doublings of an invariant distance that are tried, and step sizes of a schedule that are looked at."""
+"""Maximum number of doublings of a candidate invariant distance, and of step sizes examined in a schedule."""
 _ABOVE = 1 + 1e-9
 _LONGEST = 100_000
-"""Most steps of a run with an uneven list of uses."""
+"""Maximum number of steps of a run with an uneven list of uses."""
 
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Shifts from ``start`` to the end, hiding ``distance`` there; ``made`` is the shifts or makes them."""
+    """Shifts from step ``start`` to the end that hide ``distance``; ``made`` is the array or a function."""
 
     start: int
     distance: float
@@ -47,7 +49,7 @@ class Path:
 
     @cached_property
     def shifts(self) -> Array:
-        """Shape (T - start,), lengths, to float precision."""
+        """The shifts in floats, lengths of shape (T - start,)."""
         return self.made() if callable(self.made) else self.made
 
 
@@ -58,15 +60,13 @@ class ShiftProgram:
 
     Attributes:
         run: the run; its batches are fixed in advance.
-        assumption: what is assumed of its losses.
-        position: which batch of an epoch holds the sample that differs, from 0; 0 for full batches.
-        skipped: steps at the beginning that are left out; `tail` sets it.
-        initial: a bound of the distance of the runs at the first step that is kept, a length; `tail` sets it. Without
-            such a bound no path is a bound.
+        assumption: the assumption on its losses.
+        position: index, from 0, of the batch of an epoch that holds the differing sample; 0 for full batches.
+        skipped: number of initial steps left out; set by `tail`.
+        initial: upper bound on the distance of the runs at the first step kept, a length; set by `tail`.
 
     Raises:
-        InputError: the assumption does not fit the run, the order of batches is not known, or an epoch has no such
-            batch.
+        InputError: the assumption does not fit the run, the batch order is unknown, or ``position`` is too large.
     """
 
     run: NoisySGD
@@ -83,7 +83,7 @@ class ShiftProgram:
                 f"A shift program needs batches of a known order and size, got sampling={run.sampling!r}; "
                 "call bound instead."
             )
-        # A batch that the run does not have is refused: a sample that is never met costs nothing.
+        # A batch outside the run is refused, since a sample that is never used costs nothing.
         put(self, "position", count("position", self.position, least=0))
         put(self, "skipped", count("skipped", self.skipped, least=0))
         start = within("initial", self.initial, "a distance of at least 0", lambda z: 0 <= z < inf, "0 is the start.")
@@ -96,16 +96,16 @@ class ShiftProgram:
             raise InputError(
                 f"skipped needs to leave one of steps={run.steps}, got skipped={self.skipped}; skip fewer."
             )
-        self.expansion(0)  # an assumption that does not fit the run is refused here
+        self.expansion(0)  # raises if the assumption does not fit the run
 
     @property
     def steps(self) -> int:
-        """T, without the steps skipped."""
+        """Number of steps T, without the skipped ones."""
         return self.run.steps - self.skipped
 
     @cached_property
     def diameter(self) -> float:
-        """D, a length, or less where weight decay keeps the runs closer; inf where nothing bounds their distance."""
+        """Upper bound on the distance of the runs, a length: D, less with weight decay, inf if unbounded."""
         run = self.run
         if not run.weight_decay:
             return run.diameter
@@ -120,21 +120,21 @@ class ShiftProgram:
 
     @property
     def expansive(self) -> bool:
-        """Tell whether no update without a shift shrinks distances."""
+        """Tell whether no update shrinks distances without a shift."""
         return self.assumption.expansive(self.run)
 
     def tail(self, steps: int) -> "ShiftProgram":
-        """The program of the last ``steps`` steps; every path of it is a path of this one."""
+        """The program of the last ``steps`` steps; each of its paths is also a path of this program."""
         if (steps := count("steps", steps)) > self.steps:
             raise InputError(f"steps needs to be at most the {self.steps} of the run, got steps={steps}; take fewer.")
         skipped = self.steps - steps
-        # Tracking takes an entry a step; where the domain is bounded its diameter will do.
+        # Tracking needs one entry per step, so long runs on a bounded domain use the diameter.
         tracked = self.steps <= _TRACKED or not isfinite(self.diameter)
         initial = float(self.tracked[skipped]) if tracked else self.diameter
         return replace(self, skipped=self.skipped + skipped, initial=initial)
 
     def at(self, position: int) -> "ShiftProgram":
-        """The program of the same run where another batch holds the sample; expansions are shared."""
+        """The program of the same run with the sample in batch ``position``; expansions are shared."""
         other = replace(self, position=position)
         vars(other)["_known"] = self._known
         return other
@@ -144,11 +144,11 @@ class ShiftProgram:
         return {}
 
     def differs(self, t: int) -> bool:
-        """Tell whether the batch of step t holds the sample that differs; where batches are random, that it may."""
+        """Tell whether the batch of step t holds (or, if random, may hold) the differing sample."""
         return (t + self.skipped) % self.run.period == self.position
 
     def expansion(self, t: int) -> UpdateExpansion:
-        """e_t; an `InputError` where the assumption does not allow the step size of step t."""
+        """The expansion e_t; an `InputError` if the assumption does not allow the step size of step t."""
         key = (self.run.step_size_at(t + self.skipped), self.run.batch_at(t + self.skipped), self.differs(t))
         if key not in self._known:
             if len(self._known) > _KNOWN:
@@ -158,34 +158,34 @@ class ShiftProgram:
         return self._known[key]
 
     def noise_at(self, t: int) -> float:
-        """sigma_t, a length."""
+        """Standard deviation sigma_t of the noise of step t, a length."""
         return self.run.noise_std_at(t + self.skipped)
 
     @property
     def participations(self) -> Sequence[int]:
-        """The steps whose batch holds the sample that differs, increasing; a range where they are evenly spaced."""
+        """The steps whose batch holds the differing sample, increasing; a range if they are evenly spaced."""
         period = self.run.period
         return range((self.position - self.skipped) % period, self.steps, period)
 
     @property
     def cycle(self) -> int | None:
-        """The number of steps after which steps repeat; None where they do not."""
+        """Number of steps after which the steps repeat; None if they do not."""
         return self.run.period if self.run.constant else None
 
     @property
     def constant(self) -> bool:
-        """Tell whether every step is the same."""
+        """Tell whether all steps are the same."""
         return self.run.constant and self.run.period == 1
 
     def composition(self) -> arb:
-        """Cost of hiding every step's own sensitivity, enclosed: sum of e_t(0)^2 / sigma_t^2."""
+        """Cost of hiding the sensitivity of each step in that step, sum of e_t(0)^2 / sigma_t^2, enclosed."""
         total, hits = arb(0), self.participations
         for t in hits[:1] if self.run.constant else hits:
             total += (self.expansion(t).sensitivity / exact(self.noise_at(t))) ** 2
         return total * len(hits) if self.run.constant else total
 
     def composed_path(self) -> Path:
-        """The path of `composition`, rounded up: where e is steep at 0 a remainder of 1e-17 would grow."""
+        """The path of `composition`, rounded up because a remainder of 1e-17 would grow if e is steep at 0."""
 
         def shifts() -> Array:
             found, hits = np.zeros(self.steps), list(self.participations)
@@ -196,9 +196,10 @@ class ShiftProgram:
         return Path(0, self.initial, shifts)
 
     def last_step(self) -> arb:
-        """Cost of hiding all distance in the last step, enclosed: e(D)^2 / sigma^2, or infinite.
+        """Cost e(D)^2 / sigma^2 of hiding all distance in the last step, enclosed; infinite if unbounded.
 
-        Not D^2 / sigma^2, the "output perturbation" of the papers: the noise comes after a gradient step.
+        It is not the D^2 / sigma^2 of "output perturbation" in the papers: the noise is added after a
+        gradient step.
         """
         t = self.steps - 1
         reach = self.reach(t)
@@ -207,10 +208,10 @@ class ShiftProgram:
         return (self.expansion(t).ball(exact(reach)) / exact(self.noise_at(t))) ** 2
 
     def least(self) -> float:
-        """A lower bound, about, of the cost of every path.
+        """Approximate lower bound on the cost of every path.
 
-        The last step hides its own sensitivity s. Where e(z) >= z + s, steps from the diameter cost (D + sum s)^2 /
-        sum sigma^2 at least, and the whole run from 0 costs as much without D; where all steps are equal, T s^2.
+        The last step hides its own sensitivity s. If e(z) >= z + s, a path from the diameter costs at least
+        (D + sum s)^2 / sum sigma^2, and one from 0 at least (sum s)^2 / sum sigma^2 over the whole run.
         """
         last = self.steps - 1
         s, noise = float(self.expansion(last).sensitivity), self.noise_at(last)
@@ -226,7 +227,7 @@ class ShiftProgram:
         return min(self.steps * s**2, (self.diameter + w * s) ** 2 / w) / noise**2
 
     def reach(self, t: int) -> float:
-        """A bound, rounded up, of the distance at time t: at most D and s (1 - c^t) / (1 - c)."""
+        """Upper bound on the distance at time t: D or, for equal affine steps, s (1 - c^t) / (1 - c)."""
         if self.expansive:
             return self.diameter
         affine = self.expansion(0).affine_on(self.diameter) if self.constant and not self.initial else None
@@ -239,7 +240,7 @@ class ShiftProgram:
 
     @cached_property
     def tracked(self) -> Array:
-        """min(D, D_t) for t = 0..T, shape (T + 1,), rounded up: D_0 = ``initial`` and D_{t+1} = e_t(D_t)."""
+        """Distances min(D, D_t), t = 0..T, rounded up, with D_0 = ``initial`` and D_{t+1} = e_t(D_t)."""
         distances = np.full(self.steps + 1, self.diameter)
         distances[0] = self.initial
         for t in range(self.steps):
@@ -254,9 +255,9 @@ class ShiftProgram:
         return distances
 
     def cost(self, path: Path) -> arb:
-        """The cost of a path, enclosed from its own shifts, the last of which is replaced by what is left to hide.
+        """Enclose the cost of a path; its last shift is replaced by the distance left to hide.
 
-        A `ValueError` where the path does not end with the run, or starts below the distance that it has to hide.
+        A `ValueError` if the path does not end with the run or starts below the distance that it has to hide.
         """
         if path.start + len(path.shifts) != self.steps or not 0 <= path.start < self.steps:
             raise ValueError(f"a path needs to end at steps={self.steps}, got {path.start} + {len(path.shifts)}")
@@ -273,21 +274,21 @@ class ShiftProgram:
 def run_forward(
     expansion: Callable[[int], UpdateExpansion], noise: Callable[[int], float], distance: float, shifts: Array
 ) -> arb:
-    """Enclose the cost of shifts, shape (w,), the last one replaced by what is left to hide."""
+    """Enclose the cost of ``shifts``, shape (w,), the last one replaced by the distance left to hide."""
     with precision():
         z, total = exact(distance), arb(0)
         for t, shift in enumerate(shifts[:-1].tolist()):
             left = (expansion(t).ball(z) - exact(shift)).upper()
-            z = arb(0) if left <= 0 else left  # what is not a number stays one, and costs infinity
+            z = arb(0) if left <= 0 else left  # NaN propagates and makes the cost infinite
             total += (exact(shift) / exact(noise(t))) ** 2
         last = len(shifts) - 1
         return total + (expansion(last).ball(z) / exact(noise(last))) ** 2
 
 
 def invariant_distance(expansions: Iterable[UpdateExpansion], initial: float) -> float:
-    """A distance of at least ``initial`` that no update exceeds once it is not exceeded; inf where none is found.
+    """A distance z >= ``initial`` with e(z) <= z for the expansions e of all updates; inf if none is found.
 
-    It is searched for in floats; that e(z) <= z there is shown in balls. The expansions are those of every update.
+    The search is in floats, and e(z) <= z is verified in balls.
 
     >>> from flint import arb
     >>> from lastiterate.numeric.losses.expansion import Affine
@@ -313,7 +314,7 @@ def invariant_distance(expansions: Iterable[UpdateExpansion], initial: float) ->
 
 @dataclass(frozen=True, eq=False)
 class ListedProgram(ShiftProgram):
-    """The program of a sample that is used at the steps ``uses``, which rise, counted before `skipped`."""
+    """The program of a sample used at the steps ``uses``, increasing and counted from the start of the run."""
 
     uses: tuple[int, ...] = ()
 
@@ -338,14 +339,14 @@ class ListedProgram(ShiftProgram):
 
 
 def cut_run(run: NoisySGD, start: int, steps: int, **rest: object) -> NoisySGD:
-    """So many steps of a run from ``start`` on; ``rest`` replaces what else is to be another."""
+    """The ``steps`` steps of a run from ``start`` on; ``rest`` replaces further fields."""
     schedules = {name: getattr(run, name) for name in ("step_size", "noise_std", "batch_size")}
     cut = {name: one[start : start + steps] for name, one in schedules.items() if isinstance(one, tuple)}
     return replace(run, **{"steps": steps, **cut, **rest})  # type: ignore[arg-type]
 
 
 def used_part(run: NoisySGD, start: int, steps: int) -> NoisySGD:
-    """So many steps of a run from ``start`` on, with batches that meet a sample once in as many steps."""
+    """The ``steps`` steps of a run from ``start`` on, as one epoch of cyclic batches."""
     return _used_run(cut_run(run, start, steps), steps)
 
 
@@ -354,10 +355,10 @@ def _used_run(run: NoisySGD, every: int) -> NoisySGD:
 
 
 def used_program(run: NoisySGD, assumption: Assumption, uses: Sequence[int], initial: float = 0.0) -> ShiftProgram:
-    """The program of a sample that is used at rising steps, at least one of them where nothing is there at first.
+    """The program of a sample used at the increasing steps ``uses``, not empty unless ``initial`` > 0.
 
-    ``initial`` is a distance that is there for free before the first step. An `InputError` where the list is uneven,
-    the run too long to be looked at step by step, and its domain infinite.
+    ``initial`` is the distance before the first step. An `InputError` if the steps are uneven and the run is
+    longer than `_LONGEST` on an unbounded domain.
     """
     if not initial and uses[0]:
         return used_program(used_part(run, uses[0], run.steps - uses[0]), assumption, _later(uses, uses[0]))

@@ -1,17 +1,17 @@
-"""Searches for the cheapest path in floats: what they propose is certified by its own shifts, run forward.
+"""Searches for the cheapest path in floats; running the shifts of the result forward certifies its cost.
 
-Stationary paths by shooting. Where the cost is stationary, a_{t-1} = a_t e'(z_t), so that a path from the diameter is
-fixed by its first shift. A shot may end after any step by hiding all that is left; its value is the cheapest of these
-paths, so that no jump of the slope passes off an infeasible path as an optimum. For a constant program with a finite
-diameter no other start matters.
+Stationary paths are found by shooting. At a stationary point of the cost a_{t-1} = a_t e'(z_t), so the first
+shift determines a path from the diameter. A shot may end after any step by hiding the rest, and its value is
+that of the cheapest end, so a jump of the slope cannot make an infeasible path look optimal. For a constant
+program with a finite diameter, no other start matters.
 
-Any program by dynamic programming. Backwards from V_T(0) = 0, the cost-to-go is
+Dynamic programming handles any program. Backwards from V_T(0) = 0, the cost-to-go is
 
     V_t(z) = min over 0 <= y <= e_t(z) of (e_t(z) - y)^2 / sigma_t^2 + V_(t+1)(y),
 
-linear between nodes, so that the minimum over a cell is in closed form. The path from the cheapest start is followed
-forward, and the same is done again on finer and finer nodes around it. Nodes stand at 0 and at the knots, where e may
-jump and paths may rest, and a hair above them.
+interpolated linearly between nodes, so the minimum over a cell has a closed form. The path from the cheapest
+start is followed forward, and the search is repeated on ever finer nodes around it. Nodes include 0, the
+knots, where e may jump and paths may rest, and points just above them.
 """
 
 from collections.abc import Callable
@@ -30,9 +30,9 @@ _BASINS = 6
 _FINE = 9
 _ROUNDS = 64
 _SHOT_STEPS = 120_000
-"""Steps in all rounds of the fine search."""
+"""Total number of steps over all rounds of the fine search."""
 _HORIZON = 20_000
-"""Paths start at most so many steps before the end; a longer one could only lower the cost further."""
+"""Maximum length of a path in steps; a longer one could only lower the cost further."""
 _WORK, _FINEST, _COARSEST = 1e7, 160, 64
 _AROUND = np.linspace(-1.0, 1.0, 25)
 _FALLING = 0.5 ** np.arange(1, 46, 3)
@@ -40,23 +40,23 @@ _LEVELS, _SHRINK, _SETTLED = 16, 0.2, 1e-7
 _CELLS, _STARTS, _RIVALS, _RIVAL = 4, 4, 2, 1.03
 _HAIR = 1e-14
 _ROWS = 256
-"""Times at which nodes are made at once."""
+"""Number of times for which nodes are built together."""
 _ALIKE, _UNKNOWN = 1e-13, np.array([0.0, np.inf])
 _UP = 1 + 3e-14
-"""Shifts are this much longer, so that run forward a path stays at or below its nodes: just above one e may jump."""
+"""Factor on the shifts that keeps a path run forward at or below its nodes, just above which e may jump."""
 _PAYS = 1e-7
-"""Earlier starts that save less of the cost are not tried."""
+"""Smallest fraction of the cost that an earlier start must be able to save to be tried."""
 
 
 def shoot(expansion: UpdateExpansion, diameter: float, steps: int, toll: float = 0.0) -> Array:
-    """The shifts of the cheapest stationary path from a finite diameter to 0, noise 1, a ``toll`` a step."""
+    """Shifts of the cheapest stationary path from a finite diameter to 0, at noise 1 and a ``toll`` per step."""
     horizon = min(steps, _HORIZON)
     top = float(expansion.value(np.array([diameter]))[0])
-    # Below e(D) - D a first shift lets the distance grow past D, above e(D) there is nothing to hide.
+    # A first shift below e(D) - D lets the distance grow past D; one above e(D) leaves nothing to hide.
     u = np.concatenate([np.geomspace(1e-12, 1e-2, 128, endpoint=False), np.linspace(1e-2, 1.0, _COARSE)])
     low, high = top - diameter, top
     value, _ = _fire(expansion, diameter, low + (high - low) * u, horizon, toll)
-    # Neighbouring lengths differ little near the optimum and each has a dip of its own: look again, closely.
+    # Near the optimum, path lengths differ little in cost and each has a local minimum: refine the grid.
     centre = int(value.argmin())
     u = np.linspace(u[max(centre - 4, 0)], u[min(centre + 4, len(u) - 1)], _COARSE)
     value, _ = _fire(expansion, diameter, low + (high - low) * u, horizon, toll)
@@ -113,7 +113,7 @@ def _fire(
 
 
 def search(program: ShiftProgram) -> Path | None:
-    """Propose the cheapest path of the last `_HORIZON` steps; None where the domain and the run are both unbounded."""
+    """Propose the cheapest path of the last `_HORIZON` steps; None for a longer run on an unbounded domain."""
     length = min(program.steps, _HORIZON)
     before = program.steps - length
     if before and not isfinite(program.diameter):
@@ -123,7 +123,7 @@ def search(program: ShiftProgram) -> Path | None:
 
 
 def improve(program: ShiftProgram, start: int, goal: Array, enough: float) -> Path:
-    """Propose the cheapest path from ``start`` near the states ``goal``, or one that costs ``enough``."""
+    """Propose the cheapest path from ``start`` near the states ``goal``, or the first to cost ``enough``."""
     search = _Search(program)
     z, spent, states = search.top[start : start + 1], 0.0, {start: float(search.top[start])}
     for t in range(start, program.steps):
@@ -151,7 +151,7 @@ class _Search:
         self.next: dict[int, Array] = {}
 
     def run(self) -> Path:
-        """The cheapest path found, from the best of the starts."""
+        """The cheapest path found over all starts."""
         starts = self.backward(self.coarse, 0, lambda _: None, _PAYS)
         begun = np.array(sorted(starts))
         costs = np.array([starts[t] for t in begun.tolist()])
@@ -164,11 +164,11 @@ class _Search:
         return self.path(best[1])
 
     def coarse(self, rows: slice) -> Array:
-        """Nodes over all states at some times."""
+        """Nodes over all states at the times ``rows``."""
         return self.pinned(self.top[rows, None] * self.fractions)
 
     def pinned(self, nodes: Array) -> Array:
-        """The nodes of some times, a row each, with 0 and the knots between them, and a hair above each; sorted."""
+        """Add 0, the knots in range and points just above them to the nodes, one sorted row per time."""
         low, high = nodes.min(axis=1, keepdims=True), nodes.max(axis=1, keepdims=True)
         inside = (low <= self.pins) & (self.pins <= high)
         hairs = np.minimum(self.pins * (1 + _HAIR) + _HAIR * high, high)
@@ -179,12 +179,12 @@ class _Search:
     def backward(
         self, grid: Callable[[slice], Array], first: int, mark: Callable[[int], object], share: float = -np.inf
     ) -> dict[int, float]:
-        """Fill in the cost-to-go from the end to ``first``; the cost from each start.
+        """Compute the cost-to-go from the end back to ``first`` and return the cost from each start.
 
-        It ends where an earlier start cannot save as much as ``share`` of the cost, even from 0. Where the cost-to-go
-        is that of a period later and a constant, so it is before: there it is copied. ``grid`` gives sorted nodes at
-        some times that follow each other, a row each, ``mark`` what they depend on besides the step and the greatest
-        distance.
+        The loop ends once an earlier start, even from 0, cannot save the fraction ``share`` of the cost. If
+        the cost-to-go equals that of one period later plus a constant, earlier ones are copied accordingly.
+        ``grid`` returns sorted nodes for consecutive times, one row each, and ``mark`` the inputs of these
+        nodes besides the step and the largest distance.
         """
         steps, period = self.program.steps, self.period
         self.nodes, self.value, self.next = {steps: np.zeros(1)}, {steps: np.zeros(1)}, {}
@@ -218,7 +218,7 @@ class _Search:
         return starts
 
     def ahead(self, t: int, image: Array) -> tuple[Array, Array]:
-        """Cost-to-go after the update of step t from each image e_t(z), and the state it is best to go to."""
+        """Cost-to-go from each image e_t(z), including the shift of step t, and the best next state."""
         weight = self.weights[t]
         y, v = self.nodes[t + 1], self.value[t + 1]
         if len(y) == 1:
@@ -233,7 +233,7 @@ class _Search:
         return cost[rows, best], to[rows, best]
 
     def forward(self, start: int) -> tuple[float, dict[int, float]]:
-        """The path from a start, by the value functions there are: its cost, recomputed, and its states."""
+        """Recomputed cost and states of the path from ``start`` that follows the current value functions."""
         states, paid = {start: float(self.top[start])}, dict[int, float]()
         for t in range(start, self.program.steps):
             before = t - self.period
@@ -253,7 +253,7 @@ class _Search:
     def refined(
         self, cost: float, states: dict[int, float], enough: float = 0.0, rival: float = np.inf
     ) -> tuple[float, dict[int, float]]:
-        """Look closer and closer around the path; end where its cost is ``enough`` or seems to stay above a rival's."""
+        """Refine a path on ever finer nodes until it costs ``enough`` or seems unable to beat ``rival``."""
         best, settled, scale = (cost, states), 0, _CELLS / self.cells
         for _ in range(_LEVELS):
             centre = best[1]
@@ -271,7 +271,7 @@ class _Search:
         return best
 
     def around(self, rows: slice, *, centre: dict[int, float], scale: float, near: int) -> Array:
-        """Nodes around the path at some times; up to the top as far as ``near``, where a path may start."""
+        """Nodes around the path at the times ``rows``, with all possible starts up to time ``near``."""
         top = self.top[rows, None]
         z = np.minimum([[centre.get(t, np.inf)] for t in range(rows.start, rows.stop)], top)
         low, high = np.maximum(z - scale * top, 0.0), np.minimum(z + scale * top, top)
@@ -282,12 +282,12 @@ class _Search:
         return self.pinned(np.concatenate(parts, axis=1))
 
     def path(self, states: dict[int, float]) -> Path:
-        """The shifts that follow the states, or stay below them."""
+        """The path whose shifts follow the states or stay below them."""
         start, z = min(states), np.array([states[t] for t in sorted(states)])
         image = np.array([e.value(z[i : i + 1])[0] for i, e in enumerate(self.expansions[start:])])
         return Path(start, float(z[0]), np.maximum(image * _UP - z[1:], 0.0))
 
 
 def _mark(t: int, *, centre: dict[int, float], near: int) -> object:
-    """The inputs of the nodes of `_Search.around`, besides the greatest distance."""
+    """Inputs of the nodes of `_Search.around` besides the step and the largest distance."""
     return centre.get(t), t <= near

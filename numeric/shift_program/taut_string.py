@@ -1,21 +1,20 @@
-"""Exact optima of affine expansions: a taut string, and the same without a loop over T where steps are periodic.
+"""Exact optima of affine expansions by a taut string, without a loop over T for periodic steps.
 
-With P_t = c_t ... c_{T-1} let X_t = sum_{i>=t} (sigma_i P_{i+1})^2, H_t = sum_{i>=t} P_{i+1} s_i, and R_t = P_t z_t +
-H_t. The cost is the energy of a string R over X that ends at R_T = 0, pulled taut above the points (X_t, H_t): their
-least concave majorant up to the start. Its slopes give the shifts, a_t = slope sigma_t^2 P_{t+1}. One stack serves
-every start tau, O(T log T).
+With P_t = c_t ... c_{T-1} let X_t = sum_{i>=t} (sigma_i P_{i+1})^2, H_t = sum_{i>=t} P_{i+1} s_i, and R_t =
+P_t z_t + H_t. The cost is the energy of a string R over X that ends at R_T = 0 and is pulled taut above the
+points (X_t, H_t), their least concave majorant up to the start. Its slopes give the shifts a_t = slope
+sigma_t^2 P_{t+1}. One stack serves all starts tau in O(T log T).
 
-Where steps are constant free steps merge, and the n participations lie d_1 < d_2 < ... < d_n steps before the end,
-d_k - d_{k-1} = l from k = 3 on. With w steps to go the string to a start w, at height H_j + c^w Delta, must pass above
-(X(d_k), H_k) for k <= j,
+If steps are constant, free steps merge, and the n participations lie d_1 < d_2 < ... < d_n steps before the
+end, with d_k - d_{k-1} = l from k = 3 on. The string to a start w steps before the end, at height H_j + c^w
+Delta, must pass above (X(d_k), H_k) for k <= j, where
 
     X(w) = sigma^2 (1 + c^2 + ... + c^(2w - 2)),   H_k = s (c^(d_1 - 1) + ... + c^(d_k - 1)).
 
-The string of the merged steps is followed over the last participations; those before it hide themselves before the
-next.
+The string of the merged steps covers the last participations; each earlier one is hidden before the next.
 
-Source: docs/proofs/affine_windows.md (claims ours/taut_string/*, ours/participations/*); c < 1, d_1 = 1 is Bok, Su &
-Altschuler 2024.
+Source: docs/proofs/affine_windows.md (claims ours/taut_string/*, ours/participations/*); Bok, Su & Altschuler
+2024 for c < 1, d_1 = 1.
 """
 
 from bisect import bisect_left
@@ -35,15 +34,14 @@ from lastiterate.numeric.shift_program.program import Path, run_forward
 _HUGE = 1e100
 
 _SPARE = 1 + 1e-13
-"""Shifts are this much longer than the string says: where it touches, z falls to 0 and not to a rounding error above,
-which steps that expand would blow up into a real distance."""
+"""Factor on the shifts that makes z reach 0 at the vertices; expansive steps would amplify a remainder."""
 
 
 def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
-    """The cheapest path over all starts; in floats, so certify its cost with `ShiftProgram.cost`.
+    """The cheapest path over all starts, in floats; `ShiftProgram.cost` certifies its cost.
 
-    Contraction, sensitivity and noise of each step have shape (T,), and so has ``tracked``, min(D, D_t), which bounds
-    the distance at each time; the last three are lengths.
+    All arguments have shape (T,): the contraction c of each step, its sensitivity s and its noise, and the
+    bound ``tracked`` = min(D, D_t) on the distance before it. The last three are lengths.
     """
     hull, growth, x, h = [_Vertex(0.0, 0.0, 0.0, None)], 1.0, 0.0, 0.0
     best, start = None, len(c) - 1
@@ -58,8 +56,8 @@ def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
             best, start = end, t
         while len(hull) > 1 and _beyond(hull[-2], hull[-1], x, h):
             hull.pop()
-        hull.append(hull[-1].to(x, h))  # where z = 0, the string must pass above
-        # Even from 0 an earlier start costs more, and from further away still more.
+        hull.append(hull[-1].to(x, h))  # the string must pass above the point of z = 0
+        # An earlier start costs more, even from 0.
         if hull[-1].energy >= best.energy or not 1 / _HUGE < growth < _HUGE:
             break
     ends, vertex = list[tuple[float, float]](), best
@@ -70,7 +68,7 @@ def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
 
 
 class _Vertex(NamedTuple):
-    """A vertex of a string, the energy up to it from the end of time backwards, and the vertex before it there."""
+    """A vertex of a string, the energy from the end of the run up to it, and the vertex before it."""
 
     x: float
     h: float
@@ -78,18 +76,18 @@ class _Vertex(NamedTuple):
     before: "_Vertex | None"
 
     def to(self, x: float, h: float) -> "_Vertex":
-        """The end of a string that leaves here."""
+        """The vertex (x, h) of a string that comes from this one."""
         return _Vertex(x, h, self.energy + (h - self.h) ** 2 / (x - self.x), self)
 
 
 def _pulled(hull: list[_Vertex], x: float, h: float) -> _Vertex:
-    """The end (x, h) of the string that is pulled taut above the hull."""
+    """The end (x, h) of the string pulled taut above the hull."""
     edges = range(len(hull) - 1)
     return hull[bisect_left(edges, True, key=lambda k: _beyond(hull[k], hull[k + 1], x, h))].to(x, h)
 
 
 def _beyond(one: _Vertex, other: _Vertex, x: float, h: float) -> bool:
-    """Tell whether an edge is beyond the tangent point: its slope is below that of the line from it to (x, h)."""
+    """Tell whether an edge is beyond the tangent point: its slope is less than that of the line on to (x, h)."""
     return (other.h - one.h) * (x - other.x) < (h - other.h) * (other.x - one.x)
 
 
@@ -104,16 +102,17 @@ def _shifts(vertices: list[tuple[float, float]], c: Array, noise: Array) -> Arra
 
 
 _SHORT, _LONGEST, _GROWTH = 128, 8192, 100.0
-"""The last participations that one string passes, at first and at most; logarithm of the greatest growth in floats."""
+"""Initial and maximum number of participations in one string; logarithm of the largest growth in floats."""
 _UP = 1 + 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Participations:
-    """T = ``steps`` steps z' = c z, at ``count`` >= 1 participations z' = d z + s, at constant ``noise`` (a length).
+    """T = ``steps`` steps z' = c z, ``count`` >= 1 of them participations z' = d z + s, at constant ``noise``.
 
-    c, d and s are enclosed, d <= c, and d = c where c <= 1. In steps: ``last`` is d_1, from the last participation to
-    the end, itself included; ``gap`` is d_2 - d_1, ``period`` lies between all others.
+    c, d and s are enclosures, d <= c, and d = c if c <= 1; s and ``noise`` are lengths. ``last`` is d_1, the
+    number of steps from the last participation, included, to the end. ``gap`` is d_2 - d_1, and ``period`` is
+    l.
     """
 
     c: arb
@@ -127,19 +126,19 @@ class Participations:
     period: int
 
     def before_end(self, k: int) -> int:
-        """d_k, from k = 1 for the last participation."""
+        """The number of steps d_k; k = 1 is the last participation."""
         return self.last if k == 1 else self.last + self.gap + (k - 2) * self.period
 
     def width(self, w: int) -> arb:
-        """The variance of the noise of w free steps at their end, in units of that of one step."""
+        """Variance of the noise of w free steps at their end, relative to that of one step."""
         return geometric_sum(self.c**2, w) / self.c**2 if self.c > 0 else arb(1)
 
 
 def cheapest(met: Participations, diameter: float) -> tuple[arb, Path]:
-    """The cost of the cheapest path found, enclosed, in units of the noise squared, and the path.
+    """The cheapest path found, and first its enclosed cost at noise 1, a squared length.
 
-    The string passes the last participations; those before it are hidden one by one, or it starts at the diameter
-    (which may be inf) or at what contracting steps leave.
+    The string covers the last participations. Either earlier ones are hidden one by one, or the string starts
+    at the diameter (possibly inf) or at the distance that contracting steps leave.
     """
     growth = abs(float(met.c.log())) if met.c > 1 else 0.0
     room = int(_GROWTH / max(growth, 1e-12))
@@ -156,7 +155,7 @@ def cheapest(met: Participations, diameter: float) -> tuple[arb, Path]:
 
 
 def _hide(met: Participations, kept: int, begun: float, diameter: float) -> tuple[arb, Path]:
-    """The string over the last ``kept`` participations from a distance ``begun``; from 0 behind all others, hidden."""
+    """The string over the last ``kept`` participations from ``begun``; if 0, earlier ones are hidden alone."""
     alone = ((met.count - max(kept, 2), met.period), (int(kept < 2 <= met.count), met.gap), (int(kept < 1), met.last))
     hidden = [(n, w, met.s * met.c ** (w - 1)) for n, w in alone if n > 0 and not begun]
     cost = sum((n * amount**2 / met.width(w) for n, w, amount in hidden), arb(0))
@@ -180,7 +179,7 @@ def _hide(met: Participations, kept: int, begun: float, diameter: float) -> tupl
             z = (c * tracked[-1] + s) * _UP
         noise, (growth, moved) = [widths[w] for w in lengths], zip(*lines, strict=True)
         string = taut_string(np.array(growth), np.array(moved), np.array(noise), np.array(tracked))
-        first, shifts = string.start, string.shifts * _UP  # so that a corner at 0 is at 0: what is left would grow
+        first, shifts = string.start, string.shifts * _UP  # so that z reaches 0 at vertices
         cost += run_forward(lambda t: expansions[first + t], lambda t: noise[first + t], string.distance, shifts)
         if not hidden:
             start, distance = met.steps - sum(lengths[first:]), string.distance
@@ -188,7 +187,7 @@ def _hide(met: Participations, kept: int, begun: float, diameter: float) -> tupl
         pieces += [(1, w, amount) for w, amount in zip(lengths[first:], shifts.tolist(), strict=True)]
 
     def made() -> Array:
-        """Within a piece shifts are proportional to what is left of them at its end, as is optimal."""
+        """All shifts; within a piece each is proportional to its factor c^k up to the end (optimal)."""
         parts = []
         for times, length, amount in pieces:
             left = float(met.c) ** np.arange(length - 1, -1, -1.0)

@@ -1,16 +1,18 @@
 """Risk-sensitive value iteration over the epochs of shuffled batches, for affine expansions.
 
-The order of an epoch is revealed at its beginning. U_k(z) is the least cost of hiding z from epoch k on, W_k that of a
-run that has not started: it may start at 0 from 0, and from the diameter at the beginning of an epoch or right after a
-participation. Orders are pooled, by log mean exp (kappa x) / kappa or by the greatest of them. Free steps merge: they
-grow z by C, the product of their c, and hide A at the cost A^2 / S. So an order costs two minimisations,
+The order of an epoch is revealed at its beginning. U_k(z) is the least cost of hiding z from epoch k on, and
+W_k that of a path not yet started: it may start at time 0 from 0, or from the diameter at the beginning of an
+epoch or right after a participation. Orders are pooled by log mean exp (kappa x) / kappa or by their maximum.
+Free steps merge: they multiply z by C, the product of their c, and hide A at the cost A^2 / S. An order thus
+costs two minimisations,
 
     G_p(x) = min_y (C' (d x + s) - y)_+^2 / S' + U_{k+1}(y),   V_p(z) = min_x (C z - x)_+^2 / S + G_p(x).
 
-U_k is convex and nondecreasing, so chords lie above it: no error of grid or float moves a value down. With constant
-steps, U_{k-1} <= U_k + rho everywhere implies it for all earlier epochs.
+U_k is convex and nondecreasing, so chords lie above it, and no grid or float error lowers a value. With
+constant steps, U_{k-1} <= U_k + rho everywhere implies the same for all earlier epochs.
 
-Source: docs/proofs/shuffled.md (claims ours/shuffled/*). Lengths are in units of the noise where that is constant.
+Source: docs/proofs/shuffled.md (claims ours/shuffled/*). Lengths are in units of the noise if that is
+constant.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +34,7 @@ _CERTAIN = np.ones(1)
 
 
 def pool(values: Array, kappa: float | None, weights: Array | None = None) -> Array:
-    """The greatest of the rows, shape (k, ...), or their log mean exp (kappa x) / kappa by ``weights``; rounded up."""
+    """Maximum, or weighted log mean exp (kappa x) / kappa, of the rows, shape (k, ...), rounded up."""
     top = values.max(axis=0)
     if kappa is None:
         return np.asarray(top)
@@ -41,7 +43,7 @@ def pool(values: Array, kappa: float | None, weights: Array | None = None) -> Ar
     with np.errstate(invalid="ignore"):
         below = np.where(np.isfinite(values), kappa * (values - top), -inf)
     column = chance.reshape(-1, *([1] * (values.ndim - 1)))
-    # Of 1 - q and q, q = 1 - mean of exp: the one that is not close to 0 is what floats know well.
+    # With q = 1 - mean of exp, the logarithm uses q or 1 - q, whichever is accurate in floats.
     q = -np.sum(column * np.expm1(below), axis=0)
     far = np.sum(column * np.exp(below), axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -57,9 +59,9 @@ class Epoch:
 
     Attributes:
         weight: (P,), probabilities of the orders; they sum to 1 with ``never``.
-        head, head_noise: (P,), C and S of the steps before the participation; S = 0 where there is none.
+        head, head_noise: (P,), C and S of the steps before the participation; S = 0 if there are none.
         into, step: (P,), d and s of the participation.
-        tail, tail_noise: (P,), C and S of the steps from the participation on (C without the participation's own d).
+        tail, tail_noise: (P,), C and S of the steps from the participation on (C without its own d).
         free_noise: (P,), S of the steps after the participation.
         never: probability that the epoch is cut before the participation.
         whole, whole_noise: C and S of all its steps.
@@ -79,15 +81,15 @@ class Epoch:
 
     @property
     def chances(self) -> Array:
-        """Of each order, and last of none where the epoch is cut."""
+        """Probabilities of the orders, and last, if the epoch may be cut, that of no participation."""
         return np.append(self.weight, self.never) if self.never > 0 else self.weight
 
 
 def merge_epoch(c: Array, d: Array, s: Array, noise: Array, batches: int) -> Epoch:
-    """The orders of an epoch of n <= ``batches`` steps, every participation distinguished; as many are equally likely.
+    """The orders of an epoch of n <= ``batches`` steps, one per step that may use the sample, equally likely.
 
-    Of each step, shape (n,): growth c without the sample and d with it, sensitivity s, all rounded up, and the standard
-    deviation of the noise, rounded down.
+    The arguments have shape (n,): growth c without and d with the sample and sensitivity s, all rounded up,
+    and the standard deviation of the noise, rounded down.
     """
     n = len(c)
     grow, shrink = 1 + 4 * (n + 4) * _EPS, 1 - 8 * (n + 4) * _EPS
@@ -117,10 +119,11 @@ def merge_epoch(c: Array, d: Array, s: Array, noise: Array, batches: int) -> Epo
 def merge_equal_epoch(
     c: float, d: float, s: float, noise: float, steps: int, batches: int, places: Sequence[int] | None = None
 ) -> Epoch:
-    """As `merge_epoch` for equal steps, in closed form: k steps grow by c^k, their noise is 1 + .. + c^(2k - 2).
+    """The same as `merge_epoch` for equal steps: k steps have growth c^k and noise 1 + .. + c^(2k - 2).
 
-    ``places`` are the participations distinguished, rising, the last step among them; one between two of them counts
-    as the later, its sensitivity grown on the way where c > 1: never cheaper where d <= c (ours/shuffled/late).
+    ``places`` are the distinguished participations, increasing up to the last step. One between two of them
+    counts as the later, with its sensitivity grown in between if c > 1; never cheaper if d <= c (claim
+    ours/shuffled/late).
     """
     at = list(range(steps)) if places is None else list(places)
     group = [here - before for before, here in pairwise([-1, *at])]
@@ -159,11 +162,11 @@ class Shuffled:
     """A shuffled run with affine expansions.
 
     Attributes:
-        epoch: the k-th epoch, from 0, of ``count``, the last one possibly cut.
+        epoch: function that returns epoch k, from 0, of ``count``; the last one may be cut.
         same: whether all epochs but the last are the same.
-        reach: greatest distance of the grid; paths are kept below it.
+        reach: largest distance of the grid; paths are kept below it.
         scale: distance over which costs change most, of the order of s.
-        ahead: in so many epochs at the end, the order of the next epoch is revealed with that of the epoch.
+        ahead: number of last epochs in which the order of the next epoch is revealed with the current one.
     """
 
     epoch: Callable[[int], Epoch]
@@ -178,11 +181,11 @@ class Shuffled:
 def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[float, int]:
     """The pooled cost, rounded up, and the first epoch in which the run may start.
 
-    ``kappa`` is alpha (alpha - 1) / 2 for the mean over orders, None for the worst order; ``cells`` half the number of
-    nodes.
+    ``kappa`` is alpha (alpha - 1) / 2 for the mean over orders and None for the worst order; ``cells`` is
+    half the number of nodes.
     """
     nodes = grid(run, cells)
-    # The best window from the diameter spans about D / s epochs; after that the rest is the same epoch by epoch.
+    # The best window from the diameter spans about D / s epochs; epochs before it are all the same.
     longest = _SHORT + int(min(4 * run.diameter / run.scale, _LONGEST)) if isfinite(run.diameter) else _SHORT
     value: Array | None = None  # (Q, N), for each order of the next epoch that is known in advance
     waiting, start, best = np.array([inf]), run.count, inf
@@ -203,7 +206,7 @@ def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[flo
             best, start = found, k
         least = float(value[:, 0].min())
         if best <= least:
-            break  # even from 0 an earlier start costs more
+            break  # an earlier start costs more, even from 0
         if run.same and k < run.count - run.ahead - 2 and before is not None and k > 0:
             rises = value[0] - before[0]
             rho = max(float(rises.max()), 0.0) + 4 * _EPS * float(value.max())
@@ -214,7 +217,7 @@ def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[flo
 
 
 def grid(run: Shuffled, cells: int) -> Array:
-    """Distances at which costs are computed, from 0 on."""
+    """Distances, from 0 on, at which costs are computed."""
     top = min(run.reach, run.diameter)
     nodes = np.unique(np.concatenate([np.linspace(0, min(4 * run.scale, top), cells), np.linspace(0, top, cells)]))
     return np.asarray(nodes[np.concatenate([[True], np.diff(nodes) > 1e-9 * top])])
@@ -229,7 +232,7 @@ def _pooled(costs: Array, kappa: float | None, chances: Array) -> Array:
 
 
 def _costs(epoch: Epoch, nodes: Array, after: Array | None) -> Array:
-    """V_p at the nodes, shape (P, N); a last row for an epoch that is cut before its participation."""
+    """V_p at the nodes, shape (P, N), with a last row if the epoch may be cut before its participation."""
     count = len(epoch.weight)
     found = np.empty((count + (epoch.never > 0), len(nodes)))
     for begin in range(0, count, _ROWS):
@@ -248,13 +251,13 @@ def _costs(epoch: Epoch, nodes: Array, after: Array | None) -> Array:
 
 
 def _hide(u: Array, S: Array, nodes: Array, after: Array | None) -> Array:
-    """min over y of (u - y)_+^2 / S + after(y), row by row, u rising, rounded up; y = 0 without ``after``."""
+    """min over y of (u - y)_+^2 / S + after(y) for rows of increasing u, rounded up; y = 0 without ``after``."""
     if after is None:
         return np.asarray(u**2 / S[:, None] * _UP)
     values = np.broadcast_to(after, (len(u), len(nodes)))
     slope = np.maximum(np.diff(values, axis=1) / np.diff(nodes), 0.0)
-    # The best y for u, a broken line: y stands at a node from y + S m_- / 2 to y + S m_+ / 2, and moves from there to
-    # the next one, where u is y + S m_+ / 2 again; beyond the last node y stays.
+    # The best y is piecewise linear in u. It stays at a node for u from y + S m_- / 2 to y + S m_+ / 2, with the
+    # slopes m on both sides, then moves to the next node with slope 1, and stays at the last node.
     half = S[:, None] / 2
     ends = np.maximum.accumulate(nodes[1:] + half * slope, axis=1)
     at = np.array([row.searchsorted(x) for row, x in zip(ends, u, strict=True)])
@@ -265,7 +268,7 @@ def _hide(u: Array, S: Array, nodes: Array, after: Array | None) -> Array:
 
 
 def _starts(epoch: Epoch, costs: Array, after: Array | None, nodes: Array, diameter: float, *, first: bool) -> Array:
-    """For each order the least cost of starting in this epoch, inf where it cannot; shape (P,) or (P + 1,)."""
+    """For each order, the least cost of starting in this epoch, inf if impossible; shape (P,) or (P + 1,)."""
     if first:
         found = costs[:, 0].copy()
     elif isfinite(diameter) and diameter <= nodes[-1]:

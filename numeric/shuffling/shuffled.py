@@ -1,13 +1,15 @@
 """Batches from a fresh permutation in every epoch: the worst order, and the mean over orders.
 
-The permutations are the same for both runs and known in the analysis. Given the batch of each of the E epochs that
-holds the sample that differs the run is a shift program of cost(order). The worst order is mu-GDP with mu^2 = max over
-orders of cost(order); the mean at order alpha is 1/(alpha - 1) log E exp((alpha - 1) alpha / 2 cost(order)).
+The permutations are the same for both runs and known in the analysis. Given the batch of each of the E epochs
+that holds the differing sample, the run is a shift program of cost(order). The worst order is mu-GDP with
+mu^2 = max over orders of cost(order); the mean at order alpha is 1/(alpha - 1) log E exp((alpha - 1) alpha /
+2 cost(order)).
 
-Both are over all orders at once by value iteration (`epoch_value_iteration`, affine expansions). For the mean under any
-modulus each participation is hidden alone, in the rest of its own epoch (`each_by_itself`). Where a later
-participation is never cheaper the worst order has its participations at the ends of the epochs, and its program is
-solved exactly (`participations`). Elsewhere the cost of a sample in every batch is tried, too.
+Value iteration (`epoch_value_iteration`, affine expansions) covers all orders at once for both. For the mean
+under any modulus, each participation is hidden alone in the rest of its own epoch (`each_by_itself`). If a
+later participation is never cheaper, the worst order has its participations at the ends of the epochs, and
+its program is solved exactly (`taut_string.cheapest`). Otherwise the cost of a sample in every batch is also
+tried.
 
 Source: docs/proofs/shuffled.md (claims ours/shuffled/*); Chien & Li 2025, (62), for the mean.
 """
@@ -41,7 +43,7 @@ from lastiterate.numeric.shuffling.epoch_value_iteration import (
 )
 
 _HIGHEST = 1e9
-"""Beyond this order only the worst order of the batches is looked at."""
+"""Renyi order above which only the worst order of the batches is used."""
 _MOST_PLACES = 2048
 _AHEAD = 6
 _KNOWN_AHEAD = 12
@@ -51,22 +53,22 @@ _TOLD_APART = 24
 _RATIO = 0.08
 _GROWN = 0.1
 _HUGE = 1e140
-"""An epoch in which a distance grows by more than this is not merged: squares would leave the range of floats."""
+"""Largest growth of a distance in a merged epoch; squares of more would leave the range of floats."""
 _LONGEST, _SHOTS = 4096, 257
-"""Most steps after a participation in which it is hidden, and the number of paths that are tried."""
+"""Maximum number of steps after a participation in which it is hidden, and number of paths tried."""
 _EPS, _UP = float(np.finfo(float).eps), 1 + 1e-11
 
 
 @dataclass(frozen=True)
 class Epochs:
-    """A shuffled run: ``steps`` updates, ``batches`` an epoch, sensitivity s in units of the noise."""
+    """A shuffled run of ``steps`` updates, ``batches`` per epoch, with sensitivity s in units of the noise."""
 
     steps: int
     batches: int
     s: float
 
     def composition(self, kappa: float | None) -> float:
-        """Cost of hiding each participation alone; the last epoch may end before it."""
+        """Pooled cost of hiding each participation alone; the last epoch may end before its participation."""
         whole, rest = divmod(self.steps, self.batches)
         one = self.s**2
         if not rest:
@@ -84,14 +86,14 @@ class View:
         self.run, self.assumption = run, assumption
         self.batches, self.count = run.batches, -(-run.steps // run.batches)
         self._epochs: dict[int, Epoch | None] = {}
-        self.into(0)  # an assumption that does not fit the run is refused here
+        self.into(0)  # raises if the assumption does not fit the run
 
     def into(self, t: int) -> UpdateExpansion:
-        """e of step t where the sample is in its batch."""
+        """The expansion e of step t if its batch holds the sample."""
         return self.assumption.expansion(self.run, t, differs=True)
 
     def free(self, t: int) -> UpdateExpansion:
-        """e of step t where it is not."""
+        """The expansion e of step t if its batch does not hold the sample."""
         return self.assumption.expansion(self.run, t, differs=False)
 
     def steps(self, k: int) -> range:
@@ -99,23 +101,23 @@ class View:
         return range(k * self.batches, min((k + 1) * self.batches, self.run.steps))
 
     def alone(self, t: int) -> arb:
-        """The cost of hiding the sample in step t, where it is met."""
+        """The cost of hiding the sample in the step t that uses it."""
         return (self.into(t).sensitivity / exact(self.run.noise_std_at(t))) ** 2
 
     def composition(self) -> arb:
-        """The sum of the greatest cost of each epoch."""
+        """The sum over epochs of the largest cost of hiding the sample in one step."""
         if self.run.constant:
             return self.count * self.alone(0)
         return sum((exact(max(upper(self.alone(t)) for t in self.steps(k))) for k in range(self.count)), arb(0))
 
     def lines(self, t: int) -> tuple[tuple[arb, arb], tuple[arb, arb]] | None:
-        """(c, 0) above e without the sample and (d, s) above e with it, or None where no line through 0 is."""
+        """Lines (c, 0) above e without the sample and (d, s) above e with it; None if they do not exist."""
         free, into = self.free(t).affine_on(0.0), self.into(t).affine_on(0.0)
         return (free, into) if free is not None and into is not None and free[1] == 0 else None
 
     @property
     def late(self) -> Participations | None:
-        """The program of the order with every participation as late as can be, where no order costs more."""
+        """The program of the order with the latest participations; None if another order may cost more."""
         lines = self.lines(0) if self.run.constant else None
         if lines is None or not (c := lines[0][0].max(lines[1][0])) <= 1:
             return None
@@ -124,7 +126,7 @@ class View:
         return Participations(c, c, s, noise, self.run.steps, self.count, 1, gap, self.batches)
 
     def drift(self) -> tuple[PowerDrift, Epochs] | None:
-        """A bound of every update without the sample, of constant steps that expand, without weight decay."""
+        """A bound of every update without the sample; None unless steps are constant and the losses expansive."""
         run = self.run
         if not run.constant or not self.assumption.expansive(replace(run, weight_decay=0.0)):
             return None
@@ -139,7 +141,7 @@ class View:
         return drift, Epochs(run.steps, self.batches, upper(self.into(0).sensitivity / sigma))
 
     def epoch(self, k: int) -> Epoch | None:
-        """The k-th epoch, its free steps merged; None where a step has no line above it or grows too much."""
+        """The k-th epoch with free steps merged; None if a step has no line above it or growth is too large."""
         known = min(k, self.count - 1) if not self.run.constant or k == self.count - 1 else 0
         if known not in self._epochs:
             self._epochs[known] = self._merged(known)
@@ -168,7 +170,7 @@ class View:
 
 
 def _places(c: float, steps: int) -> list[int]:
-    """Participations that are distinguished: ever fewer far from the end of the epoch."""
+    """Distinguished participations, ever sparser away from the end of the epoch."""
     widest = _GROWN / log(max(c, 1 + 1e-12))
     back, places = 0.0, []
     while back < steps:
@@ -180,7 +182,7 @@ def _places(c: float, steps: int) -> list[int]:
 def shuffled_routes(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, *, every: bool
 ) -> list[Candidate]:
-    """Bounds for the worst order of the batches, and on the mean over orders; arguments as `candidates` has them."""
+    """Bounds for the worst order of the batches and the mean over orders; arguments as for `candidates`."""
     found = worst_routes(run, assumption)
     worst = min(found, key=lambda one: one.pair.cost)
     found = found if every else [worst]
@@ -195,7 +197,7 @@ def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Candidate]:
     """Every bound for the worst order of a run with shuffled batches."""
 
     def always(route: str, cost: arb, start: int, path: Path | None = None) -> Candidate:
-        found = None if path is None else Optimum(cost, path, route)  # else each order has shifts of its own
+        found = None if path is None else Optimum(cost, path, route)  # else each order has its own shifts
         window, pair = (start, run.steps), DominatingPair(upper(cost))
         return Candidate(route, "ours/shuffled/worst", window, pair, optimum=found, position=run.batches - 1)
 
@@ -232,7 +234,7 @@ def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: D
 
 
 def mean_routes(view: View, order: float, worst: DominatingPair, cells: int = _FINE) -> list[Candidate]:
-    """Every bound on the mean over orders, at one Renyi order; ``worst`` dominates every order by itself."""
+    """Every bound for the mean over orders at one Renyi order; ``worst`` dominates each single order."""
     with precision():
         kappa = upper(exact(order) * (exact(order) - 1) / 2)
         return [
@@ -248,7 +250,7 @@ def mean_routes(view: View, order: float, worst: DominatingPair, cells: int = _F
 
 
 def _pooled(view: View, kappa: float | None, cells: int) -> Iterator[tuple[float, int, str]]:
-    """(cost, first start, route) of each way to pool all orders."""
+    """Triples (cost, earliest start, route), one for each way to pool all orders."""
     known = view.drift()
     if kappa is not None:
         yield _composed(view, kappa), 0, "composition"
@@ -269,14 +271,14 @@ def _composed(view: View, kappa: float) -> float:
     total = 0.0
     for k in range(view.count):
         each = [upper(view.alone(t)) for t in view.steps(k)]
-        costs = np.array([*each, 0.0])  # the last epoch may end before the sample is met
+        costs = np.array([*each, 0.0])  # the last epoch may end before the sample is used
         chances = np.append(np.full(len(each), 1.0), view.batches - len(each)) / view.batches
         total += float(pool(costs[:, None], kappa, chances)[0])
     return total * _UP
 
 
 def affine_run(view: View) -> Shuffled:
-    """The run for `iterate`, its grid as wide as paths that pay."""
+    """The run for `iterate`, with a grid that covers all paths worth considering."""
     run = view.run
 
     def epoch(k: int) -> Epoch:
@@ -290,7 +292,7 @@ def affine_run(view: View) -> Shuffled:
     s = 2 * eta * run.clip_norm / run.batch
     growth = float(some.whole)
     reach = s * (min(view.count, 1 / (1 - growth)) + 4 if growth < 1 else 8 * min(growth, 4.0))
-    # A domain so wide that its distance is never reached, or dearer to hide than every participation, is no start.
+    # A diameter that is never reached, or costs more to hide than all participations, is no useful start.
     useful = s / (1 - growth) + s if growth < 1 and run.constant else 2 * s * sqrt(float(view.count) * run.steps)
     diameter = run.diameter if run.diameter <= useful else inf
     ahead = _AHEAD if len(some.weight) <= _KNOWN_AHEAD else 0
@@ -298,11 +300,11 @@ def affine_run(view: View) -> Shuffled:
 
 
 def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
-    """The mean over orders, rounded up, where each participation is hidden in the rest of its own epoch, from 0."""
+    """The pooled cost, rounded up, of hiding each participation in the rest of its own epoch, from 0."""
     rest, batches, cost = epochs.steps % epochs.batches, epochs.batches, by_itself(drift, epochs)
 
     def mean(steps: int) -> float:
-        """Over the participations of an epoch of so many steps; 0 where the epoch is cut before."""
+        """Mean over the participations of an epoch of ``steps`` steps; 0 if the epoch is cut before."""
         chances = np.ones(min(steps, len(cost)))
         chances[-1] += steps - len(chances)
         return float(
@@ -314,7 +316,7 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
 
 @lru_cache(maxsize=4)
 def by_itself(drift: PowerDrift, epochs: Epochs) -> Array:
-    """The least sum a_t^2 + (s - A)_+^2 over shots, A what k = 0, 1, ... steps hide."""
+    """The least sum of a_t^2 + (s - A)_+^2 over shots, where k = 0, 1, ... steps hide A."""
     cost = np.full(min(epochs.batches, _LONGEST), epochs.s**2)
     xi = np.geomspace(1e-6, 1.0, _SHOTS) * epochs.s
     A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
@@ -330,6 +332,6 @@ def by_itself(drift: PowerDrift, epochs: Epochs) -> Array:
 
 
 def next_shift(xi: Array, drift: PowerDrift, A: Array) -> Array:
-    """The shift of the step before on the best path, capped at a very long one."""
+    """The shift of the preceding step on the best path, capped at a huge value."""
     with np.errstate(over="ignore"):
         return np.minimum(xi * drift.slope(A), 1e150)

@@ -4,8 +4,8 @@ With variance v_t = (1 - beta_t) sigma_t^2 left for shifts, a window from tau co
 
     sum of S(multiplier_t) + alpha / 2 sum of a_t^2 / v_t,    z' = e_t(z) - a_t,  z_tau = reach -> 0,
 
-beta_t = (multiplier_t move_t / sigma_t)^2. Every feasible choice is a valid bound; the search is in floats, what it
-finds is evaluated with every rounding on the safe side.
+with beta_t = (multiplier_t move_t / sigma_t)^2. Every feasible choice is a valid bound. The search is in
+floats, and its result is evaluated with every rounding on the safe side.
 
 Source: ours (claims ours/sampled/shares).
 """
@@ -38,7 +38,7 @@ _NODES_OF_A_STEP = 160
 
 
 def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: float) -> Array:
-    """S at each multiplier, shape (k,), to about four digits, for searches; their results are evaluated again."""
+    """S at each multiplier, shape (k,), to about four digits, for searches only."""
     whole = order / (2 * multipliers**2)
     if rate >= 1 or order > HIGH_ORDER:
         return np.asarray(whole)
@@ -52,7 +52,7 @@ def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: f
 
 
 def _log_excess(q: float, g: Array, alpha: float, *, replaced: bool) -> Array:
-    """Logarithm of the expected excess over 1: the trapezoid rule where the integrand is large, found by looking."""
+    """Logarithm of the expected excess over 1, by the trapezoid rule where the integrand is large."""
     left, right = (g / 2, alpha * g + 8) if replaced else (np.full_like(g, -8.0), alpha * g + 8)
     width = total = np.zeros_like(g)
     for points in (_NODES_OF_A_STEP, _NODES_OF_A_STEP, _NODES_OF_A_STEP):
@@ -88,21 +88,21 @@ def _log_integrand(q: float, g: Array, alpha: float, x: Array, *, replaced: bool
 
 
 _LONGEST = 200_000
-"""Windows are searched up to this length; a longer one could only lower the bound further."""
+"""Maximum length of a searched window; a longer one could only lower the bound further."""
 EPS = float(np.finfo(float).eps)
 _TRACKED = 4096
-"""Longer runs of equal steps that start at 0 take the distance at their end for all times: it only grows."""
+"""Longer runs of equal steps from 0 use the distance at their end for all times, since it only grows."""
 _NODES, KINDS = 96, 8
-"""Multipliers in a window: the cost of each has to be enclosed in the end."""
+"""Number of trial multipliers, and maximum number in a window, since each needs an enclosed cost."""
 _LEAST_SHARE, _POINTS = 0.01, 160
 
 
 @dataclass(frozen=True, eq=False)
 class PriceTable:
-    """The lower convex hull of (multiplier^2, S) over nodes of the multiplier, which rise; in floats.
+    """The lower convex hull of (multiplier^2, S) over increasing multipliers, in floats.
 
-    S + pull multiplier^2 is least at a vertex, so that one sorted table of slopes, rising towards 0, answers for every
-    pull at once.
+    S + pull multiplier^2 is least at a vertex, so one sorted table of slopes, increasing towards 0, serves
+    every pull.
     """
 
     multiplier: Array
@@ -111,7 +111,7 @@ class PriceTable:
 
     @classmethod
     def over(cls, multipliers: Array, prices: Array) -> "PriceTable":
-        """The hull of the given nodes, multipliers rising."""
+        """The hull of the given nodes, with increasing multipliers."""
         kept: list[int] = []
         square = multipliers**2
         for k in range(len(square)):
@@ -126,18 +126,18 @@ class PriceTable:
         return cls(multipliers[kept], y, np.diff(y) / np.diff(x))
 
     def best(self, pull: Array, most: Array) -> NDArray[np.int64]:
-        """Vertices that minimise price + pull multiplier^2 of those below ``most``, the whole noise of a step."""
+        """Vertices below ``most``, the whole noise of a step, that minimise price + pull multiplier^2."""
         free = np.searchsorted(self.slope, -pull)
         return np.asarray(np.minimum(free, np.searchsorted(self.multiplier, most) - 1).clip(0))
 
 
 Window = tuple[float, Candidate]
-"""A feasible window, and an estimate, not a bound, of its divergence at the order of the search."""
+"""An estimate, not a bound, of the divergence of a window at the order of the search, and the window."""
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseSplit:
-    """The choices behind a window: multipliers in the order of time."""
+    """The choices behind a window; ``multipliers`` are in time order."""
 
     shares: "Shares"
     multipliers: Array
@@ -162,29 +162,29 @@ class Shares:
 
     @property
     def period(self) -> int:
-        """Windows have a length that is a multiple of this."""
+        """The number of steps that divides the length of every window."""
         return 1
 
     @cached_property
     def horizon(self) -> int:
-        """Number of steps that are looked at, from the end."""
+        """Number of last steps considered."""
         return min(self.program.steps, _LONGEST)
 
     @cached_property
     def noise(self) -> Array:
-        """sigma of the last steps, the last one first; lengths."""
+        """The noise sigma of the last steps, last step first; lengths."""
         return self._backwards(self.program.run.noise_std)
 
     @cached_property
     def most(self) -> Array:
-        """The whole noise of each step over its move, rounded down."""
+        """The whole noise of each step over its move, last step first, rounded down."""
         move = {size: outcome_distance(self.run, size) for size in self.run.batch_sizes}
         moves = np.array([move[size] for size in self._sizes.tolist()])
         return np.asarray(self.noise / (self._backwards(self.program.run.step_size) * moves) * (1 - 4 * EPS))
 
     @cached_property
     def reach(self) -> Array:
-        """Distance that bounds the runs before each step, the last one first; lengths."""
+        """Upper bounds on the distance of the runs before each step, last step first; lengths."""
         steps = self.program.steps
         grows = self.program.constant and not self.program.initial
         if self.program.expansive or (grows and steps > _TRACKED):
@@ -193,7 +193,7 @@ class Shares:
 
     @cached_property
     def contractions(self) -> Array | None:
-        """c of each step, rounded up, the last one first; None where some step is not affine."""
+        """Factors c of the steps, last step first, rounded up; None if a step is not affine."""
         last = self.program.steps - 1
         known: dict[tuple[float, int], float] = {}
         sizes = list(zip(self._backwards(self.program.run.step_size).tolist(), self._sizes.tolist(), strict=True))
@@ -208,12 +208,12 @@ class Shares:
 
     @cached_property
     def _sizes(self) -> NDArray[np.int64]:
-        """Batch sizes of the last steps, the last one first."""
+        """Batch sizes of the last steps, last step first."""
         size = self.run.batch_size
         return self._backwards(size if isinstance(size, tuple) else self.run.batch).astype(np.int64)
 
     def least(self) -> float:
-        """A lower bound, about, of windows that hide a distance which grows to c z or more in every step."""
+        """Approximate lower bound on the cost of windows, 0 unless every e(z) >= z and the reach is finite."""
         steps, reach = self.program.steps / self.horizon, float(self.reach[0])
         if not self.program.expansive or not isfinite(reach):
             return 0.0
@@ -234,21 +234,21 @@ class Shares:
         return approximate_prices(rate(self.run), multipliers, self.run.adjacency, self.order)
 
     def table(self, multipliers: Array) -> PriceTable:
-        """Prices at these multipliers, which rise."""
+        """The price table at these increasing multipliers."""
         return PriceTable.over(multipliers, self.prices(multipliers))
 
     @cached_property
     def wide(self) -> PriceTable:
-        """Nodes over all multipliers that may be of use."""
+        """The price table over all useful multipliers."""
         low = float(self.most.min()) * _LEAST_SHARE**0.5
         return self.table(np.geomspace(low, float(self.most.max()) * (1 - 1e-9), _NODES))
 
     def left(self, multipliers: Array) -> Array:
-        """The shares of the variance left for shifts, rounded down; steps as the multipliers, last first."""
+        """Fractions of the variance left for shifts, last step first, rounded down."""
         return np.asarray(np.maximum(1 - (multipliers / self.most[: len(multipliers)]) ** 2 * (1 + 8 * EPS), 0.0))
 
     def window(self, multipliers: Array, cost: float, tolls: float) -> list[Window]:
-        """The window over as many last steps as multipliers, the last step first; none where mu^2 is infinite."""
+        """The window with these multipliers, last step first; none if ``cost`` (mu^2) is infinite."""
         if not isfinite(cost):
             return []
         kinds, counts = np.unique(multipliers, return_counts=True)
@@ -261,7 +261,7 @@ class Shares:
 
 
 def approximate_rdp(pair: DominatingPair, order: float) -> float:
-    """Renyi epsilon of a pair of ours outside the event in which it may fail, to about four digits."""
+    """Renyi epsilon of a pair outside its failure event, to about four digits."""
     found = order / 2 * pair.cost
     for rate_, alike in groupby(pair.steps, key=lambda step: step.rate):
         steps = list(alike)
@@ -271,19 +271,19 @@ def approximate_rdp(pair: DominatingPair, order: float) -> float:
 
 
 def quantiles(nodes: Array, chosen: NDArray[np.int64]) -> Array:
-    """At most `KINDS` of the nodes, spread over the steps that use them; the least and the greatest are kept."""
+    """At most `KINDS` nodes, spread over the steps that use them, including the smallest and the largest."""
     places = np.linspace(0, len(chosen) - 1, KINDS).round().astype(int)
     return np.unique(nodes[np.sort(chosen)[places]])
 
 
 def sampled_steps(run: NoisySGD, counts: Mapping[float, int], batch: int | None = None) -> tuple[SampledSteps, ...]:
-    """The sampled parts of a pair: multiplier -> number of steps."""
+    """The sampled parts of a pair; ``counts`` maps a multiplier to its number of steps."""
     q = rate(run, batch)
     return tuple(SampledSteps(q, multiplier, run.adjacency, count) for multiplier, count in counts.items())
 
 
 def round_down(counts: Mapping[float, int], most: int) -> dict[float, int]:
-    """At most so many kinds of multipliers, each rounded down to one of them, and how many steps have each."""
+    """Multipliers rounded down to at most ``most`` values, each with its number of steps."""
     multipliers = np.sort(np.array(list(counts)))
     nodes = multipliers
     if len(nodes) > most:

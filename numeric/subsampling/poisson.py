@@ -1,15 +1,17 @@
-"""Poisson batches: every sample in every batch with probability q = b / n, the sum of gradients divided by b.
+"""Poisson batches: each holds every sample with probability q = b / n; gradient sums are divided by b.
 
-One of two data sets has a sample i* more, and n counts it. The batch without i*, of size k ~ Binomial(n - 1, q), is
-revealed; two copies of the run without i* grow apart to at most e_k(z). The expansion is taken over every size, or over
-[low, high] outside an event of probability p: with G the bound outside the event and F one for every size, epsilon <=
-log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1); a wider range, of bound G' and probability p', brings
-the last term to p e^(.. G') + p' e^(.. F). The event concerns the steps of the window alone where it starts from the
-diameter; where distances shrink, also those after which nearly nothing of the diameter is left.
+One of two data sets has an additional sample i*, which n counts. The batch without i*, of size k ~ Binomial(n
+- 1, q), is revealed, and an update takes two copies of the run without i* at distance z to at most e_k(z).
+The expansion covers every size, or [low, high] outside an event of probability p. With G the bound outside
+the event and F one for every size, epsilon <= log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1).
+A wider range, of bound G' and probability p', reduces the last term to p e^(.. G') + p' e^(.. F). If a window
+starts from the diameter, the event concerns its steps alone; if distances shrink, also earlier ones, until
+almost nothing is left of the diameter.
 
-Under strong convexity blocks of w steps contract by C = (1 - eta m S / (b w))^w, S the sum of the sizes, Binomial(w (n
-- 1), q): outside an event each block contracts by a known factor, all of it at its last step. At the beginning of a
-block the runs are within min(D, w s / (1 - C)); k blocks after a start from D, within w s / (1 - C) + C^k D.
+Under strong convexity, blocks of w steps contract by C = (1 - eta m S / (b w))^w, where S, the sum of the
+sizes, is Binomial(w (n - 1), q). Outside an event, each block contracts by a known factor, applied at its
+last step. At the beginning of a block the distance is at most min(D, w s / (1 - C)); k blocks after a start
+from D, it is at most w s / (1 - C) + C^k D.
 
 Source: docs/proofs/poisson.md (claims ours/poisson/*).
 """
@@ -37,27 +39,28 @@ from lastiterate.numeric.subsampling.windows import beside, composition_route, w
 from lastiterate.numeric.subsampling.without_replacement import EventMixture, least_of_each
 
 _LEAST = 1e-30
-"""Contractions are rounded up to this, so that several blocks stay within the range of floats."""
+"""Smallest contraction used, so that several blocks stay within the range of floats."""
 _CLOSE = 1e12
-"""A window ends when the remaining diameter is this many times smaller than what a block adds."""
+"""Factor by which the remaining diameter falls below the distance that a block adds."""
 _BLOCKS = (16, 64, 256)
-"""Steps in a block, for strongly convex losses."""
+"""Numbers of steps in a block, for strongly convex losses."""
 _DEPTHS, _TAKEN_OFF = (2.0, 4.0, 12.0, 24.0), (3.0, 6.0)
-"""Natural logarithms of how much rarer an event is than one that counts, at an order and at a delta."""
+"""Logarithms of the factor by which an event is rarer than a relevant one, at an order and at a delta."""
 _CHAINED, _IN_BLOCKS = (12.0, 8.0, 4.0), (8.0, 12.0)
-"""The same in a chain of ranges, each of which rests on the bound of the one before, and in blocks."""
+"""Logarithms of such factors in a chain of ranges, each based on the previous bound, and in blocks."""
 _LENGTHS = (2**16, 2**24)
-"""Guesses of the steps of the best window at a delta, besides those of the best window for every size."""
+"""Guessed lengths of the best window at a delta, besides that of the best window for every size."""
 _FEW = 64
-"""Guess of the blocks of a window."""
+"""Guessed number of blocks in a window."""
 
 
 @dataclass(frozen=True)
 class ContractingBlock:
-    """w = ``steps`` steps that together contract by C = ``contraction``, rounded up, but with probability ``chance``.
+    """``steps`` steps that together contract by ``contraction``, rounded up, except with probability ``chance``.
 
-    ``reach``, a length, bounds the distance where a block begins, given so many blocks ``before``; 0 of them where the
-    domain alone does. ``sizes`` without the sample that differs: the least sum in a block, and the largest batch.
+    ``reach``, a length, bounds the distance at the beginning of a block after ``before`` blocks, 0 if the
+    domain alone gives it. ``sizes``, without the differing sample, are the smallest sum in a block and the
+    largest batch.
     """
 
     steps: int
@@ -68,7 +71,7 @@ class ContractingBlock:
     sizes: tuple[int, int]
 
     def covered(self, length: int, run: int) -> int:
-        """Blocks that a window of ``length`` steps at the end of a run of so many steps rests on."""
+        """Number of blocks that a window of the last ``length`` of ``run`` steps rests on."""
         return min(self.before + length // self.steps, -(-run // self.steps))
 
 
@@ -92,11 +95,11 @@ class BlockShares(Shares):
 
 
 _SHORTEST = 4096
-"""Steps that are kept at least."""
+"""Minimum number of steps kept."""
 
 
 def last_steps(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
-    """The program of the run, or of last steps from the diameter after which c^w D is a 1e-12th of what a step adds."""
+    """The program of the run, or of its last w steps from the diameter, with c^w D below 1e-12 s."""
     fixed = fixed_size(run)
     program = ShiftProgram(fixed, sized)
     line = program.expansion(0).affine_on(run.diameter)
@@ -110,7 +113,7 @@ def last_steps(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
 
 
 def fixed_size(run: NoisySGD) -> NoisySGD:
-    """A run of batches of a fixed size b, with the same steps."""
+    """A run with the same steps and batches of a fixed size b."""
     if isinstance(run.batch_size, tuple):
         return replace(run, sampling="without_replacement", adjacency="replace")
     return replace(run, dataset_size=run.batch, batch_size=None, sampling="full", adjacency="replace")
@@ -125,14 +128,14 @@ def poisson_routes(
     every: bool = True,
     most: float | None = None,
 ) -> list[Candidate]:
-    """Composition, windows of shifts, and the worst case over coins; arguments as of `by_shifts`."""
+    """Composition, windows of shifts, and the worst case over coins; arguments as for `by_shifts`."""
 
     def limit(known: float) -> float | None:
         return None if every else known if most is None else most
 
     with precision():
         for t in (0,) if run.constant else range(run.steps):
-            assumption.expansion(run, t, differs=True)  # an assumption that does not fit the run is refused here
+            assumption.expansion(run, t, differs=True)  # raises if the assumption does not fit the run
         found = [composition_route(run)]
         search = _Search(run, assumption, order, delta)
         surely = found[0].rdp(order) if delta is None else approximate_rdp(found[0].pair, order)
@@ -152,7 +155,7 @@ def poisson_routes(
                     beyond.insert(0, (best.pair.failure, best.pair.conditional.rdp(order), inside))
         all_hold = assumption.parts if isinstance(assumption, Minimum) else (assumption,)
         curved = [one for one in all_hold if isinstance(one, StronglyConvex)]
-        # Weight decay would be one more factor of a block, which is not worked out.
+        # Weight decay would add a factor to a block, which is not implemented.
         if (
             curved
             and not run.weight_decay
@@ -167,7 +170,7 @@ def poisson_routes(
 class _Search:
     """Windows and worst batches of one run at one order, or for a delta.
 
-    ``beyond`` has probabilities of failure and bounds that hold otherwise; the last never fails.
+    ``beyond`` lists failure probabilities with the bounds that hold otherwise; the last never fails.
     """
 
     run: NoisySGD
@@ -177,7 +180,7 @@ class _Search:
     beyond: list[tuple[float, float, Candidate]] = field(default_factory=list)
 
     def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[tuple[Size, Size, float]]:
-        """Ranges of sizes that a step leaves with a small probability, and that probability, rounded up."""
+        """Ranges of sizes, each with the small probability, rounded up, that a batch is outside."""
         run, others = self.run, self.run.dataset_size - 1
         if not others or run.batch_sizes[0] == run.dataset_size:
             return
@@ -194,24 +197,24 @@ class _Search:
                 yield low, high, tail
 
     def for_sizes(self, low: Size, high: Size, tail: float, surely: float | None) -> list[Candidate]:
-        """Windows and worst batches over a range of sizes, which a step leaves with the probability ``tail``."""
+        """Windows and worst batches over a range of sizes; a batch is outside with probability ``tail``."""
         program = last_steps(self.run, Sized(self.assumption, low, high), tail)
 
         def bounded(one: Candidate) -> Candidate:
-            # A distance that is tracked from the beginning needs the sizes of all steps.
+            # A distance tracked from the beginning depends on the sizes of all steps.
             covered = self.run.steps - one.window[0] if self.assumption.expansive(self.run) else program.steps
             return self._mixed(one, covered * exact(tail))
 
         return beside(Shares(self.run, program, self.order), surely, bounded)
 
     def in_blocks(self, assumption: StronglyConvex, surely: float | None) -> list[Candidate]:
-        """Windows of blocks that contract, see `poisson_blocks`."""
+        """Windows of contracting blocks, see `ContractingBlock`."""
         run, found = self.run, list[Candidate]()
         program = ShiftProgram(fixed_size(run), Sized(assumption, 0, run.dataset_size - 1))
         for width, depth in product(_BLOCKS, _IN_BLOCKS):
             blocks, log_chance = run.steps // width, self._log_chance() - depth
             known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
-            if known is not None:  # how many blocks count follows from what one does
+            if known is not None:  # one block gives the number of relevant ones
                 counted = min(2 * known.before + _FEW, blocks)
                 known = _block(run, assumption, width, log_chance - log(counted) - 1)
             if known is not None:
@@ -221,7 +224,7 @@ class _Search:
         return found
 
     def _growth(self, low: Size, high: Size) -> float | None:
-        """The factor by which a distance grows in a step over these sizes, where known and the same at every step."""
+        """The growth factor of a step over these sizes, if known and equal for all steps; else None."""
         if isinstance(low, tuple) or isinstance(high, tuple):
             return None
         known = self.run.constant and self.assumption.over_sizes(self.run, 0, low, high).affine_on(self.run.diameter)
@@ -247,10 +250,7 @@ class _Search:
 
 
 def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> ContractingBlock | None:
-    """The block of so many steps outside an event of about the chance given.
-
-    None where a batch may be too large, or nothing contracts for certain.
-    """
+    """The block outside an event of about this log probability; None if contraction is not certain."""
     others, q, b = run.dataset_size - 1, Fraction(run.batch, run.dataset_size), run.batch
     L, m, eta = exact(assumption.L), exact(assumption.m), exact(run.step_size_at(0))
     limit = 2 * b / (Fraction(run.step_size_at(0)) * (Fraction(assumption.L) + Fraction(assumption.m)))

@@ -1,9 +1,10 @@
-"""The routes that all random batches have: composition, the best window of shifts, and the worst case over batches.
+"""The routes for all random batches: composition, the best window of shifts, and the worst case over batches.
 
-Composition gives all of the noise to the change of the data, the worst case none; a window splits it. With P_t = c_t ..
-c_(T-1) the best shifts of a window from tau cost B^2 / X, B = P_tau reach, X = sum v_t P_(t+1)^2, so that all windows
-at once are sums from the end. The whole, sum of S + alpha B^2 / (2 X), is stationary where every step minimises S + nu
-P_(t+1)^2 sigma_t^2 beta_t with nu = alpha B^2 / (2 X^2); the right side falls as nu rises, which leaves a bisection.
+Composition gives all of the noise to the change of the data, the worst case none, and a window splits it.
+With P_t = c_t .. c_(T-1), the best shifts of a window from tau cost B^2 / X with B = P_tau reach, X = sum v_t
+P_(t+1)^2, so sums from the end give all windows at once. The total, sum of S + alpha B^2 / (2 X), is
+stationary if every step minimises S + nu P_(t+1)^2 sigma_t^2 beta_t with nu = alpha B^2 / (2 X^2). The right
+side falls as nu rises: bisection finds nu.
 
 Source: ours (claims ours/sampled/shares).
 """
@@ -37,13 +38,13 @@ from lastiterate.numeric.subsampling.noise_split import (
 )
 
 _CLOSE = 1.01
-"""The cost of a window is enclosed where its estimate is at most so many times the known bound."""
+"""Largest ratio of the estimate of a window to the known bound at which its cost is enclosed."""
 _MOST_KINDS, _CANDIDATES, _ROUNDS, _BISECTIONS = 256, 10, 4, 18
 _HUGE = 1e100
 
 
 def composition_route(run: NoisySGD) -> Candidate:
-    """All steps, each with all of its noise. Beyond 256 kinds of steps, multipliers are rounded down to so many."""
+    """All steps, each with all of its noise; more than 256 multipliers are rounded down to 256."""
     every = range(1 if run.constant else run.steps)
     alike = Counter((run.batch_at(t), run.step_size_at(t), run.noise_std_at(t)) for t in every)
     counts = {size: Counter[float]() for size in run.batch_sizes}
@@ -56,7 +57,7 @@ def composition_route(run: NoisySGD) -> Candidate:
 def beside(
     shares: Shares, surely: float | None, bounded: Callable[[Candidate], Candidate] = lambda one: one
 ) -> list[Candidate]:
-    """The best window of shifts, and worst batches, if they may be less than ``surely``."""
+    """The best window of shifts and the worst batches, if they may be less than ``surely``."""
     order, program = shares.order, shares.program
     found = [bounded(one) for one in worth_pricing(shares, surely)]
     if (
@@ -68,7 +69,7 @@ def beside(
 
 
 def worth_pricing(shares: Shares, surely: float | None) -> list[Candidate]:
-    """The best window of shifts, if it may be less than what is known. Arguments as `beside`."""
+    """The best window of shifts, if it may be less than ``surely``; arguments as for `beside`."""
     ceiling = inf if surely is None else surely * _CLOSE
     found = split_windows(shares) if surely is None or shares.least() < surely else []
     return [one for estimate, one in found if estimate < ceiling]
@@ -94,7 +95,7 @@ def _solved(run: NoisySGD, assumption: Assumption) -> Optimum:
 
 
 def split_windows(shares: Shares) -> list[Window]:
-    """The best window found, of one share or of a share for each step; none where steps are not affine."""
+    """The best window found, with one share or a share for each step; none if steps are not affine."""
     if shares.contractions is None or not isfinite(float(shares.reach.max())) or not shares.reach[0] > 0:
         return []
     search = _Search(shares, shares.contractions)
@@ -112,7 +113,7 @@ def split_windows(shares: Shares) -> list[Window]:
 
 
 def _fewer(nodes: Array, chosen: NDArray[np.int64]) -> Array:
-    """As many nodes as `KINDS`, or about as many again around the few that are used."""
+    """At most `KINDS` of the nodes used or, if these are at most 3, a finer grid around them."""
     used = np.unique(chosen)
     if len(used) <= 3:
         low, high = max(int(used[0]) - 1, 0), min(int(used[-1]) + 1, len(nodes) - 1)
@@ -147,7 +148,7 @@ class _Search:
         self.best, self.nu = inf, 1.0
 
     def _shorten(self, length: int) -> None:
-        """Keep the windows whose tolls alone do not cost more than the best one."""
+        """Keep the windows of at most ``length`` steps, rounded up to whole periods."""
         length = -(-length // self.shares.period) * self.shares.period
         self.growth, self.drop, self.weight = self.growth[:length], self.drop[:length], self.weight[:length]
 
@@ -161,7 +162,7 @@ class _Search:
         return at + 1, float(totals[at]), nu
 
     def one_share(self) -> list[Window]:
-        """The best share that is the same for all steps, none where steps differ; sets where to look on."""
+        """The window with the best common share, none if steps differ; sets where `balance` starts."""
         shares, low, high, best = self.shares, 0.0, 1.0, (inf, 0.5, 1)
         for _ in range(_ROUNDS):
             for beta in np.linspace(low, high, _CANDIDATES + 2)[1:-1].tolist():
@@ -180,14 +181,14 @@ class _Search:
         return shares.window(multipliers, _cost(shares, multipliers), toll * best[2])
 
     def balance(self, table: PriceTable) -> NDArray[np.int64] | None:
-        """Vertices of the table for the steps of the best window, the last step first."""
+        """Vertices of the table for the steps of the best window, last step first."""
         count = len(self.growth)
         most = self.shares.most[:count]
         pull = self.weight / most**2
         best: tuple[float, NDArray[np.int64] | None] = (inf, None)
 
         def at(log_nu: float) -> float:
-            """Logarithm of the nu that follows, less that which was put in."""
+            """Logarithm of the resulting nu minus ``log_nu``."""
             nonlocal best
             chosen = table.best(exp(log_nu) * pull, most)
             left = self.shares.left(table.multiplier[chosen])

@@ -1,10 +1,12 @@
 """Batches drawn without replacement, and random batches at a delta.
 
-A batch without the differing sample is revealed; with probability q = b / n the sample takes the place of one of its
-elements. A share beta_t of the variance hides the change of the data, at the cost S of one step between mixtures
-(`step_rdp`), the rest hides shifts; see `noise_split`. Beside it stand composition, and the worst case over batches.
+A batch without the differing sample is revealed; with probability q = b / n the sample replaces one of its
+elements. A share beta_t of the variance hides the change of the data, at the cost S of one step between
+mixtures (`step_rdp`), and the rest hides shifts; see `noise_split`. Other routes are composition and the
+worst case over batches.
 
-Source: docs/proofs/without_replacement.md; it repairs Chien & Li 2025, Theorem 3.12 (claims ours/sampled/*).
+Source: docs/proofs/without_replacement.md, which repairs Chien & Li 2025, Theorem 3.12 (claims
+ours/sampled/*).
 """
 
 from collections.abc import Callable
@@ -23,12 +25,12 @@ from lastiterate.numeric.subsampling.windows import beside, composition_route
 _FIRST_ORDER, _HIGHEST_ORDER, _ORDERS = 8.0, 400.0, 3
 _LOOKED_AT = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _PROMISING = 1.5
-"""Routes whose Renyi conversion is so many times the best are not worth a privacy-loss distribution."""
+"""Largest ratio to the best Renyi conversion at which the privacy-loss distribution of a route is used."""
 
 
 @dataclass(frozen=True, eq=False)
 class EventMixture:
-    """The choices behind a bound that may fail: what holds outside the event, and what holds in it, in turn."""
+    """The choices behind a bound that may fail: the candidate outside the event, and those within it."""
 
     inside: Candidate
     beyond: tuple[Candidate, ...]
@@ -43,7 +45,7 @@ def without_replacement_routes(
     every: bool = True,
     most: float | None = None,
 ) -> list[Candidate]:
-    """Composition, the best window of shifts, and the worst case over batches; arguments as of `poisson_routes`."""
+    """Composition, the best window of shifts and the worst batches; arguments as for `poisson_routes`."""
     del delta
     with precision():
         program, composed = ShiftProgram(run, assumption), composition_route(run)
@@ -54,10 +56,10 @@ def without_replacement_routes(
 def convert_routes(
     run: NoisySGD, routes: Callable[..., list[Candidate]], delta: float, most: float = inf
 ) -> list[Candidate]:
-    """Bounds of random batches at one delta, one of them near the least that any route gives.
+    """Bounds for random batches at one delta, one of them close to the smallest of any route.
 
-    Worst batches are converted exactly; composition and windows through their privacy-loss distribution, or through
-    their Renyi divergence. The best window depends on the order: a few are tried.
+    Worst batches are converted exactly, composition and windows through their privacy-loss distribution or
+    Renyi divergence. The best window depends on the order, so a few orders are tried.
     """
     order, tried, whole = _order_near(most, delta), set[float](), composition_route(run)
     best = min(most, *(quick_rdp_to_dp(at, approximate_rdp(whole.pair, at), delta) for at in _LOOKED_AT))
@@ -88,7 +90,7 @@ def convert_routes(
 
 
 def _order_near(epsilon: float, delta: float) -> float:
-    """The order that converts best to this epsilon, about: of a Gaussian, rho + 2 sqrt(rho log 1/delta) = epsilon."""
+    """The approximately best order for this epsilon: rho + 2 sqrt(rho log 1/delta) = epsilon of a Gaussian."""
     if epsilon == inf:
         return _FIRST_ORDER
     root = sqrt(-log(delta))
@@ -96,7 +98,7 @@ def _order_near(epsilon: float, delta: float) -> float:
 
 
 def least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:
-    """The best bound of every route; at a delta one that may fail is kept beside one that never does."""
+    """The best bound of every route; at a delta, separately for bounds that may fail and those that cannot."""
 
     def spent(one: Candidate) -> float:
         if delta is None:
