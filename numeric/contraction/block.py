@@ -6,9 +6,8 @@ q, with A = p(all) - u(all) and B = q(all) - v(all),
 
     E_g(after) <= int u N(g dv/du) + A F(g B / A).
 
-Here u = min(p, g1 q) and v = min(q, p / g0), with thresholds g0 <= g1 among the ratios of the atoms, below
-all of them (v = q), or above all (u = p, A = 0). They are searched for in floats, and the value is rounded
-up.
+Here u = min(p, g1 q) and v = min(q, p / g0), with thresholds g0 <= g1 among the ratios of the atoms, below all of
+them (v = q), or above all (u = p, A = 0). They are searched for in floats, and the value is rounded up.
 
 A table is the profile of atoms with q_j the change of slope at l_j and p_j = l_j q_j, and of masses of P
 without Q and of Q without P. The q_j are computed in floats. Then P is made heavier and Q lighter by the
@@ -125,8 +124,7 @@ period of such searches afterwards."""
 class Block:
     """A block of steps with its near and far prices, on the nodes g of the tables before and after it.
 
-    ``near`` is None if the steps are the same in both runs. ``thresholds`` holds the latest thresholds by
-    order.
+    ``near`` is None if the steps are the same in both runs. ``thresholds`` holds the latest thresholds by order.
     """
 
     g: Array

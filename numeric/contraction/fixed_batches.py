@@ -3,8 +3,7 @@
 The price of a window of steps is a Gaussian profile with the cost of the shift program from one point (near)
 or from the diameter of the domain (far). With equal steps, runs that differ in the last batch of an epoch are
 the worst. Shuffled batches draw the place of the sample for each epoch, and the profile after the epoch is
-the mean over places. If all steps are equal, neighbouring places are grouped, with the fewest clean steps
-before and after any of them.
+the mean over places. Among equal steps, neighbouring places are grouped, with their fewest clean steps.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/full, cyclic, shuffled).
 """

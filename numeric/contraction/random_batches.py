@@ -1,9 +1,8 @@
 """Contraction with Poisson batches and with batches drawn without replacement.
 
-From one point, the price of a window of w steps is that of w sampled steps (near; the coins of the sample
-stay hidden). From any two points (far), the coins are revealed. Shifts bring two copies of the run without
-the sample together, and each use of the sample adds its move; the result is a mean of Gaussians over the
-number of uses.
+From one point, the price of a window of w steps is that of w sampled steps (near; the coins of the sample stay
+hidden). From any two points (far), the coins are revealed. Shifts bring two copies of the run without the sample
+together, and each use of the sample adds its move; the result is a mean of Gaussians over the number of uses.
 
 A step on a Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) against N(0, 1). With theta the
 Gaussian profile at s, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 - g (1-q)) theta(1 / t), t

@@ -2,8 +2,8 @@
 
 E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and nonincreasing in g. Below 1 it follows from the other
 order, so a table holds both orders at ratios g >= 1, where no digits cancel. Chords between upper bounds are
-upper bounds, and so is the last value right of the last node. All sums have nonnegative terms and a relative
-error below `SLACK`.
+upper bounds, and so is the last value right of the last node. Sums have nonnegative terms, so `SLACK` covers
+their rounding errors.
 
 exp((a - 1) D_a(P || Q)) = 1 + a (a - 1) [int_1^oo t^(-a-1) E_t(Q || P) dt + int_1^oo g^(a-2) E_g(P || Q) dg].
 Chords are integrated exactly. Beyond a last node G, a Renyi bound of order b > a gives E_g <= c g^(1-b), with
@@ -37,8 +37,7 @@ TINY = 1e-200
 class Table:
     """Upper bounds ``ahead`` of E_g(P || Q) and ``back`` of E_g(Q || P) at nodes g >= 1, P the first law.
 
-    All have shape (n,), and g increases from 1. ``back`` is ``ahead`` itself if one profile serves both
-    orders.
+    All have shape (n,), and g increases from 1. ``back`` is ``ahead`` itself if one profile serves both orders.
     """
 
     g: Array = field(repr=False)
@@ -168,8 +167,7 @@ def spread_nodes(scale: float, end: float, count: int) -> Array:
 def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, NDArray[np.intp], NDArray[np.intp]]:
     """The lower convex envelope through the nodes g (ahead) and 1/g (back): its value at 1, and the kept nodes.
 
-    The kept nodes of each order are indices and include 0. They are chosen in floats; any choice gives a
-    bound.
+    The kept nodes of each order are indices and include 0. They are chosen in floats; any choice gives a bound.
     """
     n, one = len(g), min(float(ahead[0]), float(back[0]))
     kept = _convex(g, headed(one, ahead), headed(one, back))
@@ -190,8 +188,7 @@ def headed(first: float, values: Array) -> Array:
 def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
     """Indices of the nodes kept among 0, 1/g from the last to the second, and g.
 
-    Slopes are computed from g - 1, since 1/g loses digits near 1. Those from nodes left of 1 are stored plus
-    1.
+    Slopes are computed from g - 1, since 1/g loses digits near 1. Those from nodes left of 1 are stored plus 1.
     """
     one = len(g)
     widths = g[1:] - g[:-1]

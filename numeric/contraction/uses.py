@@ -1,17 +1,15 @@
 """Contraction for a sample used at listed steps, and by the clean steps after them, the same in both runs.
 
-Clean steps on a bounded domain reduce the difference of two laws. For each ratio g >= 1, a block of steps
-with the far price F takes A = E_g before to A F(1 + (g - 1) / A). Also E_g <= E_1 for g >= 1, and m steps
-multiply E_1 by at most V_m(D): let the noises of two copies be reflections of each other until the copies
-meet. Then
+Clean steps on a bounded domain reduce the difference of two laws. For each ratio g >= 1, a block of steps with
+the far price F takes A = E_g before to A F(1 + (g - 1) / A). Also E_g <= E_1 for g >= 1, and m steps multiply E_1
+by at most V_m(D): let the noises of two copies be reflections of each other until the copies meet. Then
 
     V_0 = 1,   V_(m+1)(z) = E[V_m(min(2 sigma |Y|, D)); not met],   Y > 0 of density phi(y - x) - phi(y + x),
 
 2 x = e(z) / sigma. Blocks are chosen by dynamic programming. Windows end some steps after a use, and these
 steps share the noise that hides the use; several numbers of such steps are tried.
 
-Source: docs/proofs/contraction.md, reflection.md, participation.md (claims ours/contraction/cyclic,
-forgetting).
+Source: docs/proofs/contraction.md, reflection.md, participation.md (claims ours/contraction/cyclic, forgetting).
 """
 
 from bisect import bisect_left, bisect_right

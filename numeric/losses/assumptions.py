@@ -303,10 +303,9 @@ class Blocks(_OfParts, Modulus):
     """A gradient of blocks, for example one per layer, each with its own modulus.
 
     If |g_j(x) - g_j(y)| <= omega_j(|x - y|), with |x - y| the distance of all parameters, then g = (g_1, ...,
-    g_m) has the modulus omega = (sum_j omega_j^2)^.5. For omega_j(r) = L_j r^(lambda_j) with smallest order p
-    and largest q, it is concave if q <= 1/2, p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2. Otherwise, since the
-    shift program needs concave pieces, the roots of the orders up to 1/2 and of those above are added, an
-    upper bound.
+    g_m) has the modulus omega = (sum_j omega_j^2)^.5. For omega_j(r) = L_j r^(lambda_j) with smallest order p and
+    largest q, it is concave if q <= 1/2, p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2. Otherwise, since the shift
+    program needs concave pieces, the roots of the orders up to 1/2 and of those above are added, an upper bound.
 
     >>> float(Blocks(Holder(3.0, 1.0), Holder(4.0, 1.0)).value(np.array(2.0)))
     10.0

@@ -141,7 +141,7 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
 
 
 def _string(program: ShiftProgram, widest: float, tracked: Array) -> Path | None:
-    """The taut string of all steps, if each is affine up to the distance ``widest``; else None."""
+    """The taut string of all steps if all are affine up to the distance ``widest``, else None."""
     lines = list(takewhile(bool, (program.expansion(t).affine_on(widest) for t in range(program.steps))))
     if len(lines) < program.steps:
         return None
@@ -202,7 +202,7 @@ def affine_window(c: arb, s: arb, delta: arb, length: int) -> Window | None:
 
 
 def untested_window(c: arb, s: arb, delta: arb, length: int) -> Window:
-    """The closed form without its feasibility test, no bound if some z_t < 0; arguments of `affine_window`."""
+    """The closed form of `affine_window` without its feasibility test; not a bound if some z_t < 0."""
     V, W = geometric_sum(1 / c, length), geometric_sum(1 / c**2, length)
     return Window(length, (s * V + delta) ** 2 / W, (s * V + delta) / W)
 

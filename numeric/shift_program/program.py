@@ -4,9 +4,8 @@ The state z_t is the distance still to be hidden, and the control a_t >= 0 is th
 
     z_{t+1} = max(e_t(z_t) - a_t, 0),   z_T = 0,   cost = sum of a_t^2 / sigma_t^2,
 
-A path starts at t = 0 with z_0 = 0, or at any tau with z_tau = min(D, D_tau), where D is the diameter and
-D_tau the forward-tracked distance. Every feasible path proves that the last iterates are mu-GDP with mu^2 =
-cost.
+A path starts at t = 0 with z_0 = 0, or at any tau with z_tau = min(D, D_tau), where D is the diameter and D_tau
+the forward-tracked distance. Every feasible path proves that the last iterates are mu-GDP with mu^2 = cost.
 
 Source: docs/proofs/shift_program.md, expansions.md ("Weight decay"), participation.md; Chien & Li 2025,
 Theorems 3.1 and 3.7, without their noise splitting; Bok, Su & Altschuler 2024 (claims
@@ -198,8 +197,7 @@ class ShiftProgram:
     def last_step(self) -> arb:
         """Cost e(D)^2 / sigma^2 of hiding all distance in the last step, enclosed; infinite if unbounded.
 
-        It is not the D^2 / sigma^2 of "output perturbation" in the papers: the noise is added after a
-        gradient step.
+        It is not the D^2 / sigma^2 of "output perturbation": the noise is added after a gradient step.
         """
         t = self.steps - 1
         reach = self.reach(t)

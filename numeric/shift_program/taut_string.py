@@ -111,8 +111,7 @@ class Participations:
     """T = ``steps`` steps z' = c z, ``count`` >= 1 of them participations z' = d z + s, at constant ``noise``.
 
     c, d and s are enclosures, d <= c, and d = c if c <= 1; s and ``noise`` are lengths. ``last`` is d_1, the
-    number of steps from the last participation, included, to the end. ``gap`` is d_2 - d_1, and ``period`` is
-    l.
+    number of steps from the last participation, included, to the end. ``gap`` is d_2 - d_1, and ``period`` is l.
     """
 
     c: arb
@@ -135,7 +134,7 @@ class Participations:
 
 
 def cheapest(met: Participations, diameter: float) -> tuple[arb, Path]:
-    """The cheapest path found, and first its enclosed cost at noise 1, a squared length.
+    """The enclosed cost at noise 1 (a squared length) of the cheapest path found, and the path.
 
     The string covers the last participations. Either earlier ones are hidden one by one, or the string starts
     at the diameter (possibly inf) or at the distance that contracting steps leave.

@@ -11,8 +11,7 @@ costs two minimisations,
 U_k is convex and nondecreasing, so chords lie above it, and no grid or float error lowers a value. With
 constant steps, U_{k-1} <= U_k + rho everywhere implies the same for all earlier epochs.
 
-Source: docs/proofs/shuffled.md (claims ours/shuffled/*). Lengths are in units of the noise if that is
-constant.
+Source: docs/proofs/shuffled.md (claims ours/shuffled/*). Lengths are in units of the noise if that is constant.
 """
 
 from collections.abc import Callable, Sequence
@@ -181,8 +180,7 @@ class Shuffled:
 def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[float, int]:
     """The pooled cost, rounded up, and the first epoch in which the run may start.
 
-    ``kappa`` is alpha (alpha - 1) / 2 for the mean over orders and None for the worst order; ``cells`` is
-    half the number of nodes.
+    ``kappa`` is alpha (alpha - 1) / 2 for the mean over orders, None for the worst; ``cells`` is half the nodes.
     """
     nodes = grid(run, cells)
     # The best window from the diameter spans about D / s epochs; epochs before it are all the same.

@@ -6,10 +6,9 @@ mu^2 = max over orders of cost(order); the mean at order alpha is 1/(alpha - 1) 
 2 cost(order)).
 
 Value iteration (`epoch_value_iteration`, affine expansions) covers all orders at once for both. For the mean
-under any modulus, each participation is hidden alone in the rest of its own epoch (`each_by_itself`). If a
-later participation is never cheaper, the worst order has its participations at the ends of the epochs, and
-its program is solved exactly (`taut_string.cheapest`). Otherwise the cost of a sample in every batch is also
-tried.
+under any modulus, each participation is hidden alone in the rest of its own epoch (`each_by_itself`). If a later
+participation is never cheaper, the worst order has its participations at the ends of the epochs, and its program
+is solved exactly (`taut_string.cheapest`). Otherwise the cost of a sample in every batch is also tried.
 
 Source: docs/proofs/shuffled.md (claims ours/shuffled/*); Chien & Li 2025, (62), for the mean.
 """

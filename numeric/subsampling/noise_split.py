@@ -101,8 +101,7 @@ _LEAST_SHARE, _POINTS = 0.01, 160
 class PriceTable:
     """The lower convex hull of (multiplier^2, S) over increasing multipliers, in floats.
 
-    S + pull multiplier^2 is least at a vertex, so one sorted table of slopes, increasing towards 0, serves
-    every pull.
+    S + pull multiplier^2 is least at a vertex, so one table of slopes, increasing towards 0, serves every pull.
     """
 
     multiplier: Array

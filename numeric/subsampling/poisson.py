@@ -58,9 +58,8 @@ _FEW = 64
 class ContractingBlock:
     """``steps`` steps that together contract by ``contraction``, rounded up, except with probability ``chance``.
 
-    ``reach``, a length, bounds the distance at the beginning of a block after ``before`` blocks, 0 if the
-    domain alone gives it. ``sizes``, without the differing sample, are the smallest sum in a block and the
-    largest batch.
+    ``reach``, a length, bounds the distance at the beginning of a block after ``before`` blocks (0: from the
+    domain alone). ``sizes``: the smallest sum in a block and the largest batch, without the differing sample.
     """
 
     steps: int

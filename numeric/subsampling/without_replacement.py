@@ -2,11 +2,9 @@
 
 A batch without the differing sample is revealed; with probability q = b / n the sample replaces one of its
 elements. A share beta_t of the variance hides the change of the data, at the cost S of one step between
-mixtures (`step_rdp`), and the rest hides shifts; see `noise_split`. Other routes are composition and the
-worst case over batches.
+mixtures (`step_rdp`), and the rest hides shifts; see `noise_split`.
 
-Source: docs/proofs/without_replacement.md, which repairs Chien & Li 2025, Theorem 3.12 (claims
-ours/sampled/*).
+Source: docs/proofs/without_replacement.md, which repairs Chien & Li 2025, Theorem 3.12 (claims ours/sampled/*).
 """
 
 from collections.abc import Callable
