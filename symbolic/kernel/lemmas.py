@@ -56,7 +56,7 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Shift:
-    """``profile`` bounds E_g(h + xi || xi) in both orders for |h| <= ``length``; ``variance`` is that of the noise xi."""
+    """A ``profile`` of E_g(h + xi || xi) in both orders for |h| <= ``length``, with noise xi of ``variance``."""
 
     length: Expr
     profile: Profile
