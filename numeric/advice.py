@@ -53,8 +53,7 @@ class Advice(Displayed):
         below: a certified lower bound of the epsilon of the last iterate.
         linear: estimate of epsilon for linear losses without the domain; nan if unknown.
         helps_from: smallest number of steps at which the last iterate helps (`HELPS`); None if beyond the plan.
-        stop_after: largest number of steps whose composition costs no more than the last iterate of the whole run,
-            or None.
+        stop_after: most steps whose composition costs at most as much as the last iterate of the run, or None.
         why: reason why nothing is gained; empty if something is.
         knobs: changes of the run, best first.
     """

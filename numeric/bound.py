@@ -236,8 +236,7 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
         InputError: the assumption does not fit the run, an argument is out of range (random batches need an order
             or a delta), the assumption rests on a measurement (see `estimate`), or the run is not a `NoisySGD`.
 
-    Source: docs/proofs/shift_program.md; claims chien_li/theorem_3_1/direct/*, chien_li/theorem_3_7/sharper,
-    ours/*.
+    Source: docs/proofs/shift_program.md; chien_li/theorem_3_1/direct/*, chien_li/theorem_3_7/sharper, ours/*.
 
     >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)

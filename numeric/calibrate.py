@@ -94,14 +94,12 @@ def calibrate(
         epsilon: the target, above 0.
         order: makes the target (order, epsilon)-RDP.
         delta: makes the target (epsilon, delta)-DP. Give exactly one of order and delta.
-        vary: "noise_std" (smallest), "steps" (most), "diameter" (widest; inf if the target needs no projection) or
-            "batch_size" (smallest).
+        vary: "noise_std" (smallest), "steps" (most), "diameter" (widest, possibly inf) or "batch_size" (smallest).
 
     Returns:
         The bound of the calibrated run, which is its field ``run``. Noise and diameter are within a relative 1e-9
             of the value at which the bound crosses the target, 1e-5 for random batches and contraction. The next
-            smaller batch that the sampling allows misses the target; if few sizes are allowed, all smaller ones
-            do.
+            smaller allowed batch misses the target; if few sizes are allowed, all smaller ones do.
 
     Raises:
         InputError: as in `bound`, or no value meets the target, or every noise or batch does.
@@ -188,8 +186,7 @@ def _crossing(
 ) -> Bound:
     """Return the bound at the largest place found to meet the target, by Brent's method on logarithms.
 
-    The lower of the two ``known`` places meets it. A place within ``close`` of the answer, or the next if
-    ``whole``, misses it.
+    The lower ``known`` place meets it. The answer is within ``close`` of a miss, or next to one if ``whole``.
     """
     from scipy.optimize import brentq  # slow import, rarely needed
 

@@ -4,8 +4,7 @@ An event describes what every step releases, so it represents composition; no ev
 iterate is released. A bound as a privacy-loss distribution includes this, and composes with other releases.
 
 dp_accounting's noise_multiplier is the noise over the norm of one sample's contribution, also under replacement.
-Here it is always the noise over the sensitivity: 2 eta K / b under replace-one adjacency, eta K / b under
-add/remove adjacency.
+Here it is always the noise over the sensitivity: 2 eta K / b under replace, eta K / b under add/remove adjacency.
 
 Needs dp_accounting (pip install 'lastiterate[dp-accounting]').
 """

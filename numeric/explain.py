@@ -56,8 +56,7 @@ def _multiplier(run: NoisySGD) -> arb:
 def question(run: NoisySGD) -> str:
     """Ask whether a noise multiplier was given for ``noise_std``; "" if the size of the noise is plausible.
 
-    A multiplier of at least 50 is implausible if little noise is needed: releasing all iterates would cost at most
-    about mu = 0.02.
+    A multiplier of at least 50 is implausible if releasing all iterates would cost at most about mu = 0.02.
 
     >>> question(NoisySGD(1000, 0.1, 1.0, 1.0, 50_000, 500, "poisson"))  # doctest: +ELLIPSIS
     'noise_std=1 is 5000 times step_size * clip_norm / batch_size; if it is meant as a noise multiplier, ...=0.0002'

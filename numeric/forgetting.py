@@ -44,8 +44,7 @@ _Deleted = tuple[Bound, Table, Callable[[float], float], NoisySGD]
 """Bound at the deletion, its profile and its Renyi bounds, which serve all numbers of steps, and a clean step."""
 
 _COARSE, _FINE, _READ, _RARELY = 60, 240, 12, 7.0
-"""Nodes of the first and of the last table, places where a profile is evaluated, and the negative logarithm of
-the share of delta per step for a Poisson batch above the assumed size."""
+"""Nodes of the first and the last table, places of a profile, and -log of the share of delta for large batches."""
 
 
 @teaches()
@@ -59,8 +58,7 @@ class Forgetting(Displayed):
         epsilon: against the same run without the sample.
         retrained: against any model without the sample whose last steps are such clean steps.
         shifts: bound from shifts of the clean steps alone, valid for both.
-        claim: key of the ledger's claim for blocks of steps; reflected noise is proved in
-            docs/proofs/reflection.md.
+        claim: the ledger's claim for blocks of steps; for reflected noise see docs/proofs/reflection.md.
     """
 
     trained: Bound
@@ -158,8 +156,8 @@ def steps_to_forget(
 ) -> Forgetting:
     """Find a number of clean steps that meets a target while one step fewer misses it.
 
-    Arguments are those of `forgetting`, with a target ``epsilon`` > 0 instead of the number of steps. The target
-    is for `Forgetting.retrained` if ``retrained``.
+    Arguments are those of `forgetting`, with a target ``epsilon`` > 0 instead of the number of steps. With
+    ``retrained`` it is a target for `Forgetting.retrained`.
 
     Raises:
         InputError: as in `forgetting`; or the target holds at the deletion, or is not met within 10^9 steps.

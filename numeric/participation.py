@@ -29,8 +29,8 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import used_program
 
 _LOOKED = 64
-"""Maximum number of counts of clean steps after the last use that are bounded; other counts take the bound of
-the next smaller one. If steps differ, the maximum number of batches."""
+"""Maximum number of bounded counts of clean steps (others take the next smaller one), or of batches if steps
+differ."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,7 @@ output) from the other is at most
 All steps together, and so the last iterate, are (alpha, epsilon)-RDP, where epsilon is the sum over the steps.
 Delta is 2/b under replace-one and 1/b under add-remove adjacency, and p the smallest rank of all layers. In an
 epoch of fixed or shuffled batches one step holds the sample, at worst the one with the least noise. With clipping
-after the projection, or without projection, every step is a Gaussian mechanism of sensitivity Delta. Nothing is
-assumed of the losses.
+after the projection, or no projection, a step is a Gaussian mechanism of sensitivity Delta. Losses are arbitrary.
 
 Source: D2P2-SGD, algorithms 1 to 3. The variance sigma^2 / sqrt(k) of its Table 3 is a misprint of sigma^2 / k
 (claim d2p2/algorithm_1/noise_exponent). Its algorithm 1 returns x_K and so discards its last update; here all are
@@ -72,10 +71,9 @@ class RandomProjectionRun(StepSchedule):
         steps: number of updates K.
         step_size: alpha of the paper, a length; one number or one per step. It does not affect privacy.
         noise_std: sigma_epsilon,k, standard deviation of each coordinate of the noise added to the projected mean
-            of the clipped gradients, in units of the clip norm 1; one number (DP2-SGD) or one per step. See
-            `d2p2`.
-        ranks: p of every layer, the dimension it is projected to; one for each trained tensor, in order. (), for
-            no projection (D2P-SGD, A = I).
+            of the clipped gradients, in units of the clip norm 1; one number (DP2-SGD) or one per step (`d2p2`).
+        ranks: p of every layer, the dimension it is projected to; one per trained tensor, in order; () for no
+            projection (D2P-SGD).
         dataset_size: number n of samples.
         batch_size: B, samples per update; None for all. Also the divisor for "poisson" batches.
         sampling: as in `lastiterate.numeric.run.NoisySGD`.

@@ -208,7 +208,7 @@ class NoisySGD(StepSchedule):
 
 
 def described_run(what: str, run: object) -> NoisySGD:
-    """Return the run; raise `InputError`, naming ``what`` needs it, if it is not a `NoisySGD`."""
+    """Return the run; raise `InputError`, which names ``what``, if it is not a `NoisySGD`."""
     if not isinstance(run, NoisySGD):
         projected = hasattr(run, "ranks")
         remedy = "of a run with random projections call projection_bound" if projected else "describe it first"

@@ -228,8 +228,7 @@ def sweep(
         run: run with the values that do not vary.
         assumption: assumption with the values that do not vary.
         grid: name -> values, as `SweepPlan.axes`.
-        out: a .csv or .parquet file for the table; finished rows are stored in ``out`` + ".rows.jsonl", from which
-            the same call resumes.
+        out: .csv or .parquet file for the table; the same call resumes from rows in ``out`` + ".rows.jsonl".
         jobs: worker processes; -1 for one per core.
         backend: "loky" for this machine, "dask" for a cluster of dask.distributed.
         scheduler: address of that cluster; None for the active client, or a new cluster on this machine.

@@ -1,9 +1,8 @@
 """Conversions to (epsilon, delta): the best that (alpha, rho)-RDP at one order allows, and Gaussian trade-offs.
 
-For RDP it is the smallest eps at which F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha) >= e^((alpha-1)
-rho), q = (p - delta) e^-eps, for every p in (delta, 1]; laws on two points attain it. F is convex. If F'(p) > 0,
-its tangent bounds F to the left of p, and F(p) bounds it to the right. Floats search for eps and p, and balls
-verify them.
+RDP gives the smallest eps at which F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha) >= e^((alpha-1) rho),
+q = (p - delta) e^-eps, for every p in (delta, 1]; laws on two points attain it. F is convex. If F'(p) > 0, its
+tangent bounds F to the left of p, and F(p) bounds it to the right. Floats find eps and p; balls verify them.
 
 A mechanism that is mu-GDP is (epsilon, delta)-DP if and only if
 
@@ -11,8 +10,7 @@ A mechanism that is mu-GDP is (epsilon, delta)-DP if and only if
 
 where Phi is the standard normal distribution function.
 
-Source: docs/proofs/privacy_loss.md (claims ours/conversion/*); Dong, Roth & Su 2022, Corollary 1; Balle & Wang
-2018.
+Source: docs/proofs/privacy_loss.md (ours/conversion/*); Dong, Roth & Su 2022, Corollary 1; Balle & Wang 2018.
 """
 
 from collections.abc import Callable, Sequence
@@ -161,8 +159,8 @@ def mixed_rdp(
 ) -> float:
     """log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1), rounded up.
 
-    G = ``inside`` holds except with probability p = ``failure``, rounded up, then F = ``outside``. ``rarer`` lists
-    the probabilities that F and each later bound fail, with the bound that then holds.
+    G = ``inside`` holds outside an event of probability p = ``failure``, rounded up, F = ``outside`` in any case.
+    ``rarer`` lists the probabilities that F and each later bound fail, with the bound that then holds.
 
     >>> mixed_rdp(1.0, 0.0, 5.0, 2.0), mixed_rdp(5.0, 0.5, 1.0, 2.0)
     (1.0, 1.0)

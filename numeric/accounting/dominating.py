@@ -76,7 +76,7 @@ class DominatingPair:
 
     @property
     def conditional(self) -> "DominatingPair":
-        """The pair conditional on the complement of the failure event."""
+        """The pair outside its failure event."""
         return replace(self, failure=0.0)
 
     def rdp(self, order: float) -> float:

@@ -3,8 +3,7 @@
 Base N(0, 1), moved N(g, 1), mixture M = (1-q) N(0, 1) + q N(g, 1), g = 1 / multiplier. The loss at z is L(z) =
 log(1 - q + q e^(g z - g^2/2)), increasing in z. For "remove", M is the numerator and the base the denominator; for
 "add" they are exchanged. "replace" is the largest profile that advanced joint convexity allows, in both directions
-at once: losses above 0 are those of "remove", losses below 0 those of "add", and the rest, (1-q) (1-2p) with p =
-Phi(-g/2), has loss 0.
+at once: losses above 0 are those of "remove", losses below 0 those of "add", and mass (1-q) (1-2 Phi(-g/2)) at 0.
 
 A cell of losses [l, r] with masses P and Q moves to its ends, a to l and b to r, with a + b = P and a e^-l + b
 e^-r = Q. This chord lies above the convex profile. Beyond the last node, a e^-l = Q and the remaining mass has
@@ -20,8 +19,8 @@ and mass above the window has a Chernoff bound. Masses, exponentials and sums ar
 Any tilt lam and grid are valid; good choices give tight bounds. The chords add about lam (lam + 1) w^2 / 12 to the
 log-moment of a release at lam, where w^2 is the mean under the tilted law of the squared width of a cell of
 losses; lam times epsilon grows by the same amount. For a given number of nodes this is minimal if their density in
-z is proportional to the cube root of the tilted density times the squared slope of the loss. Moments come from a
-coarse sketch in floats.
+z is proportional to the cube root of the tilted density times the squared slope of the loss. Moments are
+estimated.
 
 Source: docs/proofs/privacy_loss.md (claims ours/pld/*); Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022
 (chords); Koskela, Jälkö & Honkela 2020 (transform).
@@ -175,8 +174,7 @@ def _place(
 ) -> arb:
     """Add the masses of all cells, and return the mass of infinite loss.
 
-    ``above`` and ``other``: masses of numerator and denominator above each node; ``below``: of numerator below
-    all.
+    Masses of numerator (``above``) and denominator (``other``) above each node, of the numerator ``below`` all.
     """
     masses[nodes[0]] += below
     for j in range(len(nodes) - 1):
@@ -378,7 +376,7 @@ def _tilted(part: LatticeLaw, plan: TransformPlan) -> tuple[Array, arb]:
 
 
 def _weighed(part: LatticeLaw, spacing: float, tilt: float) -> tuple[Array, float, float]:
-    """Return masses times e^(lam l - s), the shift s, and a factor that covers rounding, also of a sum."""
+    """Return masses times e^(lam l - s), the shift s, and a factor that covers rounding, including sums."""
     exponents: Array = np.asarray(tilt * (spacing * part.index), dtype=np.float64)
     with np.errstate(divide="ignore"):
         shift = float(np.max(exponents + np.log(part.mass)))

@@ -21,13 +21,11 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 _COARSE, _FINE, _EACH = 60, (160, 100, 70, 50, 40), 100
-"""Numbers of nodes of a first table, of a table for every longer run (first success), and of one of many
-tables."""
+"""Numbers of nodes of a first table, of one for every longer run (first success), and of one of many."""
 _LENGTHS, _CLEAN = (2.8, 2.2, 3.4), 2.4
 """Approximate ratios of the diameter over the square root of a block's steps to the noise."""
 _CLOSE, _ROUNDS, _BLOCKS = 1e-4, 400, 24
-"""Relative decrease below which a table is final; maximum rounds until then; maximum blocks of a run that is
-followed from its start."""
+"""Decrease below which a table is final, maximum rounds until then, maximum blocks of a chain from the start."""
 _LIFTS = (0.0, 1e-8, 1e-6, 1e-4)
 """Amounts, relative to delta or to the table itself at an order, by which a table is lifted until it decreases."""
 _LIFT = 1e-9

@@ -2,8 +2,7 @@
 
 All components have the same standard deviation, which is the unit of length. p_i, a_i are the weights and means of
 the numerator P, and q_k, c_k those of the denominator Q. The middle part of I = E_Q (P/Q)^alpha = integral of f,
-D_alpha = log(I) / (alpha - 1), is computed by `acb.integral`, whose flag is forwarded to log. Beyond X, for every
-k,
+D_alpha = log(I) / (alpha - 1), is computed by `acb.integral`. Beyond X, for every k,
 
     f <= q_k^(1 - alpha) sum_i p_i exp(alpha (alpha - 1) (a_i - c_k)^2 / 2) phi(x - alpha a_i + (alpha - 1) c_k).
 

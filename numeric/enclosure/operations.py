@@ -27,8 +27,7 @@ from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 
 _LEAST_BITS = 96
 _MOST_WIDTHS = 1000
-"""Means farther apart than this in units of the noise give the whole line, since quadrature would take too
-long."""
+"""Means farther apart than this in units of the noise give the whole line, as quadrature is too slow."""
 
 _RISING: Interval = (arb(0), arb("inf"))
 _FALLING: Interval = (-arb("inf"), arb(0))

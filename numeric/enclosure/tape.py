@@ -1,4 +1,4 @@
-"""Guaranteed enclosures of Sympy expressions, of their gradients, and of numerical integrals and infinite sums.
+"""Guaranteed enclosures of Sympy expressions, their gradients, and integrals and infinite sums without symbols.
 
 `Tape` compiles an expression once into a list of interval operations. Running it encloses the exact value over a
 box, and a reverse sweep encloses every partial derivative. `enclose` is a shortcut for one evaluation.
@@ -56,7 +56,7 @@ def is_limit(part: sp.Basic) -> bool:
 
 
 def exists(part: sp.Basic) -> bool:
-    """Tell whether a numerical integral or infinite sum is shown to exist."""
+    """Tell whether an integral or infinite sum without free symbols is shown to exist."""
     try:
         enclose_limit(part)
     except UnsupportedError:
@@ -65,7 +65,7 @@ def exists(part: sp.Basic) -> bool:
 
 
 def enclose_limit(part: sp.Integral | sp.Sum) -> arb:
-    """A finite ball around a numerical integral or sum; raises `UnsupportedError` if it may not exist."""
+    """A finite ball around an integral or sum without symbols; raises `UnsupportedError` if it may not exist."""
     return _enclosed(part, ctx.prec)
 
 

@@ -5,8 +5,8 @@ The counts of right and wrong answers at one threshold, learned from other runs,
     epsilon >= max(log((1 - delta - FPR) / FNR), log((1 - delta - FNR) / FPR)),   mu >= -(z(FPR) + z(FNR)),
 
 by Liang et al. 2026, (20), evaluated at the upper Clopper-Pearson limits of the error rates of the answer "the run
-used this sample". z is the standard normal quantile function. Both bounds decrease in each rate. Observed rates
-give no bound.
+used this sample". z is the standard normal quantile function. Both decrease in each rate; observed rates give
+none.
 
 All scores together give more, and need no runs to learn a threshold. A score is a number computed from a released
 model by a rule that was fixed before these runs.
@@ -19,7 +19,7 @@ Curve  Simultaneous Clopper-Pearson limits of both error rates at every threshol
 
 The curve can refute any claim about the two laws; the AUC as used here refutes only a claim of mu-GDP. Source:
 docs/proofs/lower_bounds.md; Hoeffding 1963; Clopper & Pearson 1934; Kairouz, Oh & Viswanath 2015; Dong, Roth & Su
-2022 for mu.
+2022.
 """
 
 from collections.abc import Callable
@@ -166,7 +166,7 @@ def auc(with_it: Array, without: Array) -> float:
 def auc_limits(shares: Array, runs: int, doubt: float) -> Array:
     """Lower limits of the expected AUC from observed AUCs, each too large with probability at most ``doubt``.
 
-    Shapes are (audits,); ``runs`` is that of the smaller side. Rounded down; at share 1, doubt^(1 / runs).
+    ``shares`` has shape (audits,), and ``runs`` is the smaller number of runs. Limits are rounded down.
     """
     low, high = np.zeros_like(shares), np.ones_like(shares)
     surely = shares - (_MARGIN + _MARGIN_OF_RUN * runs)
@@ -231,13 +231,12 @@ class Audit(Displayed):
 
     Attributes:
         epsilon: lower bound of epsilon at ``delta``. It refutes every claim of a smaller epsilon.
-        mu: lower bound of the parameter of Gaussian differential privacy. It refutes only claims of mu-GDP with a
-            smaller mu (`Bound.mu`).
+        mu: lower bound of the parameter of GDP. It refutes only claims of mu-GDP with a smaller mu (`Bound.mu`).
         observed: the formula of the paper at the observed rates; not a bound, and inf if a rate is 0.
         false_positives: wrong answers among ``negatives`` runs without the sample.
         false_negatives: wrong answers among ``positives`` runs with it.
-        gaussian_epsilon: epsilon at ``delta`` of mu-GDP with this ``mu``, rounded down. It refutes only a smaller
-            epsilon derived from mu-GDP.
+        gaussian_epsilon: epsilon at ``delta`` of mu-GDP with this ``mu``, rounded down. It refutes only smaller
+            ones from mu-GDP.
         scores: limits from all scores; None for an audit from counts alone.
     """
 
@@ -307,12 +306,10 @@ def audit(
 ) -> Audit:
     """Compute lower confidence bounds from counts and scores of runs that were not used to choose the attack.
 
-    Arguments are the fields of `Audit`. ``scores`` need a larger level; the counts get the remaining error
-    probability.
+    Arguments are the fields of `Audit`. ``scores`` need a larger level; the counts get the rest of 1 - level.
 
     Raises:
-        InputError: a count or a level is out of range, or the level of the scores leaves no error probability for
-            the counts.
+        InputError: a count or a level is out of range, or the level of the scores is too small.
 
     >>> round(audit(false_positives=0, negatives=1000, false_negatives=0, positives=1000, delta=1e-5).epsilon, 2)
     5.6

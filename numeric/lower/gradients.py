@@ -16,8 +16,7 @@ from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Convex, M
 from lastiterate.numeric.run import NoisySGD
 
 Gradient = tuple[tuple[float, float], ...]
-"""Pairs (x, g(x)) with x increasing over the interval, linear in between; two points with the same x are a
-jump."""
+"""Pairs (x, g(x)) with increasing x, linear in between; two points with the same x are a jump."""
 
 _ROUNDING = 2.0**-50
 _SAFE = 1e-13
@@ -84,8 +83,7 @@ def _changes_within(gradient: Gradient, modulus: Modulus) -> bool:
 
     For a fixed distance z the change is piecewise linear in x, with kinks where x or x + z is a point of g, so it
     is largest there. From such a point it is linear in z between the distances of two points. omega is concave
-    between its knots, where it may jump up. So it suffices to test the ends of these pieces, with both limits at a
-    jump.
+    between its knots, where it may jump up. So the ends of these pieces suffice, with both limits at a jump.
     """
     exact = [(Fraction(x), Fraction(g)) for x, g in gradient]
     places, slack = [x for x, _ in exact], _slack(gradient)

@@ -8,8 +8,7 @@ relative error at most 1e-12 in its lower half; its argument is moved outwards b
 
 Under weight decay W_T is r sum_k c^k B_k + N(0, sigma^2 sum_k c^(2k)), c = 1 - eta lambda, where B_k = 1 if the
 step k before the last one met the sample. Each c^k is rounded down to a multiple of 1/n, and the sum is capped.
-This cannot increase the divergence between the two laws, because their likelihood ratio is monotone, so that the
-best tests are half lines.
+This cannot increase the divergence: as their likelihood ratio is monotone, the best tests are half lines.
 
 Source: docs/proofs/lower_bounds.md.
 """
@@ -49,14 +48,12 @@ _KINDS = 3
 _NEGLIGIBLE = 1e-18
 """Weights below this fraction of the largest are dropped when laws are convolved."""
 _PLACES, _FINEST, _OUTLIERS, _LONGEST = 2048, 64, 12.0, 20_000
-"""Under decay: lattice places, inverse of the smallest power counted, standard deviations up to the last place,
-and maximum number of steps counted."""
+"""Under decay: lattice places, inverse of the smallest power, standard deviations to the last, maximum steps."""
 _SLACK = 1e-9
 """Relative reduction applied to powers computed in floats."""
 
 Kinds = tuple[tuple[int, Fraction, float], ...]
-"""Number of steps, probability that each meets the sample, and the distance it then moves the iterate, a
-length."""
+"""Number of steps, probability that each meets the sample, and the distance it then moves the iterate."""
 
 Move = tuple[tuple[float, float], str]
 """Distances by which a step that meets the sample moves the two runs, and a description of the losses."""
@@ -192,8 +189,7 @@ def component_below(target: Target, steps: int, rate: Fraction, move: float, off
 
     The mixture is at least w N, where N is its k-th component and w the weight of N. The divergence of order alpha
     is therefore at least that of N plus alpha / (alpha - 1) log w, and a hockey stick at e^epsilon at least w
-    times that of N at e^epsilon / w. The result is rounded down once at the end, because the two terms may nearly
-    cancel.
+    times that of N at e^epsilon / w. The result is rounded down only once, as the two terms may nearly cancel.
     """
     order, delta = target.order, float(target.delta or 0)
     q, k = float(rate), np.unique(np.linspace(0, steps, _LOOK).round())

@@ -96,16 +96,15 @@ def one_run(
     """Compute lower confidence bounds from the scores of the canaries of one training run.
 
     Args:
-        scores: one per canary, shape (canaries,), from the released model by any rule that does not know the
-            coins; large for heads.
+        scores: one per canary, shape (canaries,), from the released model without knowing the coins; large for
+            heads.
         coins: fair independent coins, True for heads, shape (canaries,).
         delta: in (0, 1).
         adjacency: what a coin decides, "replace" or "add_remove".
         level: simultaneous confidence of all limits.
 
     Raises:
-        InputError: scores are not a list of numbers, coins do not match them, the adjacency is unknown, or delta
-            or level is out of range.
+        InputError: scores are not numbers, coins do not match them, or adjacency, delta or level is invalid.
 
     >>> found = one_run(np.arange(1000.0), np.arange(1000) >= 500, delta=1e-5)
     >>> found.guesses

@@ -4,8 +4,7 @@ phi is piecewise affine. The law after a step has a density inside and an atom a
 integral over this law, computed by Gauss quadrature with `NODES` nodes on panels at most `PANEL` sigma long, cut
 at the kinks of phi. On a panel of half length a the error is at most 8 a M r^(-2 NODES) / (1 - 1/r), where M
 bounds the integrand on the ellipse of parameter r. Rounding errors are relative: `RELATIVE` for each entry of the
-kernel, and one unit in the last place for each term of a sum. Masses below `LEAST` are set to 0, which is an
-absolute error.
+kernel, and one unit in the last place for each term of a sum. Masses below `LEAST` become 0 (absolute error).
 
 Source: docs/proofs/lower_bounds.md.
 """

@@ -302,8 +302,8 @@ def convolution(
     """A convolution as in torch, padded with zeros, in any number of dimensions.
 
     ``weight`` has shape (channels, input channels of a group, *kernel), ``bias`` (channels,) or is None. ``shape``
-    is that of an input, (input channels, *sizes); inputs and outputs are flattened in this order. Other arguments
-    are those of torch and of `Layer`.
+    is that of an input, (input channels, *sizes), flattened in this order like the outputs. Other arguments are
+    those of torch and `Layer`.
 
     Raises:
         InputError: shapes do not fit.

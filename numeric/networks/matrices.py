@@ -56,8 +56,7 @@ def spectral_norm(matrix: Array) -> arb:
     """Upper bound of the spectral norm of a matrix, shape (rows, columns), usually tight up to rounding.
 
     For every square V, |A|^2 <= |A V|^2 / (1 - |I - V^T V|), and |A V|^2 is at most the largest absolute row sum
-    of (A V)^T (A V). V contains the computed right singular vectors; errors in them loosen the bound but keep it
-    valid.
+    of (A V)^T (A V). V holds the computed right singular vectors; their errors only loosen the bound.
     """
     wide = matrix if matrix.shape[0] >= matrix.shape[1] else matrix.T
     all_together = length(wide)

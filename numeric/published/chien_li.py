@@ -12,8 +12,7 @@ direct shifts for e(z) = z + eta L z^lambda + s.
 hides the data change has the *variance* beta_t sigma^2 (below (70)). It is read with sqrt(beta_t), which gives the
 smaller value. S_alpha is their (18), the smaller direction of the sampled Gaussian.
 
-These numbers are the paper's claims; the ledger decides whether they hold. They are rounded up by more than their
-float error, about 1e-12.
+The numbers are the paper's claims, which the ledger decides, rounded up by more than their float error of 1e-12.
 """
 
 from dataclasses import dataclass, replace
@@ -32,8 +31,7 @@ from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.search import shoot
 
 LONGEST = 4096
-"""Longest window considered. Each is a valid instance of the theorem; a longer one could only lower the
-minimum."""
+"""Longest window considered; each is an instance of the theorem, and more could only lower the minimum."""
 _UP = 1 + 1e-12
 _SHARES = np.sin(np.linspace(0, np.pi / 2, 34)[1:-1]) ** 2
 """Shares beta_t that are tried; for Hölder losses, whose searches take long, every third."""
@@ -148,8 +146,8 @@ def theorem_3_12(run: NoisySGD, assumption: Assumption, order: float) -> float:
     """Minimise sum S_alpha(b/n, sqrt(beta_t) sigma b/(2 eta K)) + alpha a_t^2/(2 sigma^2 (1 - beta_t)).
 
     The search over tau, beta and a uses windows with the shifts of one common share; then every step takes its
-    best share from a table. The result is an instance of the theorem, near its minimum, and refuted: see
-    chien_li/theorem_3_12.
+    best share from a table. The result is an instance of the theorem, near its minimum, and refuted
+    (chien_li/theorem_3_12).
 
     >>> run = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")
     >>> round(theorem_3_12(run, Holder(1.0, 1.0), 20.0), 6)

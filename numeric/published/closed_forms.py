@@ -1,16 +1,14 @@
 """Theorems whose value for a run is a formula, or the minimum of a few: Liang et al., Bok et al. and others.
 
 Liang et al. 2026, Theorems 3.3 and 3.4 in both versions. Their noise sigma_DP is on the gradient, with eta
-sigma_DP = ``noise_std`` here. C is the clip norm K, batches have rate q = b/n, and one data set has one more
-sample. With
+sigma_DP = ``noise_std`` here. C is the clip norm K, q = b/n the rate, and one data set has one more sample. With
 
     A = 2 alpha K^2 / (n b sigma_DP^2),   A' = 8 alpha K^2 / (n^2 sigma_DP^2),
     B = alpha (1 + eta L)^2 D^2 / (2 eta^2 sigma_DP^2),
 
 A' may replace A if b <= n/5, alpha <= alpha*(b/n, b sqrt(beta) sigma_DP / (2 K)) and sigma_DP > 8 K / (b
 sqrt(beta)). The later version states both theorems up to a constant; the constants here are those of its own
-proofs, (46) and (51). D is called a diameter in the theorems and a radius in section 2.2; it is read as the
-diameter.
+proofs, (46) and (51). D is read as the diameter, as in the theorems; section 2.2 calls it a radius.
 
 Bok, Su & Altschuler 2024, closed forms for strongly convex losses. Their gradients of two samples differ by at
 most L_sens, 2 K here, and their noise sigma is on the gradient. c = max(|1 - eta m|, |1 - eta L|) is the

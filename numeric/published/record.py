@@ -38,8 +38,7 @@ _LETTERS = vars(notation)
 def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
     """The run that a setting, which has no batch size, describes.
 
-    The batch size is the largest proper divisor of n, so that the rate is one over a prime and an epoch has whole
-    batches; n = 1 is a full batch.
+    The batch size is the largest proper divisor of n, so that the rate is one over a prime; n = 1 is a full batch.
 
     >>> run_of(dict(T=3, n=10, eta=0.1, sigma=1.0, K=1.0, D=2.0), "poisson").batch
     5
