@@ -5,8 +5,8 @@ The counts of right and wrong answers at one threshold, learned from other runs,
     epsilon >= max(log((1 - delta - FPR) / FNR), log((1 - delta - FNR) / FPR)),   mu >= -(z(FPR) + z(FNR)),
 
 by Liang et al. 2026, (20), evaluated at the upper Clopper-Pearson limits of the error rates of the answer "the run
-used this sample". z is the standard normal quantile function. Both decrease in each rate; observed rates give
-none.
+used this sample". z is the standard normal quantile function. Both decrease in each rate; observed rates give no
+bound.
 
 All scores together give more, and need no runs to learn a threshold. A score is a number computed from a released
 model by a rule that was fixed before these runs.
@@ -236,7 +236,7 @@ class Audit(Displayed):
         false_positives: wrong answers among ``negatives`` runs without the sample.
         false_negatives: wrong answers among ``positives`` runs with it.
         gaussian_epsilon: epsilon at ``delta`` of mu-GDP with this ``mu``, rounded down. It refutes only smaller
-            ones from mu-GDP.
+            epsilons from mu-GDP.
         scores: limits from all scores; None for an audit from counts alone.
     """
 
