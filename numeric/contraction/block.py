@@ -1,8 +1,8 @@
 """One block of steps: the profile of two laws before it, and its prices, bound the profile after it.
 
-The prices are profiles of the block alone: near, N, for runs that start at one point, and far, F, for runs at
-any two points of the domain. For measures p, q with the profile known before, any 0 <= u <= p and 0 <= v <=
-q, with A = p(all) - u(all) and B = q(all) - v(all),
+The prices are profiles of the block alone: near, N, for runs that start at one point, and far, F, for runs at any
+two points of the domain. For measures p, q with the profile known before, 0 <= u <= p, 0 <= v <= q,
+A = p(all) - u(all) and B = q(all) - v(all),
 
     E_g(after) <= int u N(g dv/du) + A F(g B / A).
 
@@ -28,8 +28,7 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table, envelope, headed
 
 LIFTS = (2.0**-36, 2.0**-30, 2.0**-24)
-"""The first is well above the rounding errors of masses, which are differences of slopes. The others are for
-nodes close to 1 with values far from 0."""
+"""The first is well above the rounding errors of masses; the others are for nodes near 1 with large values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +115,7 @@ Indices = NDArray[np.intp]
 _SCANNED, _STEPS = 40, (0.01, 0.003, 0.0)
 """Number of threshold pairs scanned first; sizes of later moves as fractions of the number of atoms."""
 _FIRST, _AGAIN = 6, 5
-"""Number of first blocks whose thresholds are searched everywhere, not only near the previous ones, and the
-period of such searches afterwards."""
+"""Number of first blocks whose thresholds are searched everywhere, and period of such searches afterwards."""
 
 
 @dataclass(eq=False)

@@ -4,11 +4,11 @@ From one point, the price of a window of w steps is that of w sampled steps (nea
 hidden). From any two points (far), the coins are revealed. Shifts bring two copies of the run without the sample
 together, and each use of the sample adds its move; the result is a mean of Gaussians over the number of uses.
 
-A step on a Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) against N(0, 1). With theta the
-Gaussian profile at s, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 - g (1-q)) theta(1 / t), t
-= (1/g - 1 + q) / q, which is 0 for g >= 1 / (1-q). Without replacement, q theta(1 + (g - 1) / q) serves both
-orders. For Poisson batches, the sizes without the sample are also revealed: the far price is a mean over
-nested ranges of sizes, with 1 outside.
+A step on a Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) against N(0, 1). With theta the Gaussian
+profile at s and t = (1/g - 1 + q) / q, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 - g (1-q))
+theta(1 / t), which is 0 for g >= 1 / (1-q). Without replacement, q theta(1 + (g - 1) / q) serves both orders. For
+Poisson batches, the sizes without the sample are also revealed: the far price is a mean over nested ranges of
+sizes, with 1 outside.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contraction/without_replacement);
 Balle, Barthe & Gaboardi 2018.

@@ -2,8 +2,7 @@
 
 E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and nonincreasing in g. Below 1 it follows from the other
 order, so a table holds both orders at ratios g >= 1, where no digits cancel. Chords between upper bounds are
-upper bounds, and so is the last value right of the last node. Sums have nonnegative terms, so `SLACK` covers
-their rounding errors.
+upper bounds, and so is the last value right of the last node. `SLACK` covers rounding errors of nonnegative sums.
 
 exp((a - 1) D_a(P || Q)) = 1 + a (a - 1) [int_1^oo t^(-a-1) E_t(Q || P) dt + int_1^oo g^(a-2) E_g(P || Q) dg].
 Chords are integrated exactly. Beyond a last node G, a Renyi bound of order b > a gives E_g <= c g^(1-b), with

@@ -1,12 +1,10 @@
 """The assumptions on the losses.
 
 A `Modulus` bounds the change of every per-sample gradient g over a distance: |g(x) - g(y)| <= omega(|x - y|)
-for all x, y in the domain. Sums and minima of moduli are moduli. `Convex` and `StronglyConvex` bound the
-update map directly. They require K-Lipschitz losses, so that clipping never acts (a clipped convex gradient
-step need not contract).
+for all x, y in the domain. `Convex` and `StronglyConvex` bound the update map directly. They require K-Lipschitz
+losses, so that clipping never acts (a clipped convex gradient step need not contract).
 
-Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, Definition 2.5, Lemma 3.4 and
-section 5.
+Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, Definition 2.5, Lemma 3.4, section 5.
 """
 
 from abc import ABC, abstractmethod
@@ -422,8 +420,8 @@ class _UpdateMap(Assumption):
 class Convex(_UpdateMap):
     """Convex, L-smooth and K-Lipschitz losses with eta <= 2/L: e(z) = z + 2 eta K / b.
 
-    With weight decay lambda, outside the clip, e(z) = c z + 2 eta K / b, c = max(1 - eta lambda, eta (lambda
-    + L) - 1). Source: Chien & Li 2025, Lemma 3.4; docs/proofs/expansions.md.
+    With weight decay lambda, outside the clip, e(z) = c z + 2 eta K / b where c is the larger of 1 - eta lambda
+    and eta (lambda + L) - 1. Source: Chien & Li 2025, Lemma 3.4; docs/proofs/expansions.md.
 
     Attributes:
         L: smoothness, gradient / length.

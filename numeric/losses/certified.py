@@ -1,9 +1,8 @@
 """Closed-form constants of losses, for bounds that rest on no measurement.
 
 For features of norm at most r (including a constant feature for the bias) and logits f = W x, softmax
-cross-entropy has per-sample gradients of norm at most sqrt(2) r and smoothness r^2 / 2; for the logistic loss
-of one logit, these are r and r^2 / 4. For logits f = W2 phi(W1 x + b1) + b2 on a ball, with |phi'| <= p and
-|phi''| <= c,
+cross-entropy has per-sample gradients of norm at most sqrt(2) r and smoothness r^2 / 2; for the logistic loss of
+one logit, these are r and r^2 / 4. For logits W2 phi(W1 x + b1) + b2 on a ball, |phi'| <= p and |phi''| <= c,
 
     |J|^2 <= |phi|^2 + 1 + (p |W2| r)^2,  H <= (c |W2| r^2 + sqrt((c |W2| r^2)^2 + 4 (p r)^2)) / 2,
 

@@ -46,10 +46,9 @@ def fixed_routes(
 def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram, Optimum]:
     """The program of the batch in which a differing sample costs most, and its optimum.
 
-    For constant step size and noise it is the batch of the last step: the path of that batch, moved k steps
-    earlier, hides a sample last used k steps earlier, and the state then stays at 0 (claim
-    ours/cyclic/last_step). With schedules it may be any batch. A batch is searched only if the paths of
-    others, moved there and improved, cost more than the greatest optimum found.
+    For constant step size and noise it is the batch of the last step: the path of that batch, moved k steps earlier,
+    hides a sample last used k steps earlier, and the state then stays at 0 (claim ours/cyclic/last_step). With
+    schedules, a batch is searched only if paths of others, moved there and improved, exceed the largest optimum.
     """
     if run.constant:
         program = ShiftProgram(run, assumption, (run.steps - 1) % run.batches)

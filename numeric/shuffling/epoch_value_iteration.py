@@ -3,8 +3,7 @@
 The order of an epoch is revealed at its beginning. U_k(z) is the least cost of hiding z from epoch k on, and
 W_k that of a path not yet started: it may start at time 0 from 0, or from the diameter at the beginning of an
 epoch or right after a participation. Orders are pooled by log mean exp (kappa x) / kappa or by their maximum.
-Free steps merge: they multiply z by C, the product of their c, and hide A at the cost A^2 / S. An order thus
-costs two minimisations,
+Free steps merge: they multiply z by C, the product of their c, and hide A at cost A^2 / S. For each order,
 
     G_p(x) = min_y (C' (d x + s) - y)_+^2 / S' + U_{k+1}(y),   V_p(z) = min_x (C z - x)_+^2 / S + G_p(x).
 
@@ -121,8 +120,7 @@ def merge_equal_epoch(
     """The same as `merge_epoch` for equal steps: k steps have growth c^k and noise 1 + .. + c^(2k - 2).
 
     ``places`` are the distinguished participations, increasing up to the last step. One between two of them
-    counts as the later, with its sensitivity grown in between if c > 1; never cheaper if d <= c (claim
-    ours/shuffled/late).
+    counts as the later, its sensitivity grown in between if c > 1; never cheaper if d <= c (ours/shuffled/late).
     """
     at = list(range(steps)) if places is None else list(places)
     group = [here - before for before, here in pairwise([-1, *at])]

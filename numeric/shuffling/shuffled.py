@@ -1,9 +1,8 @@
 """Batches from a fresh permutation in every epoch: the worst order, and the mean over orders.
 
 The permutations are the same for both runs and known in the analysis. Given the batch of each of the E epochs
-that holds the differing sample, the run is a shift program of cost(order). The worst order is mu-GDP with
-mu^2 = max over orders of cost(order); the mean at order alpha is 1/(alpha - 1) log E exp((alpha - 1) alpha /
-2 cost(order)).
+that holds the differing sample, the run is a shift program of cost(order). The worst order is mu-GDP with mu^2 the
+maximum of cost(order); the mean at order alpha is 1/(alpha - 1) log E exp((alpha - 1) alpha / 2 cost(order)).
 
 Value iteration (`epoch_value_iteration`, affine expansions) covers all orders at once for both. For the mean
 under any modulus, each participation is hidden alone in the rest of its own epoch (`each_by_itself`). If a later

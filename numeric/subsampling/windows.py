@@ -1,10 +1,10 @@
 """The routes for all random batches: composition, the best window of shifts, and the worst case over batches.
 
-Composition gives all of the noise to the change of the data, the worst case none, and a window splits it.
-With P_t = c_t .. c_(T-1), the best shifts of a window from tau cost B^2 / X with B = P_tau reach, X = sum v_t
-P_(t+1)^2, so sums from the end give all windows at once. The total, sum of S + alpha B^2 / (2 X), is
-stationary if every step minimises S + nu P_(t+1)^2 sigma_t^2 beta_t with nu = alpha B^2 / (2 X^2). The right
-side falls as nu rises: bisection finds nu.
+Composition gives all of the noise to the change of the data, the worst case none, and a window splits it. With
+P_t = c_t .. c_(T-1), the best shifts of a window from tau cost B^2 / X, where B = P_tau reach and X is the sum of
+v_t P_(t+1)^2, so sums from the end give all windows at once. The total, sum of S + alpha B^2 / (2 X), is
+stationary if every step minimises S + nu P_(t+1)^2 sigma_t^2 beta_t with nu = alpha B^2 / (2 X^2). The right side
+falls as nu rises, so bisection finds nu.
 
 Source: ours (claims ours/sampled/shares).
 """
