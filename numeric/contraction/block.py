@@ -1,6 +1,6 @@
-"""One block of steps: the profile of two laws before it, and its prices, bound the profile after it.
+"""One block of steps: the profile of two laws before it, and its costs, bound the profile after it.
 
-The prices are profiles of the block alone: near, N, for runs that start at one point, and far, F, for runs at any
+The costs are profiles of the block alone: near, N, for runs that start at one point, and far, F, for runs at any
 two points of the domain. For measures p, q with the profile known before, 0 <= u <= p, 0 <= v <= q,
 A = p(all) - u(all) and B = q(all) - v(all),
 
@@ -120,7 +120,7 @@ _FIRST, _AGAIN = 6, 5
 
 @dataclass(eq=False)
 class Block:
-    """A block of steps with its near and far prices, on the nodes g of the tables before and after it.
+    """A block of steps with its near and far costs, on the nodes g of the tables before and after it.
 
     ``near`` is None if the steps are the same in both runs. ``thresholds`` holds the latest thresholds by order.
     """
@@ -134,14 +134,14 @@ class Block:
 
     @property
     def prices(self) -> tuple[Table, Table]:
-        """The near and far prices; a `ValueError` if the steps are the same in both runs."""
+        """The near and far costs; a `ValueError` if the steps are the same in both runs."""
         if self.near is None:
             raise ValueError("a block of steps that are the same in both runs has no near price")
         return self.near, self.far
 
     @property
     def symmetric(self) -> bool:
-        """Tell whether each price serves both orders."""
+        """Tell whether each cost serves both orders."""
         return (self.near is None or self.near.symmetric) and self.far.symmetric
 
     @np.errstate(over="ignore")  # a ratio beyond all floats has the value of the last node
@@ -271,7 +271,7 @@ class _Known:
 
 
 def _lattice(g: Array, near: Table, far: Table) -> tuple[Indices, Indices]:
-    """Thresholds of equal power (high) and equal level (low) of the near and far prices, shape (n, k)."""
+    """Thresholds of equal power (high) and equal level (low) of the near and far costs, shape (n, k)."""
     m, place = 2 * len(g) - 1, ratios(g)
     at, power, level = _tests(near)
     rho, far_power, far_level = _tests(far)

@@ -32,7 +32,7 @@ from lastiterate.numeric.contraction.table import (
 from lastiterate.numeric.run import NoisySGD
 
 Prices = tuple[Table | None, Table]
-"""The near price of a block (None if its steps are the same in both runs) and its far price."""
+"""The near cost of a block (None if its steps are the same in both runs) and its far cost."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def resample(table: Table, grid: Array) -> Table:
 
 
 class _Chain:
-    """Tables after every period of a pattern of blocks; blocks with the same prices share their kernels."""
+    """Tables after every period of a pattern of blocks; blocks with the same costs share their kernels."""
 
     def __init__(self, pattern: Sequence[Stretch], start: Table) -> None:
         self.pattern, self.tables, self.grid, self._known = pattern, [start], start.g, dict[tuple[int, int], Block]()

@@ -1,6 +1,6 @@
 """Contraction for batches that do not depend on the noise: full, cyclic and shuffled ones.
 
-The price of a window of steps is a Gaussian profile with the cost of the shift program from one point (near)
+The cost of a window of steps is a Gaussian profile with the cost of the shift program from one point (near)
 or from the diameter of the domain (far). With equal steps, runs that differ in the last batch of an epoch are
 the worst. Shuffled batches draw the place of the sample for each epoch, and the profile after the epoch is
 the mean over places. Among equal steps, neighbouring places are grouped, with their fewest clean steps.
@@ -79,7 +79,7 @@ def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -
     while about(place + step) < about(place):
         place += step
     w = widths[place]
-    if w == run.steps:  # one block: its near price is a path of the shift program
+    if w == run.steps:  # one block: its near cost is a path of the shift program
         return []
     prices = window_prices(run, assumption, 0, 0, w)
     table, blocks = Repeated([prices], -(-run.steps // w), goal, always=always).settled()
@@ -140,7 +140,7 @@ def window_prices(
     *,
     price: Callable[[float], Table] = gaussian_table,
 ) -> Prices:
-    """The near and far prices of ``length`` steps from ``start`` on; ``price`` returns the table of a mu.
+    """The near and far costs of ``length`` steps from ``start`` on; ``price`` returns the table of a mu.
 
     The batches are fixed in advance; ``position`` is the batch of an epoch that holds the sample.
     """

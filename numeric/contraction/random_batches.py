@@ -1,13 +1,13 @@
 """Contraction with Poisson batches and with batches drawn without replacement.
 
-From one point, the price of a window of w steps is that of w sampled steps (near; the coins of the sample stay
+From one point, the cost of a window of w steps is that of w sampled steps (near; the coins of the sample stay
 hidden). From any two points (far), the coins are revealed. Shifts bring two copies of the run without the sample
 together, and each use of the sample adds its move; the result is a mean of Gaussians over the number of uses.
 
 A step on a Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) against N(0, 1). With theta the Gaussian
 profile at s and t = (1/g - 1 + q) / q, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 - g (1-q))
 theta(1 / t), which is 0 for g >= 1 / (1-q). Without replacement, q theta(1 + (g - 1) / q) serves both orders. For
-Poisson batches, the sizes without the sample are also revealed: the far price is a mean over nested ranges of
+Poisson batches, the sizes without the sample are also revealed: the far cost is a mean over nested ranges of
 sizes, with 1 outside.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contraction/without_replacement);
@@ -50,7 +50,7 @@ _DELTAS = (1e-1, 1e-3, 1e-6, 1e-10)
 _ORDERS = (1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0)
 _LEAST_ALONE = 1e-6
 _LAST, _SHARED = 48, 16
-"""Number of last windows used with a schedule, and maximum number of them that share prices."""
+"""Number of last windows used with a schedule, and maximum number of them that share costs."""
 _BINS, _DEPTH, _AT_AN_ORDER, _USUAL, _ALIKE = 8, 14.0, -140.0, -3.0, 1 + 1e-9
 """Number of outcomes of the coins; logarithm of the probability of a rare event, relative to delta and at an
 order, and of a common event; ratio below which values of mu count as equal."""
@@ -59,7 +59,7 @@ _LONGEST, _ABOVE = 20_000, 1 + 1e-9
 
 @lru_cache(maxsize=64)
 def sampled_step(rate: float, multiplier: float, adjacency: str) -> Table:
-    """The near price of a step whose batch holds the sample with probability ``rate``; see `SampledSteps`."""
+    """The near cost of a step whose batch holds the sample with probability ``rate``; see `SampledSteps`."""
     with precision():
         s, q = 1 / exact(multiplier), exact(rate)
         if rate == 1:
@@ -84,7 +84,7 @@ def _theta(s: arb, ratio: arb) -> arb:
 
 @lru_cache(maxsize=64)
 def compose_prices(steps: tuple[SampledSteps, ...]) -> Table | None:
-    """The near price of consecutive sampled steps; None beyond the range of floats."""
+    """The near cost of consecutive sampled steps; None beyond the range of floats."""
     if len(steps) == 1 and steps[0].count == 1:
         return sampled_step(steps[0].rate, steps[0].multiplier, steps[0].adjacency)
     pair = DominatingPair(0.0, steps)
@@ -125,7 +125,7 @@ def _profile(pair: DominatingPair, side: str, logs: Array, known: Array) -> Arra
 
 
 def reveal_coins(shifts: tuple[float, ...], chances: tuple[float, ...], failure: float) -> Table:
-    """The far price if coins and sizes are revealed: a mean of Gaussian profiles, plus a failure probability.
+    """The far cost if coins and sizes are revealed: a mean of Gaussian profiles, plus a failure probability.
 
     ``shifts`` are the values of mu of the outcomes, increasing. ``chances``, their probabilities, sum to at
     least 1, with any excess at the larger mu.
@@ -182,7 +182,7 @@ def contract_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Ca
     windows = last_windows(run, _LAST)
     first, _ = windows[0]
     prices = list[Prices]()
-    for part in _parts(run, windows):  # its windows share the largest of their prices
+    for part in _parts(run, windows):  # its windows share the largest of their costs
         shared = _prices(run, assumption, part, goal)
         if shared is None:
             return []
@@ -228,7 +228,7 @@ def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]
 
 
 def _far(ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], Array], chances: Array) -> Table | None:
-    """The far price, a mean over ``ranges`` and outcomes of the coins, rounded up; None if no mu is finite."""
+    """The far cost, a mean over ``ranges`` and outcomes of the coins, rounded up; None if no mu is finite."""
     mus = [shifts(*one[:2]) for one in dict.fromkeys((ranges[0], ranges[-1]))]
     if np.all(mus[-1] <= mus[0] * _ALIKE):
         ranges, mus = ranges[-1:], mus[-1:]

@@ -1,7 +1,7 @@
 """Contraction for a sample used at listed steps, and by the clean steps after them, the same in both runs.
 
 Clean steps on a bounded domain reduce the difference of two laws. For each ratio g >= 1, a block of steps with
-the far price F takes A = E_g before to A F(1 + (g - 1) / A). Also E_g <= E_1 for g >= 1, and m steps multiply E_1
+the far cost F takes A = E_g before to A F(1 + (g - 1) / A). Also E_g <= E_1 for g >= 1, and m steps multiply E_1
 by at most V_m(D): let the noises of two copies be reflections of each other until the copies meet. Then
 
     V_0 = 1,   V_(m+1)(z) = E[V_m(min(2 sigma |Y|, D)); not met],   Y > 0 of density phi(y - x) - phi(y + x),
@@ -215,7 +215,7 @@ class Used:
         return found[::-1]
 
     def price(self, start: int, length: int) -> Prices:
-        """The near and far prices of a window."""
+        """The near and far costs of a window."""
         low, high = bisect_left(self.uses, start), bisect_left(self.uses, start + length)
         inside = tuple(t - start for t in self.uses[low:high])
         key = (length, inside, None if self.run.constant else start)

@@ -125,7 +125,7 @@ class PriceTable:
         return cls(multipliers[kept], y, np.diff(y) / np.diff(x))
 
     def best(self, pull: Array, most: Array) -> NDArray[np.int64]:
-        """Vertices below ``most``, the whole noise of a step, that minimise price + pull multiplier^2."""
+        """Vertices below ``most``, the whole noise of a step, that minimise cost + pull multiplier^2."""
         free = np.searchsorted(self.slope, -pull)
         return np.asarray(np.minimum(free, np.searchsorted(self.multiplier, most) - 1).clip(0))
 
@@ -233,12 +233,12 @@ class Shares:
         return approximate_prices(rate(self.run), multipliers, self.run.adjacency, self.order)
 
     def table(self, multipliers: Array) -> PriceTable:
-        """The price table at these increasing multipliers."""
+        """The cost table at these increasing multipliers."""
         return PriceTable.over(multipliers, self.prices(multipliers))
 
     @cached_property
     def wide(self) -> PriceTable:
-        """The price table over all useful multipliers."""
+        """The cost table over all useful multipliers."""
         low = float(self.most.min()) * _LEAST_SHARE**0.5
         return self.table(np.geomspace(low, float(self.most.max()) * (1 - 1e-9), _NODES))
 
