@@ -83,7 +83,11 @@ def everything() -> None:
     parts += ["### Epsilon of a run at a delta", accounting.standings(accounting.epsilons())]
     parts += ["### Known failures, Renyi divergence of one step", _failures(accounting.known_failures())]
     parts += ["## What audits certify", audits.WORDS, audits.table()]
-    parts += ["## The last iterate beside composition", last_iterate.WORDS, last_iterate.table(last_iterate.measured())]
+    parts += [
+        "## The last iterate beside composition",
+        last_iterate.WORDS,
+        last_iterate.table(last_iterate.measured()),
+    ]
     _RESULTS.write_text("\n\n".join(parts) + "\n")
     print(_RESULTS.read_text())
 
@@ -104,7 +108,9 @@ def _failures(known: Sequence[Sequence[str]]) -> str:
 def _from_devices() -> list[str]:
     """The sections that runs with --device wrote, or that there is none."""
     written = [file for file in (_HERE / "cuda.md", _HERE / "mps.md") if file.exists()]
-    return [file.read_text().strip() for file in written] or ["No GPU has been measured yet: `make bench-gpu` does it."]
+    return [file.read_text().strip() for file in written] or [
+        "No GPU has been measured yet: `make bench-gpu` does it."
+    ]
 
 
 def _head(load: float, command: str = "make bench") -> str:

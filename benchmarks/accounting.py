@@ -155,7 +155,9 @@ def _compared(
     return rows
 
 
-def _timed(all_of: Callable[[Callable[..., Any]], list[float]], ask: Callable[..., Any]) -> tuple[float, list[float]]:
+def _timed(
+    all_of: Callable[[Callable[..., Any]], list[float]], ask: Callable[..., Any]
+) -> tuple[float, list[float]]:
     all_of(ask)  # imports and caches of constants are not what is measured
     start = perf_counter()
     answers = all_of(ask)

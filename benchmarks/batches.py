@@ -48,7 +48,9 @@ def without_replacement() -> list[Limit]:
             found = bound(run, assumption, **{target: value})
             took = perf_counter() - start
             note = f"epsilon {found.epsilon:.4g} by {found.route}"
-            rows.append(Limit(f"`bound`, 100,000 batches of 1%, {name}, {target} {value:g}", took, "s", 5.0, note))
+            rows.append(
+                Limit(f"`bound`, 100,000 batches of 1%, {name}, {target} {value:g}", took, "s", 5.0, note)
+            )
     return rows
 
 

@@ -93,11 +93,17 @@ def _verdict(ours: float, theirs: float) -> str:
 def growth() -> list[Limit]:
     """Time at T = 1,000,000 over time at T = 1,000."""
     rows = []
-    for name, assumption in (("smooth", Smooth(1)), ("Hoelder 1/2", Holder(1, 0.5)), ("clipping alone", Clipped())):
+    for name, assumption in (
+        ("smooth", Smooth(1)),
+        ("Hoelder 1/2", Holder(1, 0.5)),
+        ("clipping alone", Clipped()),
+    ):
         short, _ = median_time(lambda a=assumption: bound(_run(replace(_PAPER, steps=1000)), a).cost)
         long, _ = median_time(lambda a=assumption: bound(_run(replace(_PAPER, steps=10**6)), a).cost)
         note = f"{short * 1e3:.3g} ms and {long * 1e3:.3g} ms"
-        rows.append(Limit(f"time of `bound` at T = 1,000,000 over T = 1,000, {name}", long / short, "times", 3.0, note))
+        rows.append(
+            Limit(f"time of `bound` at T = 1,000,000 over T = 1,000, {name}", long / short, "times", 3.0, note)
+        )
     return rows
 
 

@@ -69,7 +69,9 @@ def table() -> str:
 def _works(gradients: Gradients, points: int) -> Iterator[_Work]:
     """The kinds of work of a measurement."""
     generator = torch.Generator().manual_seed(0)
-    near = gradients.start + 0.01 * torch.randn(points, gradients.dimension, generator=generator).to(gradients.start)
+    near = gradients.start + 0.01 * torch.randn(points, gradients.dimension, generator=generator).to(
+        gradients.start
+    )
     rows, targets = (part[:] for part in gradients.rows())
     pairs = points * gradients.samples
     yield _Work("per-sample gradients", pairs, gradients._both, (gradients.parameters(near), rows, targets))

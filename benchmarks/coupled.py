@@ -45,7 +45,9 @@ class RunByRun(Gradients):
 
     def totals(self, points: Tensor, clip_norm: float, chosen: Tensor) -> Tensor:
         own = chosen.expand(len(points), -1)
-        return torch.cat([super(RunByRun, self).totals(points[i : i + 1], clip_norm, own[i]) for i in range(len(own))])
+        return torch.cat(
+            [super(RunByRun, self).totals(points[i : i + 1], clip_norm, own[i]) for i in range(len(own))]
+        )
 
 
 def measure() -> list[Row]:

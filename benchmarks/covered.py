@@ -23,7 +23,13 @@ __all__ = ["MEASURED", "Covered", "copied", "environment", "git", "pytest"]
 
 ROOT = Path(__file__).parents[1]
 MEASURED = ("numeric", "proofs_checks/engines")
-TESTS = ("tests/numeric", "tests/proofs_checks", "tests/symbolic", "tests/test_readme.py", "tests/test_doctests.py")
+TESTS = (
+    "tests/numeric",
+    "tests/proofs_checks",
+    "tests/symbolic",
+    "tests/test_readme.py",
+    "tests/test_doctests.py",
+)
 LEAST_BRANCHES = 0.95
 
 
@@ -100,7 +106,9 @@ class Covered:
     @property
     def share(self) -> float:
         """The share of all branches that some test takes."""
-        return sum(taken for taken, _ in self.branches.values()) / sum(every for _, every in self.branches.values())
+        return sum(taken for taken, _ in self.branches.values()) / sum(
+            every for _, every in self.branches.values()
+        )
 
     def tests_of(self, path: str, line: int, most: int) -> list[str]:
         """Tests that run the line: of those in the file's own test file the quickest, and of all others the quickest.
@@ -114,7 +122,9 @@ class Covered:
         tests = {name.partition("|")[0] for name in names}
         own = f"tests/{Path(path).parent}/test_{Path(path).stem}.py::"
         quickest = sorted(tests, key=lambda name: (self._seconds.get(name, 1.0), name))
-        own_tests, others = ([name for name in quickest if name.startswith(own) == mine] for mine in (True, False))
+        own_tests, others = (
+            [name for name in quickest if name.startswith(own) == mine] for mine in (True, False)
+        )
         return own_tests[:most] + others[:most]
 
 

@@ -66,7 +66,9 @@ def memory(device: str) -> list[Limit]:
     told = f"at least {low:.0%} is wanted; the budget is {gradients.memory / 2**30:.1f} GiB"
     return [
         *rows,
-        Limit("share of the memory that a chunk of pairs takes by default", max(shares), "of the device", high, told),
+        Limit(
+            "share of the memory that a chunk of pairs takes by default", max(shares), "of the device", high, told
+        ),
         Limit("share of it that it leaves at most", 1 - min(shares), "of the device", 1 - low),
     ]
 

@@ -75,7 +75,9 @@ class Graph:
 
         def of(circle: int) -> int:
             if circle not in height:
-                below = {self._circle_of[lower] for name in members[circle] for lower in self.arrows[name]} - {circle}
+                below = {self._circle_of[lower] for name in members[circle] for lower in self.arrows[name]} - {
+                    circle
+                }
                 height[circle] = 1 + max(map(of, below), default=-1)
             return height[circle]
 
@@ -157,7 +159,9 @@ def room(module: str, folder: str = "") -> str:
 def rooms(folder: str = "") -> Graph:
     """The rooms of one folder, or of the whole package, without those that have to do with no other."""
     every = files().arrows
-    inside = [name for name in every if name.startswith(f"{folder}.")] if folder else [name for name in every if name]
+    inside = (
+        [name for name in every if name.startswith(f"{folder}.")] if folder else [name for name in every if name]
+    )
     arrows: dict[str, set[str]] = {}
     for name in inside:
         below = {room(lower, folder) for lower in every[name] if lower in inside}
@@ -243,7 +247,10 @@ def _columns(graph: Graph) -> dict[str, float]:
     place = {name: index - (len(row) - 1) / 2 for row in levels.values() for index, name in enumerate(row)}
     for sweep in range(24):
         for floor in sorted(levels, reverse=bool(sweep % 2)):
-            near = {name: sum(place[one] for one in linked[name]) / max(1, len(linked[name])) for name in levels[floor]}
+            near = {
+                name: sum(place[one] for one in linked[name]) / max(1, len(linked[name]))
+                for name in levels[floor]
+            }
             row = sorted(levels[floor], key=lambda name: (near[name], name))
             place |= {name: index - (len(row) - 1) / 2 for index, name in enumerate(row)}
     return place
@@ -262,7 +269,13 @@ def draw(graph: Graph, title: str, path: Path) -> None:
     for name, below in graph.arrows.items():
         for lower in below:
             start, end = (place[name], floors[name]), (place[lower], floors[lower])
-            colour = "#c0392b" if floors[name] <= floors[lower] else "#555555" if (name, lower) in needed else "#dcdcdc"
+            colour = (
+                "#c0392b"
+                if floors[name] <= floors[lower]
+                else "#555555"
+                if (name, lower) in needed
+                else "#dcdcdc"
+            )
             bent = 0.0 if floors[name] - floors[lower] == 1 else 0.12
             arrow = FancyArrowPatch(
                 start, end, arrowstyle="-|>", mutation_scale=9, color=colour, linewidth=0.8,
@@ -274,7 +287,9 @@ def draw(graph: Graph, title: str, path: Path) -> None:
         shade = f"C{folders.index(folder)}" if folder in folders else "black"
         box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": shade, "linewidth": 1.4}
         axes.text(across, floors[name], name.replace("/", "/\n"), ha="center", va="center", fontsize=8, bbox=box)
-    axes.set(xlim=(min(place.values()) - 0.7, max(place.values()) + 0.7), ylim=(-0.6, high - 0.4), yticks=range(high))
+    axes.set(
+        xlim=(min(place.values()) - 0.7, max(place.values()) + 0.7), ylim=(-0.6, high - 0.4), yticks=range(high)
+    )
     axes.set_ylabel("floor")
     axes.set_xticks([])
     axes.set_title(f"{title}: {graph}\ngrey: arrows beside which there is another way; red: arrows that lead up")

@@ -60,7 +60,8 @@ def main(names: tuple[str, ...], jobs: int) -> None:
         lost += len(faults) - noticed
         click.echo("\n".join(_rows(faults, said)))
         click.echo(
-            f"\n{name}: {len(faults)} faults, `check` notices {by_check}, `check` or a test {noticed}\n", color=False
+            f"\n{name}: {len(faults)} faults, `check` notices {by_check}, `check` or a test {noticed}\n",
+            color=False,
         )
     if lost:
         raise SystemExit(1)

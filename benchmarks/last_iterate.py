@@ -76,7 +76,14 @@ def measured(
 def _run(n: int, batch: int, noise: float, domain: float, epochs: int) -> li.NoisySGD:
     size = n - n % batch
     return li.NoisySGD(
-        epochs * size // batch, 1.0, noise / batch, 1.0, size, batch_size=batch, sampling="poisson", diameter=domain
+        epochs * size // batch,
+        1.0,
+        noise / batch,
+        1.0,
+        size,
+        batch_size=batch,
+        sampling="poisson",
+        diameter=domain,
     )
 
 
@@ -87,7 +94,9 @@ def _composed(n: int, batch: int, noise: float, epochs: int) -> tuple[float, str
         if absent(peer) or peer.name == "Opacus GDP":  # that one is an approximation and no bound
             continue
         with quiet():
-            epsilon, seconds = _timed(lambda ask=peer.ask: ask(batch / size, noise, epochs * size // batch, _DELTA))
+            epsilon, seconds = _timed(
+                lambda ask=peer.ask: ask(batch / size, noise, epochs * size // batch, _DELTA)
+            )
         if isfinite(epsilon):
             answers.append((epsilon, peer.name, seconds))
     return min(answers, default=(inf, "none is installed", nan))

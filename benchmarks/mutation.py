@@ -92,7 +92,9 @@ def _drawn(tree: Path, only: Sequence[str], sample: int, seed: int) -> list[Muta
     here = Path.cwd()
     os.chdir(tree)
     try:
-        every = [item.mutations[0] for item in _all_work_items(sorted(path.relative_to(tree) for path in files), {})]
+        every = [
+            item.mutations[0] for item in _all_work_items(sorted(path.relative_to(tree) for path in files), {})
+        ]
     finally:
         os.chdir(here)
     random.Random(seed).shuffle(every)  # noqa: S311
@@ -108,8 +110,12 @@ def _tried(spec: MutationSpec, tree: Path, covered: Covered) -> Mutant:
         arguments = tree / "chosen-tests.txt"
         arguments.write_text("\n".join(tests) + "\n")
         command = pytest("-x", "-p", "no:xdist", "-p", "no:cacheprovider", f"@{arguments}")
-        script = f"cd {tree} && PYTHONPATH=src CI=true {shlex.join(command)}; code=$?; echo EXIT=$code; exit $code"
-        result = mutate_and_test([evolve(spec, module_path=tree / path)], shlex.join(["bash", "-c", script]), TIMEOUT)
+        script = (
+            f"cd {tree} && PYTHONPATH=src CI=true {shlex.join(command)}; code=$?; echo EXIT=$code; exit $code"
+        )
+        result = mutate_and_test(
+            [evolve(spec, module_path=tree / path)], shlex.join(["bash", "-c", script]), TIMEOUT
+        )
         outcome = "survived" if result.test_outcome is TestOutcome.SURVIVED else "killed"
         if outcome == "killed" and "EXIT=1" not in (result.output or "") and result.output != "timeout":
             # Not a failed test: the mutant cannot be imported, or the tests cannot be run at all. Without it they must.
@@ -190,7 +196,10 @@ def _report(mutants: Sequence[Mutant], covered: Covered, seed: int) -> tuple[str
         ("Equivalent or harmless", harmless, "reason"),
     ):
         if some:
-            parts += [f"## {title}", "\n".join(f"- {m.path}:{m.line}: {known[m.path, m.diff][field]}" for m in some)]
+            parts += [
+                f"## {title}",
+                "\n".join(f"- {m.path}:{m.line}: {known[m.path, m.diff][field]}" for m in some),
+            ]
     return "\n\n".join(parts) + "\n", killed / matter
 
 

@@ -49,7 +49,11 @@ def main() -> None:
 
 
 def _works(device: str) -> Iterator[tuple[str, Callable[[], Any]]]:
-    for name, points, dtype in (("iris-mlp", 100, "float64"), ("digits-cnn", 20, "float32"), ("minilm", 8, "float32")):
+    for name, points, dtype in (
+        ("iris-mlp", 100, "float64"),
+        ("digits-cnn", 20, "float32"),
+        ("minilm", 8, "float32"),
+    ):
         with suppress(InputError):  # a package is missing
             yield from _measured(load_workload(f"builtin:{name}"), points, dtype, device)
     with suppress(InputError):
@@ -64,7 +68,9 @@ def _works(device: str) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "search, 256 starts", Search(gradients, gradients.start, 1.0).climb
 
 
-def _measured(workload: Workload, points: int, dtype: str, device: str) -> Iterator[tuple[str, Callable[[], Any]]]:
+def _measured(
+    workload: Workload, points: int, dtype: str, device: str
+) -> Iterator[tuple[str, Callable[[], Any]]]:
     """The pairs around one point, and ten steps of training."""
     name = workload.name.removeprefix("builtin:")
     gradients = Gradients(workload, workload.initial(0), dtype=dtype, device=device)
@@ -106,7 +112,8 @@ def row(work: Callable[[], Any], device: str) -> str:
     milliseconds = [event.self_device_time_total / 1e3 for event in kernels]
     started = sum(event.count for event in events if event.key in _STARTS)
     longest = [
-        f"{event.key.split('(')[0][-50:]} {took:.1f}" for event, took in zip(kernels[:3], milliseconds, strict=False)
+        f"{event.key.split('(')[0][-50:]} {took:.1f}"
+        for event, took in zip(kernels[:3], milliseconds, strict=False)
     ]
     numbers = f"{seconds:.3g} | {sum(milliseconds) / seconds / 1e3:.0%} | {started:,}"
     return f"{numbers} | {sum(event.count for event in kernels):,} | {', '.join(longest)}"

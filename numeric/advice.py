@@ -118,10 +118,16 @@ class Advice(Displayed):
             rows.append((row["change"], printed_up(row["epsilon"]), printed_up(row["composition"]), said))
         by = f"As planned it is by {self.found.route}"
         by += f"; at least {printed_down(self.below)} is lost." if self.below > 0 else "."
-        if isfinite(self.run.diameter) and self.linear > 0:  # else linear losses are among those of the lower bound
-            by += f" Linear losses alone would lose {self.linear:.6g} without the domain: an estimate, not a bound."
+        if (
+            isfinite(self.run.diameter) and self.linear > 0
+        ):  # else linear losses are among those of the lower bound
+            by += (
+                f" Linear losses alone would lose {self.linear:.6g} without the domain: an estimate, not a bound."
+            )
         caption = f"epsilon at delta = {self.delta:g}, {self.run.steps} steps"
-        return TextTable(caption, ("change", "last iterate", "all iterates", ""), tuple(rows), (by, self.in_words))
+        return TextTable(
+            caption, ("change", "last iterate", "all iterates", ""), tuple(rows), (by, self.in_words)
+        )
 
 
 @teaches(order="advice is at a delta; bound takes an order.")
@@ -179,8 +185,14 @@ def _changes(run: NoisySGD, assumption: Assumption) -> Iterator[tuple[str, Noisy
         width = float(f"{crossed / _NARROW:.2g}")
         yield f"a domain of diameter {width:g}", replace(run, diameter=width), assumption
     else:
-        yield f"half the domain, diameter {run.diameter / 2:g}", replace(run, diameter=run.diameter / 2), assumption
-    decay = float(f"{max(_FORGETS / run.steps, 2 * run.weight_decay * run.step_size_at(0)) / run.step_size_at(0):.2g}")
+        yield (
+            f"half the domain, diameter {run.diameter / 2:g}",
+            replace(run, diameter=run.diameter / 2),
+            assumption,
+        )
+    decay = float(
+        f"{max(_FORGETS / run.steps, 2 * run.weight_decay * run.step_size_at(0)) / run.step_size_at(0):.2g}"
+    )
     if decay * run.step_size_at(0) <= 1:
         with suppress(InputError):  # the product rounds to 1, or the assumption may not admit it
             decayed = replace(run, weight_decay=decay)

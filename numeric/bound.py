@@ -16,7 +16,14 @@ from lastiterate.numeric.contraction.random_batches import contract_random
 from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
 from lastiterate.numeric.errors import InputError, chance, order_or_delta, renyi_order, teaches, within
 from lastiterate.numeric.explain import UNTRIED, assumed, question, remarks
-from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Measured, Minimum, Modulus, described_assumption
+from lastiterate.numeric.losses.assumptions import (
+    Assumption,
+    Clipped,
+    Measured,
+    Minimum,
+    Modulus,
+    described_assumption,
+)
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 from lastiterate.numeric.shift_program.positions import fixed_routes
@@ -219,7 +226,9 @@ class Bound(PrivacyLoss):
 
 
 @teaches(epsilon="bound finds epsilon: give order or delta, or calibrate the run to an epsilon.")
-def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
+def bound(
+    run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
+) -> Bound:
     """Bound the privacy loss of the last iterate of a run.
 
     Args:
@@ -292,7 +301,9 @@ class Estimate(PrivacyLoss):
 
 
 @teaches()
-def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:
+def estimate(
+    run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None
+) -> Estimate:
     """Compute the bound that holds if the measured constants are correct; arguments as in `bound`."""
     if not isinstance(measured, Measured):
         raise InputError(

@@ -70,9 +70,8 @@ class Calibrated(Bound):
     @property
     def _words(self) -> str:
         if self.any_steps:
-            return (
-                f"any number (the bound for {self.value:,} charges the last {self.window[1] - self.window[0]:,} alone)"
-            )
+            charged = self.window[1] - self.window[0]
+            return f"any number (the bound for {self.value:,} charges the last {charged:,} alone)"
         return repr(self.value)
 
 
@@ -124,7 +123,9 @@ _At = Callable[[NoisySGD], Bound]
 def _noise(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     def scaled(factor: float) -> NoisySGD:
         noise = run.noise_std
-        return replace(run, noise_std=tuple(v / factor for v in noise) if isinstance(noise, tuple) else noise / factor)
+        return replace(
+            run, noise_std=tuple(v / factor for v in noise) if isinstance(noise, tuple) else noise / factor
+        )
 
     return _largest_factor(lambda x: at(scaled(x)), "noise_std", epsilon)
 
@@ -163,7 +164,9 @@ def _largest_factor(at: Callable[[float], Bound], name: str, epsilon: float) -> 
 
 def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     if not run.constant:
-        raise InputError("vary='steps' needs one step_size, noise_std and batch_size, got a schedule; vary the noise.")
+        raise InputError(
+            "vary='steps' needs one step_size, noise_std and batch_size, got a schedule; vary the noise."
+        )
     low, best = 1, at(replace(run, steps=1))
     if best.epsilon > epsilon:
         raise InputError(f"The target needs to hold after one step, got epsilon={epsilon:g}; add noise.")
@@ -173,7 +176,9 @@ def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
         if high >= _MOST_STEPS:
             return more
         low, best, high, leap = high, more, min(leap * high, _MOST_STEPS), min(leap**2, 16)
-    return _crossing(lambda steps: at(replace(run, steps=round(steps))), {low: best, high: more}, epsilon, whole=True)
+    return _crossing(
+        lambda steps: at(replace(run, steps=round(steps))), {low: best, high: more}, epsilon, whole=True
+    )
 
 
 def _crossing(
@@ -226,7 +231,9 @@ def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     while of(high).epsilon > epsilon and high > 0:  # delta may cover a tiny batch alone
         high //= 4
     if of(high).epsilon > epsilon:
-        raise InputError(f"The target needs to be within reach of batch_size, got epsilon={epsilon:g}; add noise.")
+        raise InputError(
+            f"The target needs to be within reach of batch_size, got epsilon={epsilon:g}; add noise."
+        )
     return of(bisect_left(range(high), True, key=lambda index: of(index).epsilon <= epsilon))
 
 

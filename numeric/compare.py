@@ -109,7 +109,9 @@ def _entry(name: str, words: str, found: Candidate, order: float) -> _Entry:
     return name, title, found.claim, found.value(order, None), kind_of(found.claim)
 
 
-def _routes(run: NoisySGD, assumption: Assumption, order: float, ours: Bound) -> Iterator[tuple[str, str, Candidate]]:
+def _routes(
+    run: NoisySGD, assumption: Assumption, order: float, ours: Bound
+) -> Iterator[tuple[str, str, Candidate]]:
     """Yield our other routes and the trivial bounds: one last step, the worst case over batches, composition."""
     found = candidates(run, assumption, order, None, every=True)
     if isinstance(ours.candidate, TableCandidate) and not run.scheme.random:
@@ -117,14 +119,21 @@ def _routes(run: NoisySGD, assumption: Assumption, order: float, ours: Bound) ->
     if run.scheme.permuted:
         means = [one for one in found if one.claim == _MEAN]
         found = [one for one in found if one.claim != _MEAN]
-        for name, words, group in (("mean", "the mean over orders", means), ("worst", "every order", found[::-1])):
+        for name, words, group in (
+            ("mean", "the mean over orders", means),
+            ("worst", "every order", found[::-1]),
+        ):
             yield name, words, min(group, key=lambda one: one.rdp(order))
     by_route = {one.route: one for one in reversed(found[1:] if run.scheme.fixed else found)}
     if run.scheme.random and ours.route == "window of shifts":
         del by_route[ours.route]
     for name, title in _TITLES.items():
         if one := by_route.get(name.replace("_", " ") if name != "last_step" else "one last step"):
-            yield name, f"{title}, with amplification" if run.scheme.random and name == "composition" else title, one
+            yield (
+                name,
+                f"{title}, with amplification" if run.scheme.random and name == "composition" else title,
+                one,
+            )
 
 
 _MEAN = "ours/shuffled/mean"

@@ -84,7 +84,9 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
     step = positive("discretization", discretization)
     tail_mass = within("tail_mass", tail_mass, "a number in (0, 1)", lambda x: 0 < x < 1, "1e-12 is customary.")
     if not isinstance(bound, Bound):
-        raise InputError(f"to_pld needs a Bound, got bound={type(bound).__name__}; an estimate is not an upper bound.")
+        raise InputError(
+            f"to_pld needs a Bound, got bound={type(bound).__name__}; an estimate is not an upper bound."
+        )
     pair = bound.candidate.pair
     if isinstance(bound.candidate, TableCandidate):
         table = bound.candidate.table

@@ -56,7 +56,12 @@ class Interrupted(Exception):  # noqa: N818  # not an error
 
 
 def suggestion(
-    got: object, known: Iterable[str], otherwise: str = "choose one of them.", *, cutoff: float = 0.66, prefix: str = ""
+    got: object,
+    known: Iterable[str],
+    otherwise: str = "choose one of them.",
+    *,
+    cutoff: float = 0.66,
+    prefix: str = "",
 ) -> str:
     """End of an error about an unknown name: the nearest known name, ignoring case, or ``otherwise``.
 
@@ -69,7 +74,9 @@ def suggestion(
     least = cutoff if len(str(got)) > 2 else 0.7  # one common letter of two is weak evidence
     asked = str(got).casefold()
     near = get_close_matches(asked, names, n=1, cutoff=least)
-    if not near or (asked.count("_") > near[0].count("_") and len(asked) > len(near[0]) + 2):  # max_steps is not steps
+    if not near or (
+        asked.count("_") > near[0].count("_") and len(asked) > len(near[0]) + 2
+    ):  # max_steps is not steps
         return otherwise
     return f"did you mean {prefix}{names[near[0]]}?"
 
@@ -112,7 +119,9 @@ def real(name: str, value: Any, need: str, toward: float | None = None) -> float
         if abs(number) == inf and abs(given) != inf:  # a decimal
             raise OverflowError
     except OverflowError:
-        raise InputError(f"{name} needs {need}, got a {name} beyond every float; write a smaller number.") from None
+        raise InputError(
+            f"{name} needs {need}, got a {name} beyond every float; write a smaller number."
+        ) from None
     if isnan(number):
         raise InputError(f"{name} needs {need}, got {name}=nan; check where the value comes from.")
     if toward is None or not isfinite(number) or not isinstance(given, Rational | Decimal):
@@ -176,7 +185,12 @@ def count(name: str, value: Any, least: int = 1) -> int:
     given = _plain(value)
     if isinstance(given, bool):
         given = None
-    if isinstance(given, Decimal) and given.is_finite() and abs(given) <= _MOST and given == given.to_integral_value():
+    if (
+        isinstance(given, Decimal)
+        and given.is_finite()
+        and abs(given) <= _MOST
+        and given == given.to_integral_value()
+    ):
         given = int(given)
     if isinstance(given, Rational) and given.denominator == 1:
         given = given.numerator
@@ -207,7 +221,10 @@ _ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
     "group_size": ("clip_norm", "for full batches multiply clip_norm by the number of samples that differ."),
     **dict.fromkeys(
         ("max_batch_size", "truncated_batch_size", "physical_batch_size"),
-        ("batch_size", "batches that are cut at a largest size have no bound here; add up a large batch in parts."),
+        (
+            "batch_size",
+            "batches that are cut at a largest size have no bound here; add up a large batch in parts.",
+        ),
     ),
     **dict.fromkeys(
         ("momentum", "nesterov", "betas", "optimizer", "optimiser"),
@@ -287,7 +304,10 @@ def _refuse(
 ) -> None:
     """Raise an `InputError` if an argument is unknown, superfluous or missing."""
     kinds = {one.kind for one in takes}
-    every, takes = takes, [one for one in takes if one.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)]
+    every, takes = (
+        takes,
+        [one for one in takes if one.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)],
+    )
     names = [one.name for one in takes]
     words = ", ".join(f"*{one.name}" if one.kind is Parameter.VAR_POSITIONAL else one.name for one in every)
     for key, value in named.items() if Parameter.VAR_KEYWORD not in kinds else ():

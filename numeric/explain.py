@@ -16,7 +16,9 @@ UNTRIED: Final = "assumed, not tried on data"
 def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str, ...]:
     """Assumptions on losses, data, batches, noise and domain; ``tried`` says on which data they were tested."""
     differ = (
-        "by replacing one sample" if run.adjacency == "replace" else f"in that one of {run.dataset_size} is missing"
+        "by replacing one sample"
+        if run.adjacency == "replace"
+        else f"in that one of {run.dataset_size} is missing"
     )
     if isinstance(assumption, Clipped) and tried == UNTRIED:
         tried = "not tried on data"
@@ -45,7 +47,9 @@ def remarks(run: NoisySGD, delta: float | None) -> dict[str, str]:
         if asked := question(run):
             found["noise_std"] = asked
     if delta is not None and delta * run.dataset_size >= 1:
-        found["delta"] = "no less than 1/n, so that releasing a sample that is drawn at random would keep the promise"
+        found["delta"] = (
+            "no less than 1/n, so that releasing a sample that is drawn at random would keep the promise"
+        )
     return found
 
 
@@ -86,7 +90,9 @@ def why_composition(run: NoisySGD) -> str:
     'no window of shifts is cheaper: diameter=4 against noise of standard deviation 0.1 over all 100 steps'
     """
     if not isfinite(run.diameter):
-        return "only a domain of finite diameter or many contracting steps let the last ones hide what came before"
+        return (
+            "only a domain of finite diameter or many contracting steps let the last ones hide what came before"
+        )
     with precision():
         squares = [exact(run.noise_std_at(t)) ** 2 for t in range(run.steps if not run.constant else 1)]
         total = lower((sum(squares[1:], squares[0]) * (run.steps if run.constant else 1)).sqrt())

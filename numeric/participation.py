@@ -132,7 +132,9 @@ class ByPosition(_OfKnownSteps):
     def table(self) -> TextTable:
         """Tabulate the largest bound, that for nine samples of ten, the median and the smallest."""
         numbers = {"worst": self.worst, "nine of ten": self.quantile(0.9), "median": self.median}
-        values = {name: self._printed(number) for name, number in (numbers | {"best": min(self.epsilons)}).items()}
+        values = {
+            name: self._printed(number) for name, number in (numbers | {"best": min(self.epsilons)}).items()
+        }
         values |= {"batches of an epoch": str(len(self.epsilons))}
         return facts("Bounds by position in the epoch, rounded up", values, self.assumptions)
 
@@ -220,7 +222,9 @@ def by_position(
     for first, last in parts:
         if first < last:  # batches that differ only in the clean steps after the last use
             uses, size = range(last - 1, run.steps, run.period), last - first
-            kept = np.unique(np.geomspace(1, size, _LOOKED).astype(int) - 1) if size > _LOOKED else np.arange(size)
+            kept = (
+                np.unique(np.geomspace(1, size, _LOOKED).astype(int) - 1) if size > _LOOKED else np.arange(size)
+            )
             clean = (run.steps - 1 - uses[-1] + kept).tolist()
             numbers = _numbers(run, assumption, (order, delta), uses, clean)
             before = np.searchsorted(kept, np.arange(size), side="right") - 1
@@ -272,7 +276,9 @@ def _numbers(
 
 def _listed(run: NoisySGD, steps: Sequence[int]) -> Sequence[int]:
     if isinstance(steps, str | bytes) or not isinstance(steps, Iterable):
-        raise InputError(f"steps needs a list of steps, counted from 0, got steps={steps!r}; write [0] for the first.")
+        raise InputError(
+            f"steps needs a list of steps, counted from 0, got steps={steps!r}; write [0] for the first."
+        )
     uses: Sequence[int] = steps if isinstance(steps, range) and steps.step > 0 else ()
     uses = uses or tuple(count(f"steps[{i}]", t, least=0) for i, t in enumerate(steps))
     rising = isinstance(uses, range) or all(a < b for a, b in pairwise(uses))

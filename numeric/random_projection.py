@@ -117,7 +117,9 @@ class RandomProjectionRun(StepSchedule):
         put(self, "entry_std", positive("entry_std", self.entry_std))
         put(self, "stability", positive("stability", self.stability))
         if self.clip not in ("before", "after"):
-            raise InputError(f"clip needs 'before' or 'after' the projection, got clip={self.clip!r}; choose one.")
+            raise InputError(
+                f"clip needs 'before' or 'after' the projection, got clip={self.clip!r}; choose one."
+            )
 
     @classmethod
     def d2p2(cls, *, steps: int, noise_std: float, **rest: Any) -> "RandomProjectionRun":
@@ -150,7 +152,9 @@ class RandomProjectionRun(StepSchedule):
         return {"sensitivity": sensitivity, "dimension": min(self.ranks), "entry_std": self.entry_std}
 
     def _assumptions(self) -> tuple[str, ...]:
-        differ = "by replacing one sample" if self.adjacency == "replace" else "in that one sample is there or not"
+        differ = (
+            "by replacing one sample" if self.adjacency == "replace" else "in that one sample is there or not"
+        )
         first = {
             "": "gradients are not projected",
             "before": "the sum of the clipped gradients is projected by matrices with independent Gaussian entries, "
@@ -236,7 +240,9 @@ def _ratio(sensitivity: float, noise_std: float, dimension: int, entry_std: floa
     sensitivity = within("sensitivity", sensitivity, need, lambda x: 0 <= x < inf, "clip gradients.")
     dimension = count("dimension", dimension)
     with precision():
-        length = exact(sensitivity) * exact(positive("entry_std", entry_std)) / exact(positive("noise_std", noise_std))
+        length = (
+            exact(sensitivity) * exact(positive("entry_std", entry_std)) / exact(positive("noise_std", noise_std))
+        )
         return length**2 / dimension
 
 
@@ -322,7 +328,9 @@ def _gaussian_pair(run: RandomProjectionRun) -> DominatingPair:
 def _composed(run: RandomProjectionRun, order: float) -> float:
     step: dict[str, Any] = run._sizes() | {"rate": run._rate(), "adjacency": run.adjacency}
     with precision():
-        costs = (k * exact(projection_rdp(order, noise_std=noise, **step)) for noise, k in run._dear_steps().items())
+        costs = (
+            k * exact(projection_rdp(order, noise_std=noise, **step)) for noise, k in run._dear_steps().items()
+        )
         return upper(sum(costs, arb(0)))
 
 

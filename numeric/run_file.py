@@ -30,7 +30,9 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors write a byte order mark
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"A run file needs to be readable text, got path={path}: {why}; check the path.") from error
+        raise InputError(
+            f"A run file needs to be readable text, got path={path}: {why}; check the path."
+        ) from error
     except (ValueError, RecursionError) as error:  # also numbers and nesting beyond what Python reads
         raise InputError(f"A run file needs to be TOML, got path={path}: {error}; mend that line.") from error
 
@@ -47,7 +49,9 @@ def described_tables(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, As
             got = ", ".join(data) or "nothing"
             raise InputError(f"{origin} needs a table [{name}], got {got}; add a line [{name}].")
         if not isinstance(data[name], dict):
-            raise InputError(f"{name} in {origin} needs to be a table, got {name}={data[name]!r}; write [{name}].")
+            raise InputError(
+                f"{name} in {origin} needs to be a table, got {name}={data[name]!r}; write [{name}]."
+            )
     known = {field.name: field.default is MISSING for field in fields(NoisySGD)}
     _known(data["run"], tuple(known), f"[run] of {origin}")
     for name, required in known.items():
@@ -71,7 +75,9 @@ def _assumption(table: Mapping[str, Any], place: str) -> Assumption:
     if "parts" in values:
         parts = values["parts"]
         if not all(isinstance(part, dict) for part in parts):
-            raise InputError(f"parts in {place} needs tables with a kind each, got parts={parts!r}; see the README.")
+            raise InputError(
+                f"parts in {place} needs tables with a kind each, got parts={parts!r}; see the README."
+            )
         return make(*(_assumption(part, f"parts[{i}] in {place}") for i, part in enumerate(parts)))
     return make(**values)
 

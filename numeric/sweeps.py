@@ -52,7 +52,9 @@ class SweepPlan:
         described_run("sweep", self.run)
         described_assumption(self.assumption)
         if not isinstance(self.axes, Mapping):
-            raise InputError(f"The grid of a sweep needs names with lists, got grid={self.axes!r}; write a table.")
+            raise InputError(
+                f"The grid of a sweep needs names with lists, got grid={self.axes!r}; write a table."
+            )
         known = (*_RUN_FIELDS, *_numbers_of(self.assumption), *_TARGETS)
         for name in self.axes:
             if name not in known:
@@ -106,7 +108,9 @@ def load_sweep(path: Path) -> SweepPlan:
     data, origin = read_toml(path), str(path)
     grid = data.pop("grid", None)
     if not isinstance(grid, dict):
-        raise InputError(f"A sweep file needs a table [grid], got grid={grid!r} in {origin}; write [grid] and lists.")
+        raise InputError(
+            f"A sweep file needs a table [grid], got grid={grid!r} in {origin}; write [grid] and lists."
+        )
     return SweepPlan(*described_tables(data, origin), grid)
 
 
@@ -120,12 +124,20 @@ def _axis(name: str, listed: Any) -> tuple[Scalar, ...]:
     values = [plain_number(name, value) for value in listed] if is_list(listed) else []
     numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
     one_kind = bool(values) and (all(numbers) or all(isinstance(value, str) for value in values))
-    if not one_kind or len(set(values)) != len(values) or any(isinstance(x, int) and abs(x) > _LARGEST for x in values):
+    if (
+        not one_kind
+        or len(set(values)) != len(values)
+        or any(isinstance(x, int) and abs(x) > _LARGEST for x in values)
+    ):
         raise InputError(
             "An axis of a sweep needs a list of numbers or of texts, each once and whole ones at most 2^63 - 1, got "
             f"{name}={echo(listed)}; put a schedule for all rows into the run."
         )
-    return tuple(float(value) for value in values) if any(isinstance(value, float) for value in values) else (*values,)
+    return (
+        tuple(float(value) for value in values)
+        if any(isinstance(value, float) for value in values)
+        else (*values,)
+    )
 
 
 class Result(NamedTuple):
@@ -255,12 +267,18 @@ def sweep(
             "backend='dask' needs dask.distributed, got an installation without it; run pip install "
             "'lastiterate[sweep]', or leave the backend out."
         )
-    path, tell, known = None if out is None else Path(out), on_row or (lambda _done, _rows: None), dict[int, Result]()
+    path, tell, known = (
+        None if out is None else Path(out),
+        on_row or (lambda _done, _rows: None),
+        dict[int, Result](),
+    )
     with ExitStack() as stack:
         journal = None
         if path is not None:
             _checked_ending(path)
-            journal = stack.enter_context(closing(Journal(path.with_name(f"{path.name}.rows.jsonl"), _header(plan))))
+            journal = stack.enter_context(
+                closing(Journal(path.with_name(f"{path.name}.rows.jsonl"), _header(plan)))
+            )
             known = kept_rows(journal, plan.rows)
         tell(len(known), plan.rows)
         left = [(row, point) for row, point in enumerate(plan.points()) if row not in known]
@@ -268,7 +286,9 @@ def sweep(
             client = stack.enter_context(_client(jobs, scheduler))
             stack.enter_context(parallel_config(backend="dask", client=client))
         alone = backend == "loky" and (jobs == 1 or len(left) <= 1)
-        workers = Parallel(n_jobs=1 if alone else -1 if backend == "dask" else jobs, return_as="generator_unordered")
+        workers = Parallel(
+            n_jobs=1 if alone else -1 if backend == "dask" else jobs, return_as="generator_unordered"
+        )
         for row, result in workers(delayed(_numbered)(plan, *one) for one in left):
             known[row] = result
             if journal is not None:
@@ -289,7 +309,12 @@ def _header(plan: SweepPlan) -> dict[str, Any]:
         ours = version("lastiterate")
     except PackageNotFoundError:
         ours = "not installed"
-    return {"run": asdict(plan.run), "assumption": repr(plan.assumption), "grid": dict(plan.axes), "version": ours}
+    return {
+        "run": asdict(plan.run),
+        "assumption": repr(plan.assumption),
+        "grid": dict(plan.axes),
+        "version": ours,
+    }
 
 
 def kept_rows(journal: Journal, rows: int) -> dict[int, Result]:

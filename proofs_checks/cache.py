@@ -214,7 +214,9 @@ _CITING: Final = tuple([_PACKAGE, "symbolic", folder] for folder in ("derivation
 """Packages whose derivations rest on claims that they cite by key; elsewhere a key is a reference for readers."""
 _KEY: Final = compile_(r"[a-z0-9_]+(/[a-z0-9_]+)+")
 _DATA: Final = compile_(r"[\w-]+(\.[\w-]+)*\.(toml|json|csv|txt|npy|npz)")
-_LIBRARIES: Final = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+_LIBRARIES: Final = tuple(
+    Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")
+)
 
 
 @dataclass(frozen=True)
@@ -274,7 +276,9 @@ def _file(name: str) -> Path | None:
         tried = (path for base in bases for path in (base / "__init__.py", base.with_suffix(".py")))
         return next((path for path in tried if path.is_file()), None)
     path = Path(getattr(sys.modules.get(name), "__file__", None) or "")
-    return path if path.suffix == ".py" and not any(path.is_relative_to(folder) for folder in _LIBRARIES) else None
+    return (
+        path if path.suffix == ".py" and not any(path.is_relative_to(folder) for folder in _LIBRARIES) else None
+    )
 
 
 def fingerprint(roots: Iterable[str | Path], without: Collection[str] = ()) -> str:

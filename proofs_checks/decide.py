@@ -74,7 +74,9 @@ def _asked(check: Check, claim: Claim, *, wrong: bool = False) -> Outcome:
 
 
 def _in_error(claim: Claim, why: str) -> ClaimReport:
-    named = [(str(getattr(check, "name", check)), getattr(check, "engine", Engine.IDENTITY)) for check in claim.checks]
+    named = [
+        (str(getattr(check, "name", check)), getattr(check, "engine", Engine.IDENTITY)) for check in claim.checks
+    ]
     outcomes = tuple(Outcome(name, engine, Status.ERROR, detail=why) for name, engine in named)
     return ClaimReport(claim.key, Verdict.UNDECIDED, None, outcomes, None, (), (), "", 0)
 

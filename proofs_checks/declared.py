@@ -39,7 +39,13 @@ def admits_value(symbol: sp.Symbol, value: sp.Expr) -> bool:
 
 def conditions(symbol: sp.Symbol) -> tuple[Boolean, ...]:
     """The declared sign of a symbol, as unevaluated relations."""
-    signs = (("zero", sp.Eq), ("positive", sp.Gt), ("negative", sp.Lt), ("nonnegative", sp.Ge), ("nonpositive", sp.Le))
+    signs = (
+        ("zero", sp.Eq),
+        ("positive", sp.Gt),
+        ("negative", sp.Lt),
+        ("nonnegative", sp.Ge),
+        ("nonpositive", sp.Le),
+    )
     found = next((relation for fact, relation in signs if getattr(symbol, f"is_{fact}")), None)
     if found is None and symbol.is_nonzero:
         found = sp.Ne
@@ -56,7 +62,9 @@ def is_scattered(symbol: sp.Symbol) -> bool:
 def allows_interval(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational) -> bool:
     """Tell whether the declared sign allows the inside of an interval, and at least one of its ends."""
     ends = [sp.Rational(low + (high - low) * share / 4) for share in (0, 1, 3, 4)]
-    allowed = [all(condition.xreplace({symbol: end}) == sp.true for condition in conditions(symbol)) for end in ends]
+    allowed = [
+        all(condition.xreplace({symbol: end}) == sp.true for condition in conditions(symbol)) for end in ends
+    ]
     return allowed[1] and allowed[2] and (low == high or allowed[0] or allowed[3])
 
 
@@ -69,8 +77,9 @@ def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
     odd = extended or any(facts.get(name) for name in ("imaginary", "hermitian", "antihermitian"))
     if not why and (symbol.is_real is False or (symbol.is_real is None and (odd or not plain))):
         why = "it may be infinite" if extended else "it may be a complex number"
-    return f"The symbol {symbol} cannot be taken as declared: {why}; declare it real, or positive, or integer." * bool(
-        why
+    return (
+        f"The symbol {symbol} cannot be taken as declared: {why}; declare it real, or positive, or integer."
+        * bool(why)
     )
 
 
@@ -103,7 +112,9 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
     check = replace(check, mutants=(), **numbers)
     parts = list(statement.parts((check, assumptions)))
     symbols = sorted({s for part in parts for s in part.free_symbols}, key=place_in_order)
-    for letter in (s for part in parts for one in part.atoms(sp.Derivative) for s in one.variables if s.is_integer):
+    for letter in (
+        s for part in parts for one in part.atoms(sp.Derivative) for s in one.variables if s.is_integer
+    ):
         raise UnsupportedError(f"A derivative needs a letter for real numbers, got {letter}; declare it real.")
     bound = {letter for part in parts for one in part.atoms(ExprWithLimits) for letter in one.variables}
     for letter in bound.intersection(symbols):  # a value or a premise of one would be taken for one of the other
@@ -154,7 +165,9 @@ def misfit(claim: Claim) -> str:
     "left of Identity needs an expression of Sympy, got 0.5; write Rational('0.5')."
     """
     odd = _field(claim)
-    return "" if odd is None else f"{odd.place} needs {odd.needed}, got {_short(odd.value)}; {_advice(odd.value)}."
+    return (
+        "" if odd is None else f"{odd.place} needs {odd.needed}, got {_short(odd.value)}; {_advice(odd.value)}."
+    )
 
 
 class _Odd(NamedTuple):
@@ -229,7 +242,11 @@ def _odd(value: Any, kind: Any) -> _Odd | None:
         return None
     letter = known is Boolean and isinstance(value, sp.Symbol)  # which is a condition to Sympy
     whole = isinstance(value, int) and not isinstance(value, bool)
-    if (not isinstance(value, known) and not (known is sp.Expr and whole)) or (known is int and not whole) or letter:
+    if (
+        (not isinstance(value, known) and not (known is sp.Expr and whole))
+        or (known is int and not whole)
+        or letter
+    ):
         return _Odd(value, _NEEDED.get(known, f"a {known.__name__}"))
     if isinstance(value, sp.Basic):
         return _strange(value)
@@ -252,7 +269,9 @@ def says_nothing(check: Check, assumptions: tuple[Boolean, ...]) -> str:
     if said.lhs == said.rhs and not isinstance(said, sp.Lt):
         return "Both sides are one expression, so that nothing is said."
     stronger = (
-        [kind(*said.args, evaluate=False) for kind in (sp.Eq, sp.Lt, sp.Le)] if isinstance(said, sp.Le) else [said]
+        [kind(*said.args, evaluate=False) for kind in (sp.Eq, sp.Lt, sp.Le)]
+        if isinstance(said, sp.Le)
+        else [said]
     )
     supposed = [part for one in premises for part in sp.And.make_args(one)]
     if any(premise in (one, one.reversed) for one in stronger for premise in supposed):

@@ -24,7 +24,18 @@ _TOTAL: Final = (
 )  # fmt: skip
 """Functions that are defined for every real argument."""
 
-_KINKED: Final = (sp.Abs, sp.sign, sp.Min, sp.Max, sp.floor, sp.ceiling, sp.frac, sp.Heaviside, sp.Mod, sp.Piecewise)
+_KINKED: Final = (
+    sp.Abs,
+    sp.sign,
+    sp.Min,
+    sp.Max,
+    sp.floor,
+    sp.ceiling,
+    sp.frac,
+    sp.Heaviside,
+    sp.Mod,
+    sp.Piecewise,
+)
 """Functions that are not differentiable everywhere; formulas with one are not differentiated."""
 
 _PARTIAL: Final[Mapping[type, Callable[..., Boolean]]] = {
@@ -150,7 +161,8 @@ def _of_sum(part: sp.Sum | sp.Product, given: tuple[Boolean, ...]) -> Iterator[N
             yield Need(part, sp.true if low.is_integer and _converges(part) else sp.false, here)
         else:
             yield Need(part, sp.true if low.is_integer and high.is_integer else sp.false, here)
-            yield Need(part, sp.Ge(high, low - 1), here)  # Sympy negates backward sums; readers take them as empty
+            # Sympy negates sums that run backwards; readers take them as empty.
+            yield Need(part, sp.Ge(high, low - 1), here)
         facts = {"integer": True} | {f: True for f in ("positive", "nonnegative") if getattr(low, f"is_{f}")}
         names[index] = running = sp.Dummy(index.name, **facts)
         here = (*here, sp.Ge(running, low), *(() if high is sp.oo else (sp.Le(running, high),)))
@@ -167,7 +179,9 @@ def _converges(part: sp.Sum | sp.Product) -> bool:
 def _terms(part: sp.Basic) -> Iterator[sp.Basic]:
     """A numerical expression with its sums and products replaced by 1, and each term of those, not added up."""
     sums = part.atoms(sp.Sum, sp.Product)
-    outer = next((s for s in sums if not any(s in other.args[0].atoms(sp.Sum, sp.Product) for other in sums)), None)
+    outer = next(
+        (s for s in sums if not any(s in other.args[0].atoms(sp.Sum, sp.Product) for other in sums)), None
+    )
     if outer is None:
         yield part
         return

@@ -45,7 +45,9 @@ def _put_in(expression: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr
     try:
         return expression.xreplace(values)
     except (TypeError, ValueError) as error:
-        raise UnsupportedError(f"a part of {expression} is not a real number where its letters are {values}") from error
+        raise UnsupportedError(
+            f"a part of {expression} is not a real number where its letters are {values}"
+        ) from error
 
 
 def written_out(value: sp.Expr) -> sp.Expr:

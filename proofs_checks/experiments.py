@@ -75,7 +75,9 @@ def _probability(name: str, value: float) -> float:
 
 @_experiment(
     "dim eta sigma_DP",
-    Moment(lambda at: at["dim"] * (at["dim"] + 2) * (at["eta"] * at["sigma_DP"]) ** 4),  # the square of a chi-squared
+    Moment(
+        lambda at: at["dim"] * (at["dim"] + 2) * (at["eta"] * at["sigma_DP"]) ** 4
+    ),  # the square of a chi-squared
 )
 def _noise_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
     """|zeta|^2 of the noise eta N(0, sigma_DP^2 I_d) on the iterate."""

@@ -61,7 +61,9 @@ def read_claims(path: Path) -> ClaimFolder:
         InputError: there are none, a module does not load or has no tuple of claims, or a key or name recurs.
     """
     inside = path / "claims" if (path / "claims").is_dir() else path
-    files = [path] if path.is_file() else [file for file in sorted(inside.glob("*.py")) if file.name != "__init__.py"]
+    files = (
+        [path] if path.is_file() else [file for file in sorted(inside.glob("*.py")) if file.name != "__init__.py"]
+    )
     sources = [file for file in files if b"CLAIMS" in file.read_bytes()]
     if not sources:
         raise InputError(
@@ -113,7 +115,9 @@ def _described(error: BaseException, file: Path) -> str:
     said = f"{type(error).__name__}: {str(error).rstrip('.')}"
     if "truth value of Relational" in str(error):
         said = "conditions joined by Python's `and`, `or` or `<` between three; write a tuple (p > 1, q > 1)"
-    own = [one.lineno for one in extract_tb(error.__traceback__) if Path(one.filename).resolve() == file.resolve()]
+    own = [
+        one.lineno for one in extract_tb(error.__traceback__) if Path(one.filename).resolve() == file.resolve()
+    ]
     line = error.lineno if isinstance(error, SyntaxError) else next(reversed(own), None)
     return f"{said} in {file}" if line is None else f"{said} in line {line} of {file}"
 
@@ -128,7 +132,9 @@ def _strange_letters(file: Path) -> Iterator[Symbol]:
     taken = {name.name for one in ours for name in one.names}
     papers = {part for one in ours for part in str(one.module).split(".")} & ledger.ORDER.keys()
     known = vars(notation).keys() if papers or taken & {"*", "notation"} else taken
-    named = {letter for name, letter in vars(notation).items() if name in known - own and isinstance(letter, Symbol)}
+    named = {
+        letter for name, letter in vars(notation).items() if name in known - own and isinstance(letter, Symbol)
+    }
     yield from (letter for letter in MEANING if letter not in named)
 
 
@@ -151,7 +157,9 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
     claims = getattr(module, "CLAIMS", None)
     if not isinstance(claims, tuple | list) or not all(isinstance(claim, Claim) for claim in claims):
         got = (
-            f"{type(claims).__name__}(...); add a comma" if isinstance(claims, Claim) else f"{echo(claims)}; write one"
+            f"{type(claims).__name__}(...); add a comma"
+            if isinstance(claims, Claim)
+            else f"{echo(claims)}; write one"
         )
         raise InputError(f"{file} needs a tuple CLAIMS of Claim records, got CLAIMS={got}.")
     given = dict.fromkeys(_strange_letters(file), "")

@@ -184,7 +184,9 @@ def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
         supposed = {one for end in judgements(check, claim.assumptions) for one in end.hypotheses}
         missing = sorted({str(one) for one in supposed}.difference(check.supposed))
         if missing:
-            return f"all of it: its derivation supposes what its check does not list; say supposed={tuple(missing)}"
+            return (
+                f"all of it: its derivation supposes what its check does not list; say supposed={tuple(missing)}"
+            )
         laws = {part for one in supposed if type(one) in {Law, End} for part in one.constants}
         why = unmeetable(frozenset(laws.union(claim.assumptions, getattr(check, "given", ()))))
         if why:
@@ -248,7 +250,9 @@ def _follows(said: ForAll, claim: Claim) -> None:
 
 def _reach(bound: sp.Expr, claim: Claim, granted: set[sp.Basic], supposed: frozenset[Boolean]) -> None:
     has_c = any(one.has(c) for one in (bound, *granted))
-    meant = {one.lhs: one.rhs for one in claim.assumptions if isinstance(one, sp.Eq) and one.lhs == c and not has_c}
+    meant = {
+        one.lhs: one.rhs for one in claim.assumptions if isinstance(one, sp.Eq) and one.lhs == c and not has_c
+    }
     signs = [condition for letter, value in meant.items() for condition in declared(letter, value)]
     for condition in (*claim.assumptions, *signs):
         _show(condition.subs(meant), supposed)
@@ -371,7 +375,9 @@ def _equal(square: sp.Expr, theorem: _Theorem, supposed: frozenset[Boolean]) -> 
     letters, names = dict[sp.Symbol, sp.Expr](), dict[sp.Basic, sp.Symbol]()
     laws = frozenset(law for _, law in theorem.laws)
     said = (square, theorem.square, *theorem.sums.values(), *supposed)
-    terms = {one: _at_step(one.function) for one in square.atoms(sp.Sum) if one.limits == (sp.Tuple(t, tau, T - 1),)}
+    terms = {
+        one: _at_step(one.function) for one in square.atoms(sp.Sum) if one.limits == (sp.Tuple(t, tau, T - 1),)
+    }
     for letter, summand in theorem.sums.items():
         ratios = ((one, _ratio(summand, term)) for one, term in terms.items())
         for one, ratio in ((one, ratio) for one, ratio in ratios if ratio is not None):
@@ -407,7 +413,9 @@ def _granted(
             raise UnprovedError(f"the statement does not suppose that {hypothesis}")
     chosen = [one for one in ranges if isinstance(one, sp.Tuple) and one[0].args == (t,)]
     inside = {
-        relation for one, low, high in chosen for relation in (sp.Gt(_letter(one), low), sp.Lt(_letter(one), high))
+        relation
+        for one, low, high in chosen
+        for relation in (sp.Gt(_letter(one), low), sp.Lt(_letter(one), high))
     }
     given = frozenset({*supposed, *inside})
     for condition in theorem.given:
@@ -458,7 +466,11 @@ def _is_granted(hypothesis: Hypothesis, conditions: Collection[sp.Basic]) -> boo
 
 
 def _join(
-    bound: sp.Expr, letters: tuple[sp.Basic, ...], claim: Claim, granted: set[sp.Basic], supposed: frozenset[Boolean]
+    bound: sp.Expr,
+    letters: tuple[sp.Basic, ...],
+    claim: Claim,
+    granted: set[sp.Basic],
+    supposed: frozenset[Boolean],
 ) -> None:
     """Raise an UnprovedError unless the bounds of a claim's checks together imply that of its statement."""
     numbers = frozenset(one for one in supposed if not one.has(largest_order))
@@ -506,7 +518,9 @@ class _Case:
                 raise UnprovedError(f"the statement does not suppose that {here}")
         self.bound = self._put(check.bound)
         premises = [*map(self._put, given), *self._signs(self.values)]
-        strange = set().union(self.bound.free_symbols, *(one.free_symbols for one in premises)).difference(letters)
+        strange = (
+            set().union(self.bound.free_symbols, *(one.free_symbols for one in premises)).difference(letters)
+        )
         if strange:
             raise UnprovedError(f"{sorted(strange, key=str)} need values in the letters of the statement")
         known = numbers.union(self._facts(claim, letters, numbers))
@@ -519,9 +533,13 @@ class _Case:
         return what.subs(self.values, simultaneous=True)
 
     def _signs(self, letters: Collection[sp.Symbol]) -> list[Boolean]:
-        return [one for letter in letters if letter in self.values for one in declared(letter, self.values[letter])]
+        return [
+            one for letter in letters if letter in self.values for one in declared(letter, self.values[letter])
+        ]
 
-    def _facts(self, claim: Claim, letters: Collection[sp.Basic], numbers: frozenset[Boolean]) -> Iterator[Boolean]:
+    def _facts(
+        self, claim: Claim, letters: Collection[sp.Basic], numbers: frozenset[Boolean]
+    ) -> Iterator[Boolean]:
         """Inequalities among the checks at these values whose premises are met."""
         for check in claim.checks:
             if not isinstance(check, Inequality | IntervalInequality):

@@ -49,7 +49,9 @@ class LockedVerdict:
         """The lock-file entry for a report."""
         counts = len(report.outcomes), report.rejected, report.near_close
         premises = [outcome.premises for outcome in report.outcomes if outcome.premises]
-        return cls(report.verdict, report.grade, *counts, *(said or Said()), digest(premises)[:16] if premises else "")
+        return cls(
+            report.verdict, report.grade, *counts, *(said or Said()), digest(premises)[:16] if premises else ""
+        )
 
 
 def lock_path() -> Path:
@@ -98,7 +100,8 @@ def write_lock(entries: Mapping[str, LockedVerdict], path: Path | None = None) -
     """
     path = path or lock_path()
     data = {
-        key: {name: value for name, value in asdict(entries[key]).items() if value != ""} for key in sorted(entries)
+        key: {name: value for name, value in asdict(entries[key]).items() if value != ""}
+        for key in sorted(entries)
     }
     with writing("The lock file needs", f"path={path}", "update it in a clone of the repository"):
         write_whole(path, (json.dumps(data, indent=1) + "\n").encode())

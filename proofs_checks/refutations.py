@@ -63,7 +63,9 @@ def _end(side: sp.Expr, at: Mapping[sp.Symbol, sp.Expr | int], *, up: bool) -> F
 def _rounded(end: Fraction, *, up: bool) -> str:
     context = Context(prec=DIGITS, rounding=ROUND_CEILING if up else ROUND_FLOOR)
     value = context.divide(Decimal(end.numerator), Decimal(end.denominator)).normalize()
-    return f"{value:f}" if -_LONG < value.adjusted() < _LONG else f"{value:E}".replace("E+", "e").replace("E", "e")
+    return (
+        f"{value:f}" if -_LONG < value.adjusted() < _LONG else f"{value:E}".replace("E+", "e").replace("E", "e")
+    )
 
 
 def as_line(said: Words) -> Line:

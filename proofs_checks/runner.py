@@ -205,7 +205,9 @@ def run(
     with the numbers of decided and of all claims. Without a cache everything is decided again.
     """
     wanted = tuple(claims)
-    kept = {claim.key: report for claim in wanted if cache is not None and (report := cache.read(claim)) is not None}
+    kept = {
+        claim.key: report for claim in wanted if cache is not None and (report := cache.read(claim)) is not None
+    }
     rest = [claim for claim in wanted if claim.key not in kept]
     on_claim(len(kept), len(wanted))
     for report in _reports(_Task(rest, cache, seconds), jobs):

@@ -93,7 +93,9 @@ def _body(said: sp.Basic, given: tuple[sp.Basic, ...]) -> Iterator[Line]:
 def as_text(lines: Iterable[Line]) -> str:
     """Lines as text for a terminal; a formula may take several rows."""
     return "\n".join(
-        fill(line.sentence.format(*map(_in_words, line.parts)), _WIDEST) if line.sentence else _displayed(line.parts)
+        fill(line.sentence.format(*map(_in_words, line.parts)), _WIDEST)
+        if line.sentence
+        else _displayed(line.parts)
         for line in lines
     )
 
@@ -123,7 +125,9 @@ def _displayed(parts: tuple[Any, ...]) -> str:
     form = prettyForm("")
     for part in parts:
         sign = f" {part} " if isinstance(part, str) else "" if isinstance(part, sp.Expr | int) else sp.sstr(part)
-        form = prettyForm(*form.right(prettyForm(sign) if sign else printer._print(sp.sympify(part, strict=True))))
+        form = prettyForm(
+            *form.right(prettyForm(sign) if sign else printer._print(sp.sympify(part, strict=True)))
+        )
     if form.width() > _WIDEST:
         return fill(" ".join(map(str, parts)), _WIDEST, break_long_words=False)
     return "\n".join(line.rstrip() for line in str(form).splitlines())

@@ -209,7 +209,9 @@ def tally(*reports: ClaimReport) -> str:
 
 def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:
     """Weakest grade of outcomes that all hold, else None; an attack does not lower the grade of a derivation."""
-    grades = [outcome.grade for outcome in outcomes if outcome.status is Status.HELD and outcome.grade is not None]
+    grades = [
+        outcome.grade for outcome in outcomes if outcome.status is Status.HELD and outcome.grade is not None
+    ]
     if not outcomes or len(grades) < len(outcomes):
         return None
     return max((one.grade for one in carrying(outcomes) if one.grade is not None), key=list(Grade).index)
@@ -237,8 +239,12 @@ def limit_by(outcome: Outcome, key: str, used: tuple[Outcome, ...]) -> Outcome:
     limits = [*(["cited"] if grade is Grade.CITED else []), *scopes]
     named = [f"{key} ({'; '.join(limits)})"] if limits else []
     taken = dict.fromkeys((*outcome.rests_on, *named, *(one for other in used for one in other.rests_on)))
-    scope = "; ".join(filter(None, (outcome.scope, f"derived from {key} ({'; '.join(scopes)})" if scopes else "")))
-    return replace(outcome, grade=max(outcome.grade, grade, key=list(Grade).index), scope=scope, rests_on=tuple(taken))
+    scope = "; ".join(
+        filter(None, (outcome.scope, f"derived from {key} ({'; '.join(scopes)})" if scopes else ""))
+    )
+    return replace(
+        outcome, grade=max(outcome.grade, grade, key=list(Grade).index), scope=scope, rests_on=tuple(taken)
+    )
 
 
 def verdict_of(

@@ -52,5 +52,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
             "that save wrote."
         ) from None
     if not isinstance(state, dict):
-        raise InputError(f"A checkpoint needs a dictionary, got {type(state).__name__} in path={path}; give another.")
+        raise InputError(
+            f"A checkpoint needs a dictionary, got {type(state).__name__} in path={path}; give another."
+        )
     return state

@@ -198,7 +198,9 @@ class Factored:
         watch = _Watch(tried, None)
         with torch.enable_grad(), _watching(watch):
             value = loss(tried, rows[0], targets[0])
-        elsewhere = torch.autograd.grad(value, tried, allow_unused=True) if value.requires_grad else [None] * len(tried)
+        elsewhere = (
+            torch.autograd.grad(value, tried, allow_unused=True) if value.requires_grad else [None] * len(tried)
+        )
         times = Counter(use.leaf for use in watch.uses)
         self.uses = {
             use.leaf: use
@@ -285,7 +287,9 @@ class Factored:
             if use is None:
                 held += shape.numel()
             else:
-                held += use.tokens(shape) * (1 if use.name == "embedding" else shape[1:].numel()) + prod(use.shape)
+                held += use.tokens(shape) * (1 if use.name == "embedding" else shape[1:].numel()) + prod(
+                    use.shape
+                )
         return _COPIES * held
 
     def _right(self, leaves: tuple[Tensor, ...]) -> bool:

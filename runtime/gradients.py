@@ -91,7 +91,10 @@ class Gradients:
         refuse_large(module, self.dtype, self.device)
         self.module = module.to(device=self.device, dtype=self.dtype)
         named = {name: p for name, p in self.module.named_parameters() if p.requires_grad}
-        self._shapes, self.sizes = tuple(p.shape or (1,) for p in named.values()), [p.numel() for p in named.values()]
+        self._shapes, self.sizes = (
+            tuple(p.shape or (1,) for p in named.values()),
+            [p.numel() for p in named.values()],
+        )
         self.dimension = sum(self.sizes)
         self.layers: dict[str, list[int]] = {}
         for k, name in enumerate(named):
@@ -239,11 +242,15 @@ class Gradients:
         summed = factored.summed(parts, clip_factor(lengths(parts), clip_norm).to(point))
         return torch.cat([one.flatten() for one in factored.in_order(summed)])
 
-    def _clipped_sums(self, points: Tensor, rows: Tensor, targets: Tensor, counted: Tensor, clip_norm: float) -> Tensor:
+    def _clipped_sums(
+        self, points: Tensor, rows: Tensor, targets: Tensor, counted: Tensor, clip_norm: float
+    ) -> Tensor:
         """Sums over the rows marked in ``counted`` of the clipped gradients, shape (points, dimension)."""
         leaves = (self.of_own_rows if counted.ndim == 2 else self.of_rows)(points, rows, targets)
         factor = clip_factor(norm(leaves), clip_norm) * counted
-        return torch.cat([torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves], dim=1)
+        return torch.cat(
+            [torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves], dim=1
+        )
 
     def losses(self, points: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """Loss of one sample at many points, shape (points,)."""
@@ -272,7 +279,9 @@ class Gradients:
     def parameters(self, points: Tensor) -> Leaves:
         """Parameter tensors of one point or many, each of shape (*points, *parameter)."""
         parts = torch.split(points, self.sizes, dim=-1)
-        return tuple(part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self._shapes, strict=True))
+        return tuple(
+            part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self._shapes, strict=True)
+        )
 
     def _measured(self, estimated: int) -> int:
         rows = min(self.samples, _ROWS, max(1, _TRIED // estimated))
@@ -305,7 +314,9 @@ class Gradients:
 
     def fitting(self, weight: int) -> int:
         """Number of (point, sample) pairs, at least 1, that fit together if each weighs ``weight`` gradients."""
-        return max(1, self._pairs_at_once // (weight * _AGAIN if weight > 1 and self.device.type == "cuda" else weight))
+        return max(
+            1, self._pairs_at_once // (weight * _AGAIN if weight > 1 and self.device.type == "cuda" else weight)
+        )
 
     def replayed(self, function: Callable[..., Any], pairs: int, most: int | None = None) -> Callable[..., Any]:
         """Function of these gradients and of tensors, recorded on a GPU if it involves few (point, sample) pairs.

@@ -134,7 +134,9 @@ def _of_outer(there: Outer, here: _Grams) -> tuple[Tensor, int]:
     moved = pushed + qd.mT + dd  # (d_t + q_t) . (d_s + q_s)
     changes = (qq * aa + 2 * pushed * ba.mT + moved * bb).sum(dim=(2, 3))
     mixed = (qd * aa + (qd + dd) * ba).sum(dim=(2, 3))
-    size_a, size_b, size_d, size_q = (gram.diagonal(dim1=2, dim2=3).clamp(min=0.0).sqrt() for gram in (aa, bb, dd, qq))
+    size_a, size_b, size_d, size_q = (
+        gram.diagonal(dim1=2, dim2=3).clamp(min=0.0).sqrt() for gram in (aa, bb, dd, qq)
+    )
     reach = (size_q * size_a + (size_d + size_q) * size_b).sum(dim=2)
     length = (size_d * size_a).sum(dim=2)
     terms = b.shape[3] + q.shape[3] + 3 * q.shape[2] ** 2

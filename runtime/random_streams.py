@@ -114,7 +114,9 @@ def _fill(found: Tensor, bits: Tensor) -> None:
     if found.dtype is torch.float64:
         u, v = (shift_right(bits[:, k::2], 11).double().add_(0.5).mul_(2.0**-53) for k in (0, 1))
     else:
-        u, v = (part.to(found.dtype).add_(0.5).mul_(2.0**-32) for part in (bits & (2**32 - 1), shift_right(bits, 32)))
+        u, v = (
+            part.to(found.dtype).add_(0.5).mul_(2.0**-32) for part in (bits & (2**32 - 1), shift_right(bits, 32))
+        )
     length, angle = u.log_().mul_(-2.0).sqrt_(), v.mul_(2 * pi)
     even, odd = found[:, ::2], found[:, 1::2]
     torch.mul(length[:, : even.shape[1]], angle.cos()[:, : even.shape[1]], out=even)
@@ -165,7 +167,14 @@ def _kernel(device: torch.device) -> Callable[..., None] | None:
 
 
 def _fill_words(fill: Callable[..., None], made: Tensor, key: Key, first: int, part: int) -> None:
-    fill(made, _signed(first), _signed(part), (_signed(key[0]), _signed(key[1])), _ROUNDS, (*_MULTIPLIERS, *_RAISES))
+    fill(
+        made,
+        _signed(first),
+        _signed(part),
+        (_signed(key[0]), _signed(key[1])),
+        _ROUNDS,
+        (*_MULTIPLIERS, *_RAISES),
+    )
 
 
 def _signed(word: int) -> int:

@@ -14,7 +14,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map
 
 READS: Final = frozenset(
-    ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "unique_dim", "_unique2", "bincount")
+    (
+        "_local_scalar_dense",
+        "nonzero",
+        "masked_select",
+        "equal",
+        "is_nonzero",
+        "unique_dim",
+        "_unique2",
+        "bincount",
+    )
 )
 """Operators that read a number or a size from the device."""
 
@@ -48,7 +57,10 @@ class Replayed:
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         if not records(tensors[0].device) or any(one.requires_grad for one in tensors):
             return self.function(*given)
-        key = repr(structure), *((leaf.shape, leaf.dtype) if isinstance(leaf, Tensor) else leaf for leaf in leaves)
+        key = (
+            repr(structure),
+            *((leaf.shape, leaf.dtype) if isinstance(leaf, Tensor) else leaf for leaf in leaves),
+        )
         if key not in self._fit:
             self._fit[key] = None
             return self.function(*given)

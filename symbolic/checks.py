@@ -96,15 +96,20 @@ class Check(_Named):
         """Refuse a kind of check without an answer, and a foreign kind with an engine of the package."""
         if "engine" in vars(cls):
             needs = () if cls.engine in set(Engine) else ("decide", "near_misses")
-            kinds = takewhile(lambda one: one is cls or (one is not Check and "engine" not in vars(one)), cls.__mro__)
+            kinds = takewhile(
+                lambda one: one is cls or (one is not Check and "engine" not in vars(one)), cls.__mro__
+            )
             own = [
-                ({"says", "formula"} & vars(one).keys()) | ({"conclusion"} & {*get_annotations(one)}) for one in kinds
+                ({"says", "formula"} & vars(one).keys()) | ({"conclusion"} & {*get_annotations(one)})
+                for one in kinds
             ]
             missing = [] if any(own) else ["says"]
             missing += [name for name in needs if name not in vars(cls)]
             if missing:
                 answers, lacks = ", ".join(("says", *needs)), ", ".join(missing)
-                raise TypeError(f"A kind of check needs {answers}, got {cls.__name__} without {lacks}; define them.")
+                raise TypeError(
+                    f"A kind of check needs {answers}, got {cls.__name__} without {lacks}; define them."
+                )
         engines = {vars(one).get("engine") for one in cls.__mro__}
         if engines & set(Engine) and not cls.__module__.startswith("lastiterate."):
             raise TypeError(
@@ -149,7 +154,9 @@ class Check(_Named):
         alone: dict[str, Any] = {"name": name, "mutants": ()}
         mutant = replace(wrong or self, **changes | alone)
         if type(mutant) is not type(self):
-            raise TypeError(f"The mutant '{name}' of a check {type(self).__name__} is of type {type(mutant).__name__}.")
+            raise TypeError(
+                f"The mutant '{name}' of a check {type(self).__name__} is of type {type(mutant).__name__}."
+            )
         if mutant == replace(self, **alone):
             raise ValueError(f"The mutant '{name}' needs to differ from the check '{self.name}'; change it.")
         return replace(self, mutants=(*self.mutants, mutant))
@@ -465,7 +472,9 @@ class Units(Check):
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
-        rows = tuple(part for letter, unit in self.units.items() for part in (", ", letter, f" in [{unit_text(unit)}]"))
+        rows = tuple(
+            part for letter, unit in self.units.items() for part in (", ", letter, f" in [{unit_text(unit)}]")
+        )
         return (sentence("Here ", *rows[1:]),) if rows else ()
 
 
@@ -485,7 +494,11 @@ class UpperBound(Check):
 
     @property
     def formula(self) -> Basic:
-        what = "The Rényi divergence of order ", alpha, " between the last iterates, either law first, is at most "
+        what = (
+            "The Rényi divergence of order ",
+            alpha,
+            " between the last iterates, either law first, is at most ",
+        )
         return sentence(*what, self.bound)
 
     @property
@@ -511,7 +524,9 @@ class Certified(Check):
     @property
     def formula(self) -> Basic:
         what = "an epsilon at a delta" if self.delta else "a Rényi divergence"
-        return sentence(f"The checker accepts each certificate of {what}: {self.scheme} batches, {self.losses} losses")
+        return sentence(
+            f"The checker accepts each certificate of {what}: {self.scheme} batches, {self.losses} losses"
+        )
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
@@ -770,4 +785,8 @@ def constant(statement: Statement) -> str:
     """
     if not isinstance(statement, ForAll | Exists):
         return f"its body is the constant {statement}" if isinstance(statement, BooleanAtom) else ""
-    return "one of its conditions is the constant False" if false in statement.conditions else constant(statement.body)
+    return (
+        "one of its conditions is the constant False"
+        if false in statement.conditions
+        else constant(statement.body)
+    )

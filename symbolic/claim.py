@@ -61,7 +61,9 @@ class RefutingRun:
     @property
     def check(self) -> IntervalInequality:
         """The relation of the two numbers according to the statement, which must be refuted."""
-        values = {letter: Integer(value) if isinstance(value, int) else value for letter, value in self.at.items()}
+        values = {
+            letter: Integer(value) if isinstance(value, int) else value for letter, value in self.at.items()
+        }
         true, claimed = self.true.xreplace(values), self.claimed.xreplace(values)
         if self.sign == ">=":
             return IntervalInequality(claimed, "<=", true, {}, "claimed and true at the run of the page")
@@ -135,7 +137,9 @@ class Claim:
         remark: str = "",
     ) -> None:
         if statement is not None and (why := constant(statement)):
-            raise ValueError(f"The statement of {key} says nothing: {why}; write sides that Sympy leaves as they are.")
+            raise ValueError(
+                f"The statement of {key} says nothing: {why}; write sides that Sympy leaves as they are."
+            )
         conditions = assumptions if isinstance(assumptions, tuple) else (assumptions,)
         said = tuple(condition for condition in conditions if condition is not true)
         words = " ".join(remark.split())

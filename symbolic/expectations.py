@@ -140,7 +140,9 @@ class GaussianMean(ExactMean):
         words, *laws = self.args
         said = " ".join(rf"\operatorname{{tr}}({' '.join(map(printer._print, word))})" for word in words)
         of = (tuple(map(printer._print, law)) for law in laws)
-        kinds = (rf"{a} \in \mathbb{{R}}^{{{rows} \times {columns}}} \sim N(0, {v})" for a, rows, columns, v in of)
+        kinds = (
+            rf"{a} \in \mathbb{{R}}^{{{rows} \times {columns}}} \sim N(0, {v})" for a, rows, columns, v in of
+        )
         return rf"\mathbb{{E}}_{{{', '.join(kinds)}}}[{said}]" + (f"^{{{exp}}}" if exp else "")
 
 
@@ -175,9 +177,13 @@ def _classes(links: Sequence[tuple[Any, Any]]) -> list[set[Any]]:
 
 def _sizes(ends: set[tuple[Expr, int]], entries: dict[Expr, tuple[Expr, ...]]) -> set[Expr]:
     """The size of linked indices, if it is known; a letter has the same sizes everywhere."""
-    sizes = {entries[letter][end] if letter in entries else S.One for letter, end in ends if letter in entries or end}
+    sizes = {
+        entries[letter][end] if letter in entries else S.One for letter, end in ends if letter in entries or end
+    }
     if len(sizes) > 1:
-        raise ValueError(f"Factors of a product need sizes that fit, got {', '.join(map(str, sizes))} for one index.")
+        raise ValueError(
+            f"Factors of a product need sizes that fit, got {', '.join(map(str, sizes))} for one index."
+        )
     return sizes
 
 
@@ -188,7 +194,9 @@ def _summed(ends: set[_End], letters: Sequence[Expr], entries: dict[Expr, tuple[
     if len(vectors) == 2:
         return inner(*vectors)
     if vectors or not sizes:
-        raise ValueError(f"A vector in a trace needs another beside it, got {', '.join(map(str, vectors))} alone.")
+        raise ValueError(
+            f"A vector in a trace needs another beside it, got {', '.join(map(str, vectors))} alone."
+        )
     return sizes.pop()
 
 
@@ -275,6 +283,8 @@ class BatchMean(ExactMean):
 def batch_mean(square: Expr, law: str, b: Expr, n: Expr | None = None) -> BatchMean:
     """The mean of a square over batches of b; ``law`` is "fixed" or "coins", of n samples, or "draws"."""
     if law not in _LAWS or (n is None) != (law == "draws"):
-        raise ValueError(f"batch_mean needs a law fixed or coins with n, or draws without, got law={law!r}, n={n}.")
+        raise ValueError(
+            f"batch_mean needs a law fixed or coins with n, or draws without, got law={law!r}, n={n}."
+        )
     made: BatchMean = BatchMean(square, Symbol(law), b, *(() if n is None else (n,)))
     return made

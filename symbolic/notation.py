@@ -41,7 +41,10 @@ D: Final = _letter("D", "diameter of the domain (not its radius)", LENGTH, posit
 # The losses.
 lam: Final = _letter("lambda", "Hoelder order of the gradients", positive=True)
 L: Final = _letter(
-    "L", "Hoelder constant of the gradients; smoothness where lambda = 1", GRADIENT / LENGTH**lam, nonnegative=True
+    "L",
+    "Hoelder constant of the gradients; smoothness where lambda = 1",
+    GRADIENT / LENGTH**lam,
+    nonnegative=True,
 )
 m: Final = _letter("m", "strong convexity", GRADIENT / LENGTH, positive=True)
 c: Final = _letter("c", "Lipschitz constant of one gradient update", positive=True)
@@ -50,7 +53,9 @@ c: Final = _letter("c", "Lipschitz constant of one gradient update", positive=Tr
 alpha: Final = _letter("alpha", "order of the Renyi divergence", positive=True)
 beta: Final = _letter("beta", "share of the noise variance that hides the change of the data", nonnegative=True)
 s: Final = _letter("s", "sensitivity of one step, 2 eta K / n", LENGTH, positive=True)
-Delta: Final = _letter("Delta", "distance of the coupled runs at the start of the window", LENGTH, nonnegative=True)
+Delta: Final = _letter(
+    "Delta", "distance of the coupled runs at the start of the window", LENGTH, nonnegative=True
+)
 V: Final = _letter("V", "sum over the window of c^-j", positive=True)
 W: Final = _letter("W", "sum over the window of c^-2j", positive=True)
 mu: Final = _letter("mu", "parameter of Gaussian differential privacy", positive=True)
@@ -95,7 +100,9 @@ def unit_text(unit: Expr) -> str:
     'gradient / length^2'
     """
     above, below = (
-        " ".join(f"{base}^{power}".removesuffix("^1") for base, power in sorted(part.as_powers_dict().items(), key=str))
+        " ".join(
+            f"{base}^{power}".removesuffix("^1") for base, power in sorted(part.as_powers_dict().items(), key=str)
+        )
         for part in fraction(unit)
     )
     return above if below == "1" else f"{above} / {below}"

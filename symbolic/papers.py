@@ -33,7 +33,13 @@ class Paper:
         >>> print(next(paper for paper in CITED if paper.short == "Mironov 2017"))
         Mironov 2017, Rényi Differential Privacy, arXiv:1702.07476, CSF 2017
         """
-        parts = self.short, self.title, self.arxiv and f"arXiv:{self.arxiv}", self.venue, self.doi and f"doi:{self.doi}"
+        parts = (
+            self.short,
+            self.title,
+            self.arxiv and f"arXiv:{self.arxiv}",
+            self.venue,
+            self.doi and f"doi:{self.doi}",
+        )
         return ", ".join(part for part in parts if part)
 
 
@@ -78,9 +84,13 @@ def proof(page: str, section: str) -> Source:
     return Source(f"docs/proofs/{page}.md", section)
 
 
-_DATA: Final = tomllib.loads((resources.files("lastiterate.symbolic") / "papers.toml").read_text(encoding="utf-8"))
+_DATA: Final = tomllib.loads(
+    (resources.files("lastiterate.symbolic") / "papers.toml").read_text(encoding="utf-8")
+)
 
-PAPERS: Final[Mapping[str, Paper]] = MappingProxyType({key: Paper(**entry) for key, entry in _DATA["ledger"].items()})
+PAPERS: Final[Mapping[str, Paper]] = MappingProxyType(
+    {key: Paper(**entry) for key, entry in _DATA["ledger"].items()}
+)
 """The papers of the ledger, by the folder of their claims; two versions of a paper are two entries."""
 
 MODULES: Final = MappingProxyType({paper: tuple(names) for paper, names in _DATA["modules"].items()})
@@ -122,4 +132,6 @@ def parse(text: str) -> tuple[Item, ...]:
     >>> parse('[[item]]\nnumber = "Lemma 3.4"\nnone = "a definition"')[0].number
     'Lemma 3.4'
     """
-    return tuple(Item(**entry | {"claims": tuple(entry.get("claims", ()))}) for entry in tomllib.loads(text)["item"])
+    return tuple(
+        Item(**entry | {"claims": tuple(entry.get("claims", ()))}) for entry in tomllib.loads(text)["item"]
+    )

@@ -17,7 +17,9 @@ def put(expression: Expr, values: Mapping[Symbol, Expr | int]) -> Expr:
     """
     known = {letter: value for letter, value in values.items() if letter in expression.free_symbols}
     if isinstance(expression, Subs) or not known:
-        raise ValueError(f"A formula in one of the letters {', '.join(map(str, values))} is needed, got {expression}.")
+        raise ValueError(
+            f"A formula in one of the letters {', '.join(map(str, values))} is needed, got {expression}."
+        )
     put_in = Tuple(*known.values())
     bound = (expression.atoms(Symbol) - expression.free_symbols) & put_in.free_symbols
     if bound:

@@ -25,7 +25,10 @@ def step(
     moved = X - Y - size * (one.image - other.image)
     rate, (u, v) = 2 * size * factor, pair
     helped = {"f(x, y)": rate, "f(y, x)": rate}
-    helped |= {f"clip({u.image}, {v.image})": rate / family.high, f"clip({v.image}, {u.image})": rate / family.high}
+    helped |= {
+        f"clip({u.image}, {v.image})": rate / family.high,
+        f"clip({v.image}, {u.image})": rate / family.high,
+    }
     bound = factor * Norm(X - Y)
     return VectorInequality(Norm(moved), "<=", bound, (*pair, *clips), (), helped if clipped else {}, name)
 
@@ -33,7 +36,9 @@ def step(
 def projection(family: ConvexSet, factor: Expr = S.One) -> VectorInequality:
     """The distance of two projections is at most ``factor`` times that of the points."""
     one, other = family.at(X), family.at(Y)
-    return VectorInequality(Norm(one.image - other.image), "<=", factor * Norm(X - Y), (one, other), name="projection")
+    return VectorInequality(
+        Norm(one.image - other.image), "<=", factor * Norm(X - Y), (one, other), name="projection"
+    )
 
 
 def tangent(family: Functions, above: Expr = S.Zero) -> VectorInequality:
@@ -75,7 +80,9 @@ def projected_map(family: Functions, factor: Expr, size: Expr) -> VectorInequali
     ends = tuple(DOMAIN.at(point + _S) for point in (_U, _V))
     samples = tuple(family.at(end.image) for end in ends)
     moved = [end.image - size * one.image for end, one in zip(ends, samples, strict=True)]
-    return VectorInequality(Norm(moved[0] - moved[1]), "<=", factor * Norm(_U - _V), (*ends, *samples), name="map")
+    return VectorInequality(
+        Norm(moved[0] - moved[1]), "<=", factor * Norm(_U - _V), (*ends, *samples), name="map"
+    )
 
 
 def replaced_sample(times: Expr) -> VectorInequality:
@@ -102,7 +109,11 @@ def replaced_sample(times: Expr) -> VectorInequality:
 _BEST: Final = Vector("x*")
 _x, _y = smooth("f", L).at(X), smooth("f", L).at(Y)
 PARABOLA: Final = VectorInequality(
-    _y.value, "<=", _x.value + inner(_x.image, Y - X) + L / 2 * Norm(X - Y) ** 2, (_x, _y), name="first gives second"
+    _y.value,
+    "<=",
+    _x.value + inner(_x.image, Y - X) + L / 2 * Norm(X - Y) ** 2,
+    (_x, _y),
+    name="first gives second",
 )
 
 _convex = convex("f")

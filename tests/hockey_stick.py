@@ -47,7 +47,9 @@ def hockey_stick_mixtures(numerator: Mixture, denominator: Mixture, noise: Any =
     """
     for name, value in (("numerator", numerator), ("denominator", denominator)):
         if not isinstance(value, Mixture):
-            raise InputError(f"{name} needs a Mixture, got {name}={value!r}; write Mixture(weight, first, second).")
+            raise InputError(
+                f"{name} needs a Mixture, got {name}={value!r}; write Mixture(weight, first, second)."
+            )
     s, t = positive_scale("noise", noise), positive("t", t)
     coefficients: dict[float, arb] = {}
     with precision(_EXACT_BITS):
@@ -87,14 +89,18 @@ def _positive_part(terms: list[tuple[arb, arb]], bits: int) -> arb:
                 middle = ((left + right) / 2).mid()
                 pending += [(middle, right), (left, middle)]
             elif left == -reach or right == reach:
-                raise ArithmeticError("the sign of P - t Q is not told where one component dominates; move t a little")
+                raise ArithmeticError(
+                    "the sign of P - t Q is not told where one component dominates; move t a little"
+                )
             else:  # x is the distance from the base: the factor is its density, largest at the end nearest to 0
                 nearest = max(left, -right, arb(0))
                 most = (part(right, True) - part(left, False)).upper() * (-nearest * nearest / 2).exp()
                 rest = ((most if most > 0 else arb(0)) * (right - left)).upper()
                 total += arb(rest / 4, rest / 4)  # [0, rest / 2]: the density is below 0.4
     else:
-        raise ArithmeticError("P and t Q touch too closely to tell the sign of P - t Q; move t or a mean a little")
+        raise ArithmeticError(
+            "P and t Q touch too closely to tell the sign of P - t Q; move t or a mean a little"
+        )
     for left, right in _joined(kept):
         start, stop = (None if left == -reach else left), (None if right == reach else right)
         total += sum((c * _mass(start, stop, m - base) for m, c in terms), arb(0))
@@ -106,7 +112,8 @@ def _reach(sums: list[tuple[arb, arb, bool]]) -> arb:
     reach = arb(1)
     while True:
         if all(
-            2 * sums[end][1] * (sums[end][0] * x).exp() > sum((h * (slope * x).exp() for slope, h, _ in sums), arb(0))
+            2 * sums[end][1] * (sums[end][0] * x).exp()
+            > sum((h * (slope * x).exp() for slope, h, _ in sums), arb(0))
             for end, x in ((0, -reach), (-1, reach))
         ):
             return reach

@@ -18,7 +18,17 @@ import pytest
 from processes import FOREIGN, python
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("src", "numeric", "proofs_checks", "runtime", "symbolic", "tests", "docs", "benchmarks", "pyproject.toml")
+FOLDERS = (
+    "src",
+    "numeric",
+    "proofs_checks",
+    "runtime",
+    "symbolic",
+    "tests",
+    "docs",
+    "benchmarks",
+    "pyproject.toml",
+)
 _DECIDE = """
 import sys
 from lastiterate.proofs_checks.decide import decide
@@ -52,7 +62,9 @@ class Fault:
         """The text of the file with the fault."""
         text = (ROOT / self.path).read_text(encoding="utf-8")
         found = text.count(self.old)
-        assert found == 1, f"{self.path} needs the text {self.old!r} once, got {found} times; plant the fault anew."
+        assert found == 1, (
+            f"{self.path} needs the text {self.old!r} once, got {found} times; plant the fault anew."
+        )
         assert self.old != self.new
         return text.replace(self.old, self.new)
 
@@ -88,11 +100,18 @@ def _replace(path: Path, text: str) -> None:
 
 def notice(tree: Path, *by: str) -> str:
     """The words of the claims or of the test about the copy; "" where they notice nothing."""
-    env = {**os.environ, "PYTHONPATH": str(tree / "src"), "CI": "true", "LASTITERATE_CACHE_DIR": str(tree / "cache")}
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(tree / "src"),
+        "CI": "true",
+        "LASTITERATE_CACHE_DIR": str(tree / "cache"),
+    }
     if by[0].startswith("tests/"):
         options = ("-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "", "--no-header", "--tb=line")
         done = python("-m", "pytest", *options, *by, cwd=tree, env=env, libraries=(*FOREIGN, "pytest"))
-        said = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR")) and "::" in line]
+        said = [
+            line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR")) and "::" in line
+        ]
         assert done.returncode == 0 or (done.returncode == 1 and said), (
             f"the tests do not run with the fault: {done.stdout[-2000:]}{done.stderr[-2000:]}"
         )

@@ -84,7 +84,9 @@ def test_what_an_option_does_is_a_sentence(subtests: pytest.Subtests) -> None:
         with subtests.test(name=name):
             for option in _command(name).params:
                 if isinstance(option, click.Option):
-                    assert re.fullmatch(r"[A-Z0-9(].*\.", option.help or "", re.DOTALL), f"{option.opts}: {option.help}"
+                    assert re.fullmatch(r"[A-Z0-9(].*\.", option.help or "", re.DOTALL), (
+                        f"{option.opts}: {option.help}"
+                    )
 
 
 def test_what_prints_data_takes_json_and_has_a_schema(subtests: pytest.Subtests) -> None:
@@ -189,8 +191,12 @@ def test_a_typing_error_is_answered_with_the_nearest_name(
     assert f"did you mean {meant}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "option"), [("bound", "--epsilon"), ("compare", "--delta"), ("attack", "--epsilon")])
-def test_an_option_like_none_is_answered_with_all(name: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("name", "option"), [("bound", "--epsilon"), ("compare", "--delta"), ("attack", "--epsilon")]
+)
+def test_an_option_like_none_is_answered_with_all(
+    name: str, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The nearest name once was --json or --help."""
     with pytest.raises(SystemExit):
         main([name, _RUN, option, "1"])
@@ -266,7 +272,10 @@ def test_no_color_is_respected_on_a_terminal() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["check", "--paper", "d2p2", "--no-cache", "--jobs", "2"], "interrupted: nothing is kept under --no-cache"),
+        (
+            ["check", "--paper", "d2p2", "--no-cache", "--jobs", "2"],
+            "interrupted: nothing is kept under --no-cache",
+        ),
         (["sweep", _SWEEP, "--out", "@"], "interrupted: what was finished is kept"),
     ],
     ids=["check", "sweep"],

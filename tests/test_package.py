@@ -97,19 +97,25 @@ def test_the_map_leads_to_what_is_there() -> None:
         folder = ROOT
         for name in re.findall(r"`([\w/]+(?:\.py|\.toml|/))`", row):
             if "PAPER" not in name:
-                path = next((one for one in (ROOT / name, folder / name, folder.parent / name) if one.exists()), None)
+                path = next(
+                    (one for one in (ROOT / name, folder / name, folder.parent / name) if one.exists()), None
+                )
                 assert path is not None, f"{name} in {row}"
                 folder = path if path.is_dir() else path.parent
 
 
 def test_only_runtime_imports_torch() -> None:
-    elsewhere = {str(path): _imports(ast.walk(tree)) for path, tree in _trees().items() if path.parts[0] != "runtime"}
+    elsewhere = {
+        str(path): _imports(ast.walk(tree)) for path, tree in _trees().items() if path.parts[0] != "runtime"
+    }
     torch = {"torch", "torchvision"}
     assert [path for path, names in elsewhere.items() if torch & {name.split(".")[0] for name in names}] == []
 
 
 def test_nothing_is_printed() -> None:
-    calls = ((path, node) for path, tree in _trees().items() for node in ast.walk(tree) if isinstance(node, ast.Call))
+    calls = (
+        (path, node) for path, tree in _trees().items() for node in ast.walk(tree) if isinstance(node, ast.Call)
+    )
     assert [f"{path}:{node.lineno}" for path, node in calls if ast.unparse(node.func) == "print"] == []
 
 
@@ -129,10 +135,15 @@ def test_docstrings_open_with_a_noun_or_an_imperative() -> None:
 def test_no_field_is_not_a_number_where_it_is_left_out() -> None:
     """From Python 3.13 on two dataclasses with a nan are never equal."""
     fields = (
-        (path, node) for path, tree in _trees().items() for node in ast.walk(tree) if isinstance(node, ast.AnnAssign)
+        (path, node)
+        for path, tree in _trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.AnnAssign)
     )
     assert [
-        f"{path}:{node.lineno}" for path, node in fields if node.value and "nan" in ast.unparse(node.value).split(".")
+        f"{path}:{node.lineno}"
+        for path, node in fields
+        if node.value and "nan" in ast.unparse(node.value).split(".")
     ] == []
 
 

@@ -90,7 +90,12 @@ def test_a_claim_or_a_check_that_is_gone_fails(collect, tmp_path):
 
 
 def test_a_file_without_claims_and_a_key_twice_are_errors(collect):
-    files = {"claims/a.py": TEMPLATE, "claims/b.py": TEMPLATE, "claims/c.py": "CLAIMS = 3", "more.py": "CLAIMS = ()"}
+    files = {
+        "claims/a.py": TEMPLATE,
+        "claims/b.py": TEMPLATE,
+        "claims/c.py": "CLAIMS = 3",
+        "more.py": "CLAIMS = ()",
+    }
     code, out = collect(files, "--lastiterate", "-o", "lastiterate_claims=claims/*.py")
     assert code == 2
     assert "needs a tuple CLAIMS of Claim records, got CLAIMS=3" in out

@@ -65,7 +65,9 @@ def test_the_wheel_is_typed_and_complete_and_works_elsewhere(unpacked: Path) -> 
     site = unpacked / "site"
     sources = [*(ROOT / "src/lastiterate").glob("*.py"), *(ROOT / "src/lastiterate/commands").rglob("*")]
     sources += [
-        path for layer in ("symbolic", "numeric", "runtime", "proofs_checks") for path in (ROOT / layer).rglob("*")
+        path
+        for layer in ("symbolic", "numeric", "runtime", "proofs_checks")
+        for path in (ROOT / layer).rglob("*")
     ]
     tracked = set(run("git", "ls-files", folder=ROOT).splitlines())
     for path in sources:
@@ -98,7 +100,10 @@ def test_a_clone_without_symbolic_links_works_and_gives_the_same_wheel(unpacked:
     said = run(sys.executable, "-c", code, folder=tmp_path, PYTHONPATH=str(clone / "src"))
     assert said.split() == ["lastiterate.numeric.bound"]
     run(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, clone, folder=tmp_path)
-    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel, zipfile.ZipFile(next(unpacked.glob("*.whl"))) as usual:
+    with (
+        zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel,
+        zipfile.ZipFile(next(unpacked.glob("*.whl"))) as usual,
+    ):
         sources = [name for name in usual.namelist() if name.startswith("lastiterate/")]
         assert sources == [name for name in wheel.namelist() if name.startswith("lastiterate/")]
         assert all(wheel.read(name) == usual.read(name) for name in sources)
@@ -156,7 +161,11 @@ def test_ci_resolves_all_extras_as_the_index_has_them(tmp_path: Path) -> None:
         "PIP_EXTRA_INDEX_URL": "file:///more",
     }
     done = subprocess.run(  # noqa: S603
-        [ROOT / ".ci/resolve"], env=os.environ | {"UV": str(uv)} | disk, capture_output=True, text=True, check=False
+        [ROOT / ".ci/resolve"],
+        env=os.environ | {"UV": str(uv)} | disk,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 1
     assert "Python 3.12 cannot have all extras" in done.stdout
@@ -173,7 +182,8 @@ def test_ci_resolves_all_extras_as_the_index_has_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("native", "kinds"), [("AVX512", ["default"]), ("AVX2", ["default"]), ("DEFAULT", []), ("SVE256", ["default"])]
+    ("native", "kinds"),
+    [("AVX512", ["default"]), ("AVX2", ["default"]), ("DEFAULT", []), ("SVE256", ["default"])],
 )
 def test_ci_runs_what_runs_torch_with_the_kernels_of_other_processors(
     native: str, kinds: list[str], tmp_path: Path
@@ -191,7 +201,9 @@ def test_ci_runs_what_runs_torch_with_the_kernels_of_other_processors(
     assert [line.split()[0] for line in asked] == kinds
     named = [part for line in asked for part in line.split() if part.startswith("tests/")]
     assert len(named) == len(set(named)), "each once"
-    assert not asked or {"tests/docs/test_pages.py", "tests/test_readme.py", "tests/runtime/training"} <= set(named)
+    assert not asked or {"tests/docs/test_pages.py", "tests/test_readme.py", "tests/runtime/training"} <= set(
+        named
+    )
     assert all((ROOT / part).exists() for part in named)
     assert "kernels" in (ROOT / ".ci/run").read_text().split("make test")[1]
 
@@ -260,7 +272,9 @@ def test_the_action_decides_the_claims_of_a_repository(unpacked: Path, tmp_path:
     assert "1 passed" in run("bash", "-c", decide["run"], folder=paper, CLAIMS=default, **environment)
     lemma = paper / "claims/lemma.py"
     right = lemma.read_text()
-    lemma.write_text(right.replace("closed_form=s * (1 - c**t) / (1 - c)", "closed_form=s * (1 - c**t) / (1 + c)", 1))
+    lemma.write_text(
+        right.replace("closed_form=s * (1 - c**t) / (1 - c)", "closed_form=s * (1 - c**t) / (1 + c)", 1)
+    )
     assert lemma.read_text() != right
     done = subprocess.run(  # noqa: S603
         ["bash", "-c", decide["run"]], cwd=paper, env=os.environ | environment | {"CLAIMS": default},  # noqa: S607

@@ -119,7 +119,8 @@ def test_only_claim_modules_and_factories_are_imported_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["\"__import__('os').system('touch x')\"", '"{0.__class__}"', '"%s%n"', '"$(touch x)"', '"`touch x`"']
+    "value",
+    ["\"__import__('os').system('touch x')\"", '"{0.__class__}"', '"%s%n"', '"$(touch x)"', '"`touch x`"'],
 )
 def test_a_run_file_is_data(value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -130,7 +131,9 @@ def test_a_run_file_is_data(value: str, tmp_path: Path, monkeypatch: pytest.Monk
     assert not list(tmp_path.iterdir())
 
 
-_PROSE = re.compile(r"title|remark|reading|statement|source|quote|note|meaning|why|name|detail|place|equation|file")
+_PROSE = re.compile(
+    r"title|remark|reading|statement|source|quote|note|meaning|why|name|detail|place|equation|file"
+)
 
 
 def _with_scripts(record: Any) -> Any:
@@ -153,7 +156,9 @@ def _with_scripts(record: Any) -> Any:
 
 def test_the_pages_escape_every_text() -> None:
     """A claim and a report with a script in every text field give pages without one."""
-    chosen = [claim for claim in CLAIMS if claim.key in ("chien_li/theorem_3_12", "chien_li/theorem_3_1/composition")]
+    chosen = [
+        claim for claim in CLAIMS if claim.key in ("chien_li/theorem_3_12", "chien_li/theorem_3_1/composition")
+    ]
     reports = [_with_scripts(decide(claim)) for claim in chosen]
     claims = [_with_scripts(claim) for claim in chosen]
     written = files(claims, reports, (f"drift {_BADGE}",))

@@ -38,10 +38,17 @@ def build(out: Path, *, coarse: bool) -> int:
             if path.name != "verdicts.md":
                 up = "../" * (len(path.relative_to(pages).parts) - 1)
                 path.write_text(_completed(path.read_text(encoding="utf-8"), up), encoding="utf-8")
-        places = os.pathsep.join([str(Path(__file__).parent), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+        places = os.pathsep.join(
+            [str(Path(__file__).parent), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+        )
         command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
         done = subprocess.run(  # noqa: S603
-            command, cwd=folder, env=os.environ | {"PYTHONPATH": places}, capture_output=True, text=True, check=False
+            command,
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": places},
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode:
             sys.stderr.write(done.stdout + done.stderr)
@@ -70,7 +77,9 @@ def _completed(markdown: str, up: str) -> str:
         re.sub(r"`([\w/]+)`", lambda found: _linked(found[1], up), text) for text in text_and_code[::2]
     )
     plain_fences = re.sub(r"^```(\w+) \w+$", r"```\1", "".join(text_and_code), flags=re.MULTILINE)
-    return re.sub(r"\*Table `(\w+)`: `make docs` puts it here\.\*", lambda found: _TABLES[found[1]](), plain_fences)
+    return re.sub(
+        r"\*Table `(\w+)`: `make docs` puts it here\.\*", lambda found: _TABLES[found[1]](), plain_fences
+    )
 
 
 def _linked(words: str, up: str) -> str:

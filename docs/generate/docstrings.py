@@ -12,7 +12,8 @@ def fenced(docstring: str) -> str:
     """The docstring for a page of the reference; an asterisk in it stands for many keys of claims."""
     parts = re.split(r"((?:^>>> .*\n?)(?:^(?!\s*$).*\n?)*)", docstring, flags=re.MULTILINE)
     parts[::2] = (
-        re.sub(r"docs/([\w/]+)\.md", r"[\g<0>](../\1.md)", re.sub(r"(?<=/)\*", r"\\*", text)) for text in parts[::2]
+        re.sub(r"docs/([\w/]+)\.md", r"[\g<0>](../\1.md)", re.sub(r"(?<=/)\*", r"\\*", text))
+        for text in parts[::2]
     )
     parts[1::2] = (f"```pycon\n{code.rstrip()}\n```\n" for code in parts[1::2])
     return "".join(parts)

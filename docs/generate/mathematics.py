@@ -22,7 +22,9 @@ class _Inline(InlineProcessor):
 
 class _Display(BlockProcessor):
     def test(self, parent: Element, block: str) -> bool:  # noqa: ARG002
-        return len(block.strip()) > len("$$$$") and block.strip().startswith("$$") and block.strip().endswith("$$")
+        return (
+            len(block.strip()) > len("$$$$") and block.strip().startswith("$$") and block.strip().endswith("$$")
+        )
 
     def run(self, parent: Element, blocks: list[str]) -> None:
         latex = blocks.pop(0).strip().removeprefix("$$").removesuffix("$$")

@@ -11,7 +11,10 @@ __all__ = ["pictures"]
 SHOWN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "ours/path": ({}, {}),
     "ours/assumptions": ({}, {"last": 20, "count": 3, "below": 2}),
-    "ours/tightness": ({"count": 4, "schemes": ("full", "poisson")}, {"count": 2, "schemes": ("cyclic",), "steps": 20}),
+    "ours/tightness": (
+        {"count": 4, "schemes": ("full", "poisson")},
+        {"count": 2, "schemes": ("cyclic",), "steps": 20},
+    ),
     "ours/usefulness": ({"epochs": 5}, {"epochs": 1, "settings": 1}),
 }
 """Each with its arguments, and with those of a coarse one: fewer points and panels than by default where these take

@@ -127,7 +127,9 @@ def _refuted(claim: Claim, instead: Sequence[Claim]) -> str:
     where = f'<a href="{claim.source.url}">{_words(str(claim.source))}</a>' if claim.source.url else claim.source
     shown = "".join(line.strip() for line in card(claim, instead).splitlines())
     why = f"<details><summary>Why</summary><p>{_words(claim.remark)}</p></details>"
-    return f'<div class="refuted" id="{claim.key}"><h4>{_words(claim.title)}</h4><p>{where}</p>{shown}{why}</div>\n'
+    return (
+        f'<div class="refuted" id="{claim.key}"><h4>{_words(claim.title)}</h4><p>{where}</p>{shown}{why}</div>\n'
+    )
 
 
 def _sound(claim: Claim, grade: str | None) -> str:
@@ -145,7 +147,9 @@ def printed_table() -> str:
     rows = []
     for theorem in THEOREMS.values():
         kinds = ", ".join(kind.__name__ for kind in theorem.assumptions)
-        speaks = f"{', '.join(theorem.schemes)}; {kinds}".replace("_", " ") if theorem.schemes else "another algorithm"
+        speaks = (
+            f"{', '.join(theorem.schemes)}; {kinds}".replace("_", " ") if theorem.schemes else "another algorithm"
+        )
         instead = _mends(repairs.get(theorem.claim, ()), _PAGE)
         rows.append(
             f"<tr><td>{_words(theorem.title)}<br><code>{theorem.name}</code></td>"

@@ -105,7 +105,9 @@ def workload(rows: Tensor, labels: Tensor) -> Workload:
         nn.init.zeros_(linear.weight)
         return linear
 
-    return Workload("linear", model, lambda out, label: functional.softplus(-label * out[:, 0]).sum(), rows, labels)
+    return Workload(
+        "linear", model, lambda out, label: functional.softplus(-label * out[:, 0]).sum(), rows, labels
+    )
 
 
 def described(samples: int, *, sampling: str = "poisson", steps: int = 5000) -> NoisySGD:
@@ -222,8 +224,12 @@ def table(rows: list[Row]) -> bytes:
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to.")
-@click.option("--data", type=click.Choice(tuple(DATA)), default="breast-cancer", show_default=True, help="Samples.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to."
+)
+@click.option(
+    "--data", type=click.Choice(tuple(DATA)), default="breast-cancer", show_default=True, help="Samples."
+)
 @click.option("--sampling", default="poisson", show_default=True, help="poisson or full.")
 @click.option("--steps", default=5000, show_default=True, help="Steps of the longest run.")
 @click.option("--seeds", default=5, show_default=True, help="Runs that the accuracy is measured on.")

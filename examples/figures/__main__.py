@@ -54,7 +54,9 @@ FIGURES: Final = {
 
 @click.command(help=__doc__.replace("\n\n    python", "\n\n\b\n    python"))
 @click.argument("names", nargs=-1, type=click.Choice(tuple(FIGURES)), metavar="[NAME]...")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="figures", help="Folder to write to.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), default="figures", help="Folder to write to."
+)
 @click.option("--quick", is_flag=True, help="Rough pictures much sooner: fewer points, fewer and shorter runs.")
 @click.option("--list", "listed", is_flag=True, help="List the figures.")
 def main(names: tuple[str, ...], out: Path, quick: bool, listed: bool) -> None:
@@ -66,7 +68,9 @@ def main(names: tuple[str, ...], out: Path, quick: bool, listed: bool) -> None:
             continue
         try:
             with progress(f"figure {name}, parts") as told:
-                figure = entry.drawn(**entry.quick if quick else {}, **{"on_part": told} if entry.measures else {})
+                figure = entry.drawn(
+                    **entry.quick if quick else {}, **{"on_part": told} if entry.measures else {}
+                )
             written = write_figure(figure, out, name.replace("/", "-"))
         except InputError as error:
             raise click.ClickException(str(error)) from error

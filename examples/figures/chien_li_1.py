@@ -74,7 +74,9 @@ def claim_curve(
 
 
 def _ours(name: str, label: str, steps: Sequence[int], assumption: Assumption, color: str) -> Curve:
-    return bounded(name, label, steps, run_at, assumption, {"order": SETTING["alpha"]}, color=COLORS[color], line="--")
+    return bounded(
+        name, label, steps, run_at, assumption, {"order": SETTING["alpha"]}, color=COLORS[color], line="--"
+    )
 
 
 def chourasia_strongly_convex(setting: Setting) -> float:

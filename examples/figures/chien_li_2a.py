@@ -62,9 +62,12 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
         words = f"$\\lambda$ = {lam:g}, $L$ = {constant:.3f}"
         printed = claim_curve("chien_li_3_7", f"{words}: Theorem 3.7", steps, Holder(constant, lam), **look)
         curves.append(replace(printed, name=f"chien_li_3_7 lambda={lam:g}"))
-        ours.append(_estimated(f"ours_holder lambda={lam:g}", f"{words}: ours", steps, uniform.holder(lam), shade))
+        ours.append(
+            _estimated(f"ours_holder lambda={lam:g}", f"{words}: ours", steps, uniform.holder(lam), shade)
+        )
     modulus = Measured(
-        _larger(uniform.envelopes[Kind.SAMPLE], logarithmic.envelopes[Kind.SAMPLE]), uniform.modulus().conditional_on
+        _larger(uniform.envelopes[Kind.SAMPLE], logarithmic.envelopes[Kind.SAMPLE]),
+        uniform.modulus().conditional_on,
     )
     ours.append(_estimated("ours_tabulated", "measured modulus: ours", steps, modulus, COLORS["green"], line="-"))
     note = (
@@ -87,6 +90,8 @@ def _larger(*moduli: Tabulated) -> Tabulated:
     return Tabulated(distances, values)
 
 
-def _estimated(name: str, label: str, steps: Sequence[int], measured: Measured, color: str, line: str = "--") -> Curve:
+def _estimated(
+    name: str, label: str, steps: Sequence[int], measured: Measured, color: str, line: str = "--"
+) -> Curve:
     values = tuple(estimate(run_at(T), measured, order=SETTING["alpha"]).epsilon for T in steps)
     return Curve(name, label, tuple(steps), values, CurveKind.ESTIMATE, color, line)

@@ -30,7 +30,9 @@ def claimed_at(name: str, setting: Setting, assumption: Assumption | None = None
     return asked.epsilon(run_of(setting), assumption or Clipped(), setting["alpha"])
 
 
-def printed(theorem: str, x: Sequence[int], run_of: RunOf, assumption: Assumption, order: float, **look: Any) -> Curve:
+def printed(
+    theorem: str, x: Sequence[int], run_of: RunOf, assumption: Assumption, order: float, **look: Any
+) -> Curve:
     """A theorem of a paper as printed, with the status that its verdict gives it."""
     found = theorem_named(theorem)
     status = CurveKind.BOUND if found.usable else CurveKind.REFUTED

@@ -18,7 +18,9 @@ from plotting import CYCLE, Curve, CurveKind, Figure, Panel
 
 from lastiterate.commands.pictures import COLORS
 
-DIGITS: Final = Training("builtin:digits-cnn", held_out=360, samples=1437, batch_size=128, epochs=20, step_size=0.1)
+DIGITS: Final = Training(
+    "builtin:digits-cnn", held_out=360, samples=1437, batch_size=128, epochs=20, step_size=0.1
+)
 """Training of Figures 2, 4, 5 and 6; ten times the step size of Table 6, since there are far fewer steps."""
 
 _CANCER: Final = Training("builtin:breast-cancer", held_out=119, samples=450, batch_size=64, epochs=40)
@@ -55,7 +57,9 @@ def figure_3(
     return _learning("3", training, seeds, places, "breast cancer, not FashionMNIST", folder, on_part)
 
 
-def figure_4(epochs: int = 10, seeds: int = 2, folder: Path | None = None, on_part: OnPart | None = None) -> Figure:
+def figure_4(
+    epochs: int = 10, seeds: int = 2, folder: Path | None = None, on_part: OnPart | None = None
+) -> Figure:
     """Accuracy after the last epoch against the noise; arguments as `figure_2`."""
     settings = [replace(DIGITS, epochs=epochs, noise=noise) for noise in _NOISES]
     keep = FigureCache("d2p2/4", (len(_PRIVATE) * len(settings) + 1) * seeds, folder, on_part)
@@ -85,7 +89,9 @@ def figure_5(epochs: int = 10, folder: Path | None = None, on_part: OnPart | Non
     return Figure(title, note, (_privacy(curves, _ACROSS),))
 
 
-def figure_6(epochs: int = 10, seeds: int = 2, folder: Path | None = None, on_part: OnPart | None = None) -> Figure:
+def figure_6(
+    epochs: int = 10, seeds: int = 2, folder: Path | None = None, on_part: OnPart | None = None
+) -> Figure:
     """Batch size B against the noise (a), and the reduced dimension p / d (b); arguments as `figure_2`."""
     parts = (len(_BATCHES) * len(_FEW_NOISES) + len(_KEPT)) * (seeds + len(_SHOWN))
     keep = FigureCache("d2p2/6", parts, folder, on_part)
@@ -118,7 +124,13 @@ def figure_6(epochs: int = 10, seeds: int = 2, folder: Path | None = None, on_pa
 
 
 def _learning(
-    number: str, training: Training, seeds: int, places: int, data: str, folder: Path | None, on_part: OnPart | None
+    number: str,
+    training: Training,
+    seeds: int,
+    places: int,
+    data: str,
+    folder: Path | None,
+    on_part: OnPart | None,
 ) -> Figure:
     epochs = sorted({max(1, round(training.epochs ** (k / max(places - 1, 1)))) for k in range(places)})
     settings = [replace(training, epochs=epoch) for epoch in epochs]
@@ -159,7 +171,9 @@ def _of_one_batch(
     """Accuracy, the certified epsilons where there are any, and Theorem 1."""
     found = [_accuracies(keep, _SHOWN[0], settings, places, seeds)]
     for method, line in zip(_SHOWN, ("-", "--"), strict=True):
-        found.append(replace(epsilons(keep, method, settings, places), label=f"certified, {method.name}", line=line))
+        found.append(
+            replace(epsilons(keep, method, settings, places), label=f"certified, {method.name}", line=line)
+        )
     found.append(_theorem_1(settings, places))
     return [replace(curve, color=color, of=f"B = {settings[0].batch_size}") for curve in found if curve.x]
 

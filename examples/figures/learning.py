@@ -46,7 +46,9 @@ def learning_curve(
     return {"loss": values[0], "accuracy": values[1]}
 
 
-def stepping(batches: Iterator[Tensor], rows: Split, move: Callable[[Tensor, Tensor], object]) -> Callable[[], bool]:
+def stepping(
+    batches: Iterator[Tensor], rows: Split, move: Callable[[Tensor, Tensor], object]
+) -> Callable[[], bool]:
     """Make one step, ``move``, on the rows of the next batch; False when there is none left."""
 
     def step() -> bool:

@@ -70,7 +70,9 @@ def figure_5(last: int = 1000, count: int = 24, below: int = 6) -> Figure:
     one_step = claimed_at("last_step", worst_batch(run_of(1)) | {"T": 1}, smooth)
     curves = (
         _composed(steps, 16),
-        Curve("naive", "trivial bound of E.1", steps, (naive,) * len(steps), CurveKind.REFUTED, COLORS["black"], ":"),
+        Curve(
+            "naive", "trivial bound of E.1", steps, (naive,) * len(steps), CurveKind.REFUTED, COLORS["black"], ":"
+        ),
         Curve("last_step", "one last step, in the worst batch", steps, (one_step,) * len(steps), line="-."),
         printed("liang_3_4", steps, run_of, smooth, ORDER, color=COLORS["blue"]),
         printed("liang_3_4_earlier", steps, run_of, smooth, ORDER, color=COLORS["purple"]),
@@ -86,7 +88,9 @@ def figure_5(last: int = 1000, count: int = 24, below: int = 6) -> Figure:
         "What is trivially true is one last step: the iterates are at most D apart before it, and its noise hides what "
         "the step makes of that. Theorem 3.4 is drawn as stated, not as the released code has it."
     )
-    return Figure("Liang et al., Figure 5: the trivial bound of a bounded domain", note, (Panel(curves, 2.2, ORDER),))
+    return Figure(
+        "Liang et al., Figure 5: the trivial bound of a bounded domain", note, (Panel(curves, 2.2, ORDER),)
+    )
 
 
 def _ours(kind: str, steps: Sequence[int], run_of: RunOf, assumption: Assumption, color: str) -> Curve:

@@ -48,7 +48,9 @@ def constants_3() -> "LossConstants":
     return _constants(max(DIAMETERS))
 
 
-def figure_2(last: int = 64, runs: int = 200, folder: Path | None = None, on_part: OnPart | None = None) -> Figure:
+def figure_2(
+    last: int = 64, runs: int = 200, folder: Path | None = None, on_part: OnPart | None = None
+) -> Figure:
     """Attacks and certified bounds on the left, Theorem 3.3 and certified bounds on the right, up to ``last`` epochs.
 
     Attacked are so many runs on each of the two data sets after 1, 4, 16, ... epochs, half of which are counted.

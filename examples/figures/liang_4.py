@@ -74,7 +74,9 @@ def figure_4(
         upward="training loss (cross-entropy; lower is better)",
         logarithmic=False,
     )
-    return Figure("Liang et al., Figure 4: training loss of DPSGD-GC", _note(len(rows[0]), epochs, rates), (panel,))
+    return Figure(
+        "Liang et al., Figure 4: training loss of DPSGD-GC", _note(len(rows[0]), epochs, rates), (panel,)
+    )
 
 
 def _run(samples: int, rate: float, epochs: int) -> NoisySGD:
@@ -100,7 +102,9 @@ def _train(run: NoisySGD, seed: int) -> Arrays:
 
 
 def _note(samples: int, epochs: int, rates: Sequence[float]) -> str:
-    certified = [bound(_run(samples, rate, epochs), Clipped(), delta=_DELTA).epsilon for rate in (rates[0], rates[-1])]
+    certified = [
+        bound(_run(samples, rate, epochs), Clipped(), delta=_DELTA).epsilon for rate in (rates[0], rates[-1])
+    ]
     return (
         f"builtin:digits-cnn, {samples} digits of scikit-learn, batches without replacement; η = 0.1, σ_DP = 0.002, "
         f"C = 20 and sampling rates of {100 * rates[0]:g} to {100 * rates[-1]:g}% as in Liang et al. 2026, D.4, who "

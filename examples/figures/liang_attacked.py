@@ -43,7 +43,15 @@ def attacked(keep: FigureCache, kind: str, epochs: Sequence[int], run_of: RunOf,
     words = {"canary": "worst-case canary", "shadow": "shadow models, a real sample"}
     marker = {"canary": "o", "shadow": "X"}[kind]
     return Curve(
-        f"attack {kind}", words[kind], tuple(epochs), low, CurveKind.ATTACK, line="", marker=marker, low=low, high=high
+        f"attack {kind}",
+        words[kind],
+        tuple(epochs),
+        low,
+        CurveKind.ATTACK,
+        line="",
+        marker=marker,
+        low=low,
+        high=high,
     )
 
 
@@ -57,7 +65,9 @@ def _attack(keep: FigureCache, kind: str, run: NoisySGD, runs: int) -> tuple[flo
         found = attack(load_workload(WORKLOAD), run, kind, delta=DELTA, runs=runs)
         return {"epsilon": [found.epsilon], "observed": [found.observed]}
 
-    found = keep({"attack": kind, "workload": WORKLOAD, "run": asdict(run), "runs": runs, "delta": DELTA}, measure)
+    found = keep(
+        {"attack": kind, "workload": WORKLOAD, "run": asdict(run), "runs": runs, "delta": DELTA}, measure
+    )
     return float(found["epsilon"][0]), float(found["observed"][0])
 
 

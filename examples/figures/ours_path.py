@@ -45,7 +45,8 @@ def figure_path(steps: int = 100, shown: int = 30) -> Figure:
         title="the shifts: $\\varepsilon$ is $\\alpha/2$ times the sum of $a_t^2 / \\sigma^2$",
     )
     costs = ", ".join(
-        f"{words} {printed_up(found[3])}" for (words, _assumption, _color), found in zip(_KINDS, drawn, strict=True)
+        f"{words} {printed_up(found[3])}"
+        for (words, _assumption, _color), found in zip(_KINDS, drawn, strict=True)
     )
     note = (
         f"Full batches, η = 0.1, K = 2, n = 5, D = 1, noise 1, L = m = 1, T = {steps} (Chien & Li 2025, A.13). "
@@ -55,7 +56,9 @@ def figure_path(steps: int = 100, shown: int = 30) -> Figure:
     return Figure("The cheapest paths of the shift program", note, (distances, shifts))
 
 
-def _paths(words: str, assumption: Assumption, color: str, steps: int, shown: int) -> tuple[Curve, Curve, Curve, float]:
+def _paths(
+    words: str, assumption: Assumption, color: str, steps: int, shown: int
+) -> tuple[Curve, Curve, Curve, float]:
     """The tracked distance, the distance left to hide, the shifts, and their cost as Rényi epsilon."""
     program = ShiftProgram(run_at(steps), assumption)
     found = optimum(program)

@@ -25,7 +25,10 @@ def figure_position(batches: int = 50, epochs: int = 5) -> Figure:
 
 def _panel(batches: int, epochs: int) -> Panel:
     run = NoisySGD(batches * epochs, 0.25, 1.0, 1.0, batches, 1, sampling="cyclic", diameter=1.5)
-    found, places = by_position(run, Convex(1.0), delta=_DELTA), tuple(float(place) for place in range(1, batches + 1))
+    found, places = (
+        by_position(run, Convex(1.0), delta=_DELTA),
+        tuple(float(place) for place in range(1, batches + 1)),
+    )
     ends = (places[0], places[-1])
     curves = (
         Curve("shifts", "shifts alone", places, found.shifts, CurveKind.BOUND, COLORS["grey"], ":"),

@@ -52,7 +52,9 @@ def _run(scheme: str, batches: int, shift: float, steps: int, width: float) -> N
     return NoisySGD(steps, 1.0, 1.0, shift * batch / moved, batch * batches, batch, scheme, diameter=width)
 
 
-def _panel(title: str, scheme: str, assumption: Assumption, batches: int, widths: list[float], steps: int) -> Panel:
+def _panel(
+    title: str, scheme: str, assumption: Assumption, batches: int, widths: list[float], steps: int
+) -> Panel:
     curves, target = [], {"delta": _DELTA}
     for draw, label in ((bounded, "upper"), (lowest, "lower")):
         for shift, color in zip(_SHIFTS, CYCLE, strict=False):

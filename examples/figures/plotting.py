@@ -124,7 +124,9 @@ def draw(figure: Figure) -> Canvas:
     down = ceil(len(figure.panels) / across)
     wide = max(across * _PANEL[0], _LEAST) + _LEGEND
     note = "\n".join(fill(line, int(_LETTERS * wide)) for line in figure.note.strip().split("\n"))
-    named = {_name(curve, panel.top): curve for panel in reversed(figure.panels) for curve in reversed(panel.curves)}
+    named = {
+        _name(curve, panel.top): curve for panel in reversed(figure.panels) for curve in reversed(panel.curves)
+    }
     texts = _LINE * (len("\n".join(named).split("\n")) + len(note.split("\n")))
     canvas = Canvas(figsize=(wide, max(down * _PANEL[1], texts)), layout="constrained")
     FigureCanvasAgg(canvas)

@@ -63,7 +63,12 @@ class RandomProjectionSGD:
     """
 
     def __init__(
-        self, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], run: RandomProjectionRun, *, seed: int = 0
+        self,
+        module: nn.Module,
+        loss: Callable[[Tensor, Tensor], Tensor],
+        run: RandomProjectionRun,
+        *,
+        seed: int = 0,
     ) -> None:
         self.run, self.seed, self.done = run, seed, 0
         self._module, self._loss = module, loss
@@ -86,7 +91,8 @@ class RandomProjectionSGD:
         mean = point.new_zeros(size if after else len(point))
         for whole in self._gradients(inputs, targets):
             rows = self._projected(whole, seen) if after else whole
-            clipped = 1 / (torch.linalg.vector_norm(rows, dim=1) + run.stability)  # automatic clipping, Bu et al. 2023
+            # Automatic clipping, Bu et al. 2023.
+            clipped = 1 / (torch.linalg.vector_norm(rows, dim=1) + run.stability)
             mean += rows.mul_(clipped[:, None]).sum(dim=0)
         mean /= run.batch
         if run.ranks and not after:
@@ -112,7 +118,9 @@ class RandomProjectionSGD:
         The matrices of this step are drawn from the stream after its first ``seen`` blocks.
         """
         parts = torch.split(rows, self._sizes, dim=1)
-        found = [parts[layer] @ block.T / sqrt(self.run.ranks[layer]) for layer, block in self._blocks(rows, seen)]
+        found = [
+            parts[layer] @ block.T / sqrt(self.run.ranks[layer]) for layer, block in self._blocks(rows, seen)
+        ]
         return torch.cat(found, dim=1)
 
     def _back(self, values: Tensor, point: Tensor, seen: int) -> Tensor:

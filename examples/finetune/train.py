@@ -105,7 +105,9 @@ def described_sentences(each: int) -> tuple[list[str], Tensor]:
     one, other = (sentences(library) for library in LIBRARIES)
     kept = [sorted(found, key=_hash)[:each] for found in (one - other, other - one)]
     if min(map(len, kept)) < each:
-        raise click.ClickException(f"Needs {each} sentences of each library, got {[*map(len, kept)]}; ask for fewer.")
+        raise click.ClickException(
+            f"Needs {each} sentences of each library, got {[*map(len, kept)]}; ask for fewer."
+        )
     label = {text: sign for texts, sign in zip(kept, (-1.0, 1.0), strict=True) for text in texts}
     both = sorted(label, key=_hash)
     return both, torch.tensor([label[text] for text in both], dtype=torch.float64)
@@ -267,7 +269,9 @@ def picture(found: list[Row], seeds: int) -> bytes:
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to."
+)
 @click.option("--each", default=EACH, show_default=True, help="Sentences of each library.")
 @click.option("--steps", default=1000, show_default=True, help="Steps of the longest run.")
 @click.option("--seeds", default=3, show_default=True, help="Runs that the accuracy is measured on.")

@@ -60,7 +60,9 @@ def described(samples: int, steps: int) -> NoisySGD:
     )
 
 
-def trained(run: NoisySGD, rows: Array, labels: Array, start: Array, steps: int, draw: np.random.Generator) -> Array:
+def trained(
+    run: NoisySGD, rows: Array, labels: Array, start: Array, steps: int, draw: np.random.Generator
+) -> Array:
     """Iterates of so many steps on these samples, shape (steps + 1, 11); the domain is the ball around the origin."""
     points = [start]
     for _ in range(steps):
@@ -114,7 +116,9 @@ def picture(rows: list[Row], before: float) -> bytes:
     canvas = Figure(figsize=(8, 4.5))
     FigureCanvasAgg(canvas)
     axes, steps = canvas.subplots(), [row.clean_steps for row in rows]
-    axes.plot(steps, [row.shifts for row in rows], color=COLORS["orange"], label="shifts of the clean steps alone")
+    axes.plot(
+        steps, [row.shifts for row in rows], color=COLORS["orange"], label="shifts of the clean steps alone"
+    )
     axes.plot(steps, [row.retrained for row in rows], color=COLORS["blue"], linestyle="--",
               label="ours, against a model that was retrained")  # fmt: skip
     axes.plot(steps, [row.never_saw for row in rows], color=COLORS["blue"],
@@ -137,7 +141,9 @@ def picture(rows: list[Row], before: float) -> bytes:
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to."
+)
 @click.option("--steps", default=1000, show_default=True, help="Steps before the deletion.")
 @click.option("--clean-steps", default=140, show_default=True, help="Most clean steps.")
 @click.option("--seeds", default=5, show_default=True, help="Runs that the accuracy is measured on.")

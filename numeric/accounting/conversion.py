@@ -97,7 +97,9 @@ def _excess(order: float, rho: float, delta: float, eps: float) -> tuple[float, 
     distance = exp(_crossing(lambda at: slope(order, delta, eps, exp(at)), rarest, log1p(-delta)))
     p = min(delta + distance, 1.0)
     if near_zero:
-        return float((_value_and_slope(order, delta, eps, p)[0] - ((exact(order) - 1) * exact(rho)).exp()).mid()), p
+        return float(
+            (_value_and_slope(order, delta, eps, p)[0] - ((exact(order) - 1) * exact(rho)).exp()).mid()
+        ), p
     log_r, log_s = _ratios(delta, eps, distance)
     one, other = log(p) + (order - 1) * log_r, log(max(1 - p, 1e-300)) + (order - 1) * log_s
     return max(one, other) + log1p(exp(-abs(one - other))) - (order - 1) * rho, p

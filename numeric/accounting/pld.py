@@ -236,8 +236,12 @@ def plan_transform(found: Sequence[Release], delta: float, tilt: float | None) -
     while reach / spacing > _LONGEST:
         spacing *= 2
     length = 1 << max(6, ceil(log2(reach / spacing)))
-    pulls = [np.cbrt(one.count * density * slope**2) for one, (density, slope, _) in zip(found, tilted, strict=True)]
-    pace = sqrt(sum(float(np.mean(pull)) * (end[1] - end[0]) for pull, end in zip(pulls, ends, strict=True))) / fine
+    pulls = [
+        np.cbrt(one.count * density * slope**2) for one, (density, slope, _) in zip(found, tilted, strict=True)
+    ]
+    pace = (
+        sqrt(sum(float(np.mean(pull)) * (end[1] - end[0]) for pull, end in zip(pulls, ends, strict=True))) / fine
+    )
     alone = 2 * float(epsilons[best])  # a single loss may be as large as epsilon
     nodes = []
     for pull, (_, slope, loss), end in zip(pulls, tilted, ends, strict=True):
@@ -304,7 +308,9 @@ class Composition:
             lost = upper(_lost(parts, counts, stop, above, plan.spacing))
         weights, error = _convolved(spectra, counts)
         first = stop - plan.length
-        return cls(plan.spacing, plan.tilt, first, np.roll(weights, -(first % plan.length)), log_scale, error, lost)
+        return cls(
+            plan.spacing, plan.tilt, first, np.roll(weights, -(first % plan.length)), log_scale, error, lost
+        )
 
     @property
     def losses(self) -> Array:

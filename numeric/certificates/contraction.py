@@ -67,14 +67,18 @@ class Contraction:
     def best(self) -> Tabled:
         """Return one table for every number of rounds, or one per block if the blocks are few."""
         patterns = list(self._patterns())
-        number, pattern = min(((self._settled(one, _COARSE, inf)[0], one) for one in patterns), key=lambda two: two[0])
+        number, pattern = min(
+            ((self._settled(one, _COARSE, inf)[0], one) for one in patterns), key=lambda two: two[0]
+        )
         ways = [next((one for count in _FINE if (one := self._round(pattern, number, count)) is not None), None)]
         steps = sum(stage.proofs["steps"] * stage.times for stage in pattern)
         if -(-self.run.steps // steps) * len(pattern) <= _BLOCKS:
             ways.append(self._chain(pattern, steps, number))
         found = [one for one in ways if one is not None]
         if not found:
-            raise UncertifiedError("A certificate by contraction needs a table that falls, got none; take another.")
+            raise UncertifiedError(
+                "A certificate by contraction needs a table that falls, got none; take another."
+            )
         return min(found, key=lambda one: self.goal.value(one.table))
 
     def _patterns(self) -> Iterator[list[_Stage]]:
@@ -99,7 +103,9 @@ class Contraction:
         place = (steps - 1) % part.period if met else part.period - 1
         best = optimum(ShiftProgram(part, self.assumption, place, initial=apart))
         if not best.cost.is_finite():
-            raise UncertifiedError(f"A certificate needs finite costs, got a block of {steps} steps; take another.")
+            raise UncertifiedError(
+                f"A certificate needs finite costs, got a block of {steps} steps; take another."
+            )
         node, cost = Paths(part, self.assumption).explicit(best)
         return gaussian_table(upper(exact(cost).sqrt())), node
 
@@ -175,7 +181,9 @@ class _Tables:
                 for _ in range(stage.times):
                     before = block.after(before)
                 if True in block.thresholds:
-                    found = [[int(low) + 1, int(high) + 1] for low, high in zip(*block.thresholds[True], strict=True)]
+                    found = [
+                        [int(low) + 1, int(high) + 1] for low, high in zip(*block.thresholds[True], strict=True)
+                    ]
             hull = before.hull()
             self.convex = self.convex and before.ahead[0] <= hull.ahead[0] * (1 + _LIFT / 10)
             before = hull
@@ -191,7 +199,9 @@ class _Tables:
     def written(self, proof: Node) -> Tabled | None:
         """Return the last table with its proof, each table lifted; None if 1 would not be a vertex."""
         blocks, rising = list[Node](), not proof["round"]
-        for k, (stage, table, thresholds) in enumerate(zip(self.stages, self.after, self.thresholds, strict=True)):
+        for k, (stage, table, thresholds) in enumerate(
+            zip(self.stages, self.after, self.thresholds, strict=True)
+        ):
             atoms, lift = DiscretePair.of(table), 1 + _LIFT * (k + 1 if rising else 1)
             masses = [float(mass) * lift for mass in (*atoms.q[len(self.g) :], atoms.only_p)]
             over = sum(mass * (1 + g) for mass, g in zip(masses, [*self.g[1:], 0.0], strict=True)) - 1 + _LIFT

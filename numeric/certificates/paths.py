@@ -56,7 +56,10 @@ class Paths:
         """Return the start of a window, and the step from which its distance is tracked."""
         if start == 0 or distance >= self.run.diameter:
             return {"start": start, "since": start}
-        return {"start": start, "since": 0 if program is None else program.skipped + self.run.steps - program.run.steps}
+        return {
+            "start": start,
+            "since": 0 if program is None else program.skipped + self.run.steps - program.run.steps,
+        }
 
     def gaussian(self, found: Candidate) -> tuple[Node, float]:
         """Return the proof that the last iterates are mu-GDP, and mu^2."""
@@ -180,7 +183,9 @@ class Paths:
             else:
                 path = move_path(programs, found.position or 0, place, worst.path)
                 cost = upper(program.cost(path))
-                nodes.append(self.explicit(optimum(program)) if cost > most else (self.path(program, path, cost), cost))
+                nodes.append(
+                    self.explicit(optimum(program)) if cost > most else (self.path(program, path, cost), cost)
+                )
         return {"rule": "positions", "of": [node for node, _ in nodes]}, max(cost for _, cost in nodes)
 
 

@@ -70,7 +70,9 @@ def write_lattices(pair: DominatingPair, delta: float) -> tuple[float, Node]:
     for side in ("remove", "add") if pair.steps[0].adjacency == "add_remove" else ("replace",):
         found = _releases(pair, side)
         plan = plan_transform(found, delta, None) if delta > 0 else None
-        near = (np.abs(one.loss(z)).max() < _FAR for one, z in zip(found, plan.nodes if plan else (), strict=False))
+        near = (
+            np.abs(one.loss(z)).max() < _FAR for one, z in zip(found, plan.nodes if plan else (), strict=False)
+        )
         if plan is None or not all(near):
             raise UncertifiedError(
                 f"A certificate needs losses in the reach of a lattice, got delta={delta:g}; ask for another."
@@ -213,9 +215,12 @@ class _Writer:
             return self.window(found.choices, found)
         listed = [one.multiplier for one in found.pair.steps]
         run = self.run
-        alike = groupby((run.step_size_at(t), run.noise_std_at(t)) for t in range(1 if run.constant else run.steps))
+        alike = groupby(
+            (run.step_size_at(t), run.noise_std_at(t)) for t in range(1 if run.constant else run.steps)
+        )
         each = [
-            (step_multiplier(run, *sizes), run.steps if run.constant else len(list(steps))) for sizes, steps in alike
+            (step_multiplier(run, *sizes), run.steps if run.constant else len(list(steps)))
+            for sizes, steps in alike
         ]
         node = {"rule": "window", "start": 0, "since": 0, "shifts": "proportional", "cost": dyadic(0.0)}
         return self.paths.sized(node | _kinds(listed, each), None, node)

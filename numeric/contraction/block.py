@@ -245,7 +245,14 @@ class _Known:
         value = self._about(low, high, self.rows)
         for share in steps:
             step = max(round(share * m), 1)
-            for move_low, move_high in ((0, step), (0, -step), (step, 0), (-step, 0), (step, step), (-step, -step)):
+            for move_low, move_high in (
+                (0, step),
+                (0, -step),
+                (step, 0),
+                (-step, 0),
+                (step, step),
+                (-step, -step),
+            ):
                 other_high = np.minimum(np.maximum(high + move_high, 0), m)
                 other_low = np.minimum(np.maximum(low + move_low, -1), np.minimum(other_high, m - 1))
                 other = self._about(other_low, other_high, self.rows)
@@ -262,7 +269,8 @@ class _Known:
         ends = np.column_stack([first + np.maximum(low, 0), first + np.minimum(high + 1, m)]).ravel()
         total = np.add.reduceat(np.append(self.terms, 0.0), ends)[::2]
         total += (
-            self.q_above[high] * self.kernel_above[self.rows, high] + self.p_below[low] * self.kernel[self.rows, low]
+            self.q_above[high] * self.kernel_above[self.rows, high]
+            + self.p_below[low] * self.kernel[self.rows, low]
         )
         a, b = self.left_p[high], self.left_q[low]
         ratio = np.where(a > 0, np.minimum(self.g * b * DOWN / np.where(a > 0, a * UP, 1.0), 1e300), 0.0)

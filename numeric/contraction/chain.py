@@ -221,7 +221,12 @@ class _Chain:
     """Tables after every period of a pattern of blocks; blocks with the same costs share their kernels."""
 
     def __init__(self, pattern: Sequence[Stretch], start: Table) -> None:
-        self.pattern, self.tables, self.grid, self._known = pattern, [start], start.g, dict[tuple[int, int], Block]()
+        self.pattern, self.tables, self.grid, self._known = (
+            pattern,
+            [start],
+            start.g,
+            dict[tuple[int, int], Block](),
+        )
 
     def after(self, periods: int) -> Table:
         while len(self.tables) <= periods:

@@ -73,7 +73,9 @@ def sampled_step(rate: float, multiplier: float, adjacency: str) -> Table:
 
         def back(g: arb) -> arb:
             kept = 1 - g * (1 - q)
-            return kept * _theta(s, g * q / kept) if kept > 0 else arb(0).union(kept) if kept.contains(0) else arb(0)
+            return (
+                kept * _theta(s, g * q / kept) if kept > 0 else arb(0).union(kept) if kept.contains(0) else arb(0)
+            )
 
         return tabulate(lambda g: q * _theta(s, (g - 1 + q) / q), np.unique(np.concatenate([up, down])), back)
 
@@ -227,7 +229,9 @@ def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]
     return None if near is None or far is None else (near, far)
 
 
-def _far(ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], Array], chances: Array) -> Table | None:
+def _far(
+    ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], Array], chances: Array
+) -> Table | None:
     """The far cost, a mean over ``ranges`` and outcomes of the coins, rounded up; None if no mu is finite."""
     mus = [shifts(*one[:2]) for one in dict.fromkeys((ranges[0], ranges[-1]))]
     if np.all(mus[-1] <= mus[0] * _ALIKE):
@@ -265,7 +269,9 @@ def _shifts(
             for t in range(start, start + length)
         ]
         # The last shift of a path is the distance left to hide, which the certified cost also bounds.
-        dearer = [2 * exact(upper(_shift(cost, part, shifts, t))) * move + move**2 for t, move in enumerate(moves)]
+        dearer = [
+            2 * exact(upper(_shift(cost, part, shifts, t))) * move + move**2 for t, move in enumerate(moves)
+        ]
         sums = list(accumulate(sorted(dearer, key=upper, reverse=True), initial=arb(0)))
         return [upper((cost + sums[times]).sqrt()) for times in met]
 

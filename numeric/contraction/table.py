@@ -108,7 +108,9 @@ class Table:
         """The lower convex envelope over both orders together, a bound because the true profile is convex."""
         middle, right, left = envelope(self.g, self.ahead, self.back)
         ahead = _between(self.g, headed(middle * UP, self.ahead), right)
-        return Table(self.g, ahead, ahead if self.symmetric else _between(self.g, headed(middle * UP, self.back), left))
+        return Table(
+            self.g, ahead, ahead if self.symmetric else _between(self.g, headed(middle * UP, self.back), left)
+        )
 
 
 def chord(nodes: Array, values: Array, at: Array) -> Array:
@@ -207,7 +209,9 @@ def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
             return float((v[j] - v[i]) / (t[j] - t[i]))
         if j <= one:
             return float(v[j] + t[j] * ((v[j] - v[i]) / (t[i] - t[j])))
-        return float((v[j] + t[j] - 1 - v[i] / t[i]) / (t[j] - 1 + (1 - 1 / t[i] if i == 0 else (t[i] - 1) / t[i])))
+        return float(
+            (v[j] + t[j] - 1 - v[i] / t[i]) / (t[j] - 1 + (1 - 1 / t[i] if i == 0 else (t[i] - 1) / t[i]))
+        )
 
     while bent:  # removing a node may make its neighbours nonconvex
         k = bent.pop()
@@ -238,7 +242,9 @@ def gaussian_table(mu: float) -> Table:
     if mu == 0:
         return equal(np.array([1.0, 2.0]))
     shift = exact(mu)
-    return tabulate(lambda g: gaussian_profile(shift, g.log()), mu * spread_nodes(0.01, min(_WIDEST, 300 / mu), NODES))
+    return tabulate(
+        lambda g: gaussian_profile(shift, g.log()), mu * spread_nodes(0.01, min(_WIDEST, 300 / mu), NODES)
+    )
 
 
 _HIGHER = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0)
@@ -298,7 +304,9 @@ def _tails(order: float, known: Callable[[float], float]) -> Callable[[int, Tabl
     a = exact(order)
     bounds = [(exact(b), exact(known(b))) for b in (order * factor for factor in _HIGHER)]
     constants = [
-        (b, a * (a - 1) / (b - a) * ((b - 1) * d).exp() * (b - 1) ** (b - 1) / b**b) for b, d in bounds if d.is_finite()
+        (b, a * (a - 1) / (b - a) * ((b - 1) * d).exp() * (b - 1) ** (b - 1) / b**b)
+        for b, d in bounds
+        if d.is_finite()
     ]
 
     def tail(k: int, table: Table) -> arb:

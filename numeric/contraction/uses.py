@@ -156,7 +156,9 @@ def survival(apart: Array, edges: Array, steps: int) -> Array:
     ``apart`` is half the distance of each level after the update, over the noise, rounded up. ``edges`` is
     half of each level over the noise, from 0 on and without the last, rounded down.
     """
-    beyond = np.maximum(ndtr(apart[:, None] - edges) * (1 + _TAIL) - ndtr(-apart[:, None] - edges) * (1 - _TAIL), 0.0)
+    beyond = np.maximum(
+        ndtr(apart[:, None] - edges) * (1 + _TAIL) - ndtr(-apart[:, None] - edges) * (1 - _TAIL), 0.0
+    )
     value, found = np.ones(len(apart)), [1.0]
     for _ in range(steps):  # V increases: weigh its increments by the probabilities beyond each edge
         value = np.minimum(beyond @ np.diff(value, prepend=0.0) * UP + TINY, 1.0)
@@ -181,7 +183,9 @@ class Used:
         """
         most, found = clean[-1], [inf] * len(clean)
         steps = (
-            Clean(used_part(self.run, 0, max(most, 1)), self.assumption, self.run.batch) if self.run.constant else None
+            Clean(used_part(self.run, 0, max(most, 1)), self.assumption, self.run.batch)
+            if self.run.constant
+            else None
         )
         for lag in self._lags(most):
             for part in self._parts:

@@ -66,7 +66,9 @@ def refine(evaluate: Callable[[int], arb]) -> Enclosure:
             if ball.is_finite() and ball >= 0 and narrow:
                 return Enclosure(max(0.0, lower(ball)), upper(ball))
         bits = bits * 5 // 3
-    raise ArithmeticError(f"no narrow enclosure with {_LAST_BITS} bits; the value is too near to 0 for these arguments")
+    raise ArithmeticError(
+        f"no narrow enclosure with {_LAST_BITS} bits; the value is too near to 0 for these arguments"
+    )
 
 
 def order(alpha: Any) -> float:
@@ -78,7 +80,9 @@ def sampling_rate(q: Any) -> float:
     """Validate a sampling rate in [1e-50, 1]; smaller rates would make results underflow."""
     number = portion("q", q, "a rate in (0, 1]", "give batch size over data size.")
     if number < 1 / _SPREAD:
-        raise InputError(f"q needs a rate of at least 1e-50, got q={number:g}; round it up to 1e-50, a larger loss.")
+        raise InputError(
+            f"q needs a rate of at least 1e-50, got q={number:g}; round it up to 1e-50, a larger loss."
+        )
     return number
 
 
@@ -86,7 +90,9 @@ def positive_scale(name: str, value: Any) -> float:
     """Validate a standard deviation or a length in [1e-50, 1e50]."""
     number = positive(name, value)
     if not 1 / _SPREAD <= number <= _SPREAD:
-        raise InputError(f"{name} needs a number in [1e-50, 1e50], got {name}={number:g}; change the unit of length.")
+        raise InputError(
+            f"{name} needs a number in [1e-50, 1e50], got {name}={number:g}; change the unit of length."
+        )
     return number
 
 
@@ -118,7 +124,11 @@ class Mixture:
 
     def __post_init__(self) -> None:
         weight = within(
-            "weight", self.weight, "a probability in [0, 1]", lambda x: 0 <= x <= 1, "give a share of the mixture."
+            "weight",
+            self.weight,
+            "a probability in [0, 1]",
+            lambda x: 0 <= x <= 1,
+            "give a share of the mixture.",
         )
         object.__setattr__(self, "weight", weight)
         object.__setattr__(self, "first", finite("first", self.first))
@@ -228,7 +238,9 @@ def _end(numerator: Components, denominator: Components, alpha: arb, bits: int, 
     for weight, mean in denominator:
         ends = []
         for p, a in numerator:
-            excess = (alpha * (alpha - 1) * (a - mean) * (a - mean) / 2 + (1 - alpha) * weight.log() + p.log()).mid()
+            excess = (
+                alpha * (alpha - 1) * (a - mean) * (a - mean) / 2 + (1 - alpha) * weight.log() + p.log()
+            ).mid()
             centre = float((alpha * a - (alpha - 1) * mean).mid())
             known = _peak(numerator, denominator, float(alpha.mid()), centre - 1, centre + 1)
             depth = max(float(excess) - max(known, 0.0) + bits * log(2), 2.0)

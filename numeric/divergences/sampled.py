@@ -75,7 +75,12 @@ def s_up(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
     >>> s_up(0.1, 1.0, alpha=1.1).relative_radius < 1e-10  # dp-accounting 0.6 returns inf here
     True
     """
-    q, s, d, alpha = sampling_rate(q), positive_scale("noise", noise), positive_scale("shift", shift), order(alpha)
+    q, s, d, alpha = (
+        sampling_rate(q),
+        positive_scale("noise", noise),
+        positive_scale("shift", shift),
+        order(alpha),
+    )
     ratio(s, d)
     if q == 1:
         return renyi_gaussian(d, s, alpha=alpha)
@@ -92,7 +97,12 @@ def s_down(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
     >>> round(s_down(0.1, 1.0, alpha=20, shift=2.0).middle, 7)
     0.0807336
     """
-    q, s, d, alpha = sampling_rate(q), positive_scale("noise", noise), positive_scale("shift", shift), order(alpha)
+    q, s, d, alpha = (
+        sampling_rate(q),
+        positive_scale("noise", noise),
+        positive_scale("shift", shift),
+        order(alpha),
+    )
     ratio(s, d)
     if q == 1:
         return renyi_gaussian(d, s, alpha=alpha)
@@ -123,7 +133,12 @@ def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enc
     >>> replacement_step(0.1, 1.0, alpha=20, shift=2.0).upper >= s_up(0.1, 1.0, alpha=20, shift=2.0).upper
     True
     """
-    q, s, d, alpha = sampling_rate(q), positive_scale("noise", noise), positive_scale("shift", shift), order(alpha)
+    q, s, d, alpha = (
+        sampling_rate(q),
+        positive_scale("noise", noise),
+        positive_scale("shift", shift),
+        order(alpha),
+    )
     ratio(s, d, widest=10)  # near order 1 the quadrature takes seconds at 10 and minutes at 20
 
     def value(bits: int) -> arb:
@@ -161,7 +176,9 @@ def _peak(q: float, g: float, alpha: float) -> float:
     u = g * x - g * g / 2
     log_ratio = np.where(u > 600, log(q) + u, np.log1p(q * np.expm1(np.minimum(u, 600))))
     log_ratio = np.maximum(log_ratio, 1e-60)
-    first = np.where(alpha * log_ratio > 30, alpha * log_ratio, np.log(np.expm1(np.minimum(alpha * log_ratio, 30))))
+    first = np.where(
+        alpha * log_ratio > 30, alpha * log_ratio, np.log(np.expm1(np.minimum(alpha * log_ratio, 30)))
+    )
     return float((first + np.log(-np.expm1((1 - alpha) * log_ratio)) - x * x / 2).max())
 
 

@@ -75,7 +75,9 @@ def _enclosed(part: sp.Integral | sp.Sum, bits: int) -> arb:  # noqa: ARG001
         raise UnsupportedError(f"{part} is not one integral or sum between given ends in numbers")
     letter, low, _ = part.limits[0]
     whole = isinstance(part, sp.Sum)
-    signs = (letter.is_positive and low < int(whole)) or (letter.is_nonnegative and low < 0) or letter.is_nonpositive
+    signs = (
+        (letter.is_positive and low < int(whole)) or (letter.is_nonnegative and low < 0) or letter.is_nonpositive
+    )
     if signs or (letter.is_integer and not whole) or letter.is_even or letter.is_odd or letter.is_prime:
         raise UnsupportedError(f"{letter} takes values in {part} that it is declared not to have")
     value = _sum(part) if whole else _integral(part)

@@ -142,7 +142,9 @@ SMOOTH: Final = MappingProxyType(
                 lambda: (2 * _steepest_bend(),),
                 bound=1.0,
             ),
-            SmoothActivation("softplus", lambda x: (1 + x.exp()).log(), _sigmoid, _bell, lambda: (), lambda: (arb(0),)),
+            SmoothActivation(
+                "softplus", lambda x: (1 + x.exp()).log(), _sigmoid, _bell, lambda: (), lambda: (arb(0),)
+            ),
             SmoothActivation(
                 "gelu",
                 lambda x: x * _normal(x),

@@ -53,7 +53,9 @@ class Assumption(ABC):
     def __new__(cls, *_: object, **__: object) -> Self:
         """Create an instance; an `InputError` for an abstract class."""
         if isabstract(cls):
-            raise InputError(f"An assumption needs its kind, got {cls.__name__}(...); write for example Smooth(1.0).")
+            raise InputError(
+                f"An assumption needs its kind, got {cls.__name__}(...); write for example Smooth(1.0)."
+            )
         return super().__new__(cls)
 
     @abstractmethod
@@ -212,7 +214,9 @@ class Tabulated(Modulus):
     def __post_init__(self) -> None:
         for name in ("distances", "values"):
             if not is_list(row := getattr(self, name)):
-                raise InputError(f"{name} needs a list of numbers, got {name}={row!r}; write one for each distance.")
+                raise InputError(
+                    f"{name} needs a list of numbers, got {name}={row!r}; write one for each distance."
+                )
         distances = tuple(positive(f"distances[{i}]", r) for i, r in enumerate(self.distances))
         values = tuple(loss_constant(f"values[{i}]", v) for i, v in enumerate(self.values))
         if not distances or len(distances) != len(values):
@@ -268,7 +272,9 @@ class _OfParts(Assumption):
         types, words = self._takes
         if not parts or not all(isinstance(part, types) for part in parts):
             got = next((part for part in parts if not isinstance(part, types)), ())
-            raise InputError(f"{type(self).__name__} needs at least one part, each of them {words}, got part={got!r}.")
+            raise InputError(
+                f"{type(self).__name__} needs at least one part, each of them {words}, got part={got!r}."
+            )
         object.__setattr__(self, "parts", parts)
 
 
@@ -321,7 +327,9 @@ class Blocks(_OfParts, Modulus):
         if most <= half or least >= half or 8 * least * most >= (2 * least + 2 * most - 1) ** 2:
             return (self.parts,)
         together = tuple(zip(orders, self.parts, strict=True))
-        return tuple(tuple(part for order, part in together if (order > half) == above) for above in (False, True))
+        return tuple(
+            tuple(part for order, part in together if (order > half) == above) for above in (False, True)
+        )
 
     def value(self, z: Array) -> Array:
         return np.asarray(np.add.reduce([_root(_values(group, z)) for group in self.groups]))
@@ -348,7 +356,9 @@ class Blocks(_OfParts, Modulus):
 
     @property
     def statement(self) -> str:
-        return "every block of a per-sample gradient has its own modulus: " + "; ".join(p.statement for p in self.parts)
+        return "every block of a per-sample gradient has its own modulus: " + "; ".join(
+            p.statement for p in self.parts
+        )
 
 
 def _order(part: Holder | Tabulated) -> Fraction:
@@ -462,7 +472,9 @@ class StronglyConvex(_UpdateMap):
         object.__setattr__(self, "L", loss_constant("L", self.L))
         object.__setattr__(self, "m", positive("m", self.m))
         if self.m > self.L:
-            raise InputError(f"m needs to be at most L={self.L:g}, got m={self.m:g}; strong convexity is below L.")
+            raise InputError(
+                f"m needs to be at most L={self.L:g}, got m={self.m:g}; strong convexity is below L."
+            )
 
     def expansive(self, run: NoisySGD) -> bool:  # noqa: ARG002
         return False

@@ -101,7 +101,9 @@ def logistic_regression(
     >>> logistic_regression(2.0).smoothness
     1.0
     """
-    return _regression("logistic loss", feature_norm, arb(1), arb(1) / 4, scale, l2, parameter_norm, one_score=not l2)
+    return _regression(
+        "logistic loss", feature_norm, arb(1), arb(1) / 4, scale, l2, parameter_norm, one_score=not l2
+    )
 
 
 def softmax_regression(
@@ -190,7 +192,9 @@ def two_layer(
         r, factor = exact(positive("feature_norm", feature_norm)), exact(positive("scale", scale))
         first, second = exact(positive("first_norm", first_norm)), exact(positive("second_norm", second_norm))
         slope, width = phi.steepest, count("hidden", hidden)
-        linear = (arb(width).sqrt() * abs(phi.value(arb(0))) + slope * first * r) ** 2  # |phi(u) - phi(0)| <= slope |u|
+        linear = (
+            arb(width).sqrt() * abs(phi.value(arb(0))) + slope * first * r
+        ) ** 2  # |phi(u) - phi(0)| <= slope |u|
         outputs = min(width * exact(phi.bound) ** 2, linear, key=upper)
         jacobian = outputs + 1 + (slope * second * r) ** 2
         bent, mixed = phi.most_curved * second * r**2, slope * r

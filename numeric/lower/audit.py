@@ -221,7 +221,9 @@ def score_list(name: str, scores: ArrayLike) -> Array:
         found = np.array(np.nan)
     if found.ndim != 1 or not len(found) or np.isnan(found).any():
         got = f"shape {found.shape}" if found.ndim != 1 or not len(found) else "nan among them"
-        raise InputError(f"{name} needs at least one score, in one list, got {name}={got}; compute the scores again.")
+        raise InputError(
+            f"{name} needs at least one score, in one list, got {name}={got}; compute the scores again."
+        )
     return found
 
 
@@ -254,7 +256,10 @@ class Audit(Displayed):
 
     def table(self) -> TextTable:
         """Tabulate the lower limits and the counts behind them."""
-        missed, accused = f"{self.false_negatives} of {self.positives}", f"{self.false_positives} of {self.negatives}"
+        missed, accused = (
+            f"{self.false_negatives} of {self.positives}",
+            f"{self.false_positives} of {self.negatives}",
+        )
         counts = {"runs with the sample missed": missed, "runs without it accused": accused}
         return limits_table(self, counts | {"epsilon from these rates": f"{self.observed:.6g}, an estimate"})
 
@@ -282,7 +287,9 @@ def claims_refuted(
 ) -> tuple[str, ...]:
     """Claims of a bound that are refuted by lower limits of epsilon, mu and the profile."""
     if bound.delta != found.delta:
-        raise InputError(f"refutes needs a bound at delta={found.delta:g}, got delta={bound.delta}; bound it there.")
+        raise InputError(
+            f"refutes needs a bound at delta={found.delta:g}, got delta={bound.delta}; bound it there."
+        )
     claims = ["epsilon"] if found.epsilon > bound.epsilon else []
     if bound.mu is not None and found.mu > bound.mu:
         claims.append("mu")

@@ -176,7 +176,11 @@ def _mixed(run: NoisySGD, target: Target, kinds: Kinds, units: tuple[float, floa
         rate, moves = lower(arb(run.batch) / run.dataset_size), [one * kinds[-1][2] for one in units]
         pairs = zip(moves, moves[::-1], strict=True)
         return max(one_step_below(target.order, rate, first, second, noise) for first, second in pairs)
-    std = noise * sqrt(run.steps) if run.constant else sqrt(fsum(run.noise_std_at(t) ** 2 for t in range(run.steps)))
+    std = (
+        noise * sqrt(run.steps)
+        if run.constant
+        else sqrt(fsum(run.noise_std_at(t) ** 2 for t in range(run.steps)))
+    )
     laws = [binomial_mixture([(T, q, unit * move) for T, q, move in kinds], std) for unit in units]
     if not run.constant and max(len(law.places) for law in laws) > MOST:
         return 0.0
@@ -222,7 +226,9 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> It
     # Walks with both weight decay and a projection, or with several batch sizes, are not supported.
     followed = not run.weight_decay and len(run.batch_sizes) == 1
     for words, witness in interval_witnesses(run, assumption, target) if followed else ():
-        place = f"a capsule around an interval of length {2 * witness.half:.6g}; certified propagation of the density"
+        place = (
+            f"a capsule around an interval of length {2 * witness.half:.6g}; certified propagation of the density"
+        )
         yield LowerBound(witness.value, words, place, witness)
 
 
@@ -233,7 +239,11 @@ def _contracting(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
     """
     eta, noise, h = run.step_size_at(0), run.noise_std_at(0), least_curvature(assumption)
     extra = 4 * run.steps * float(ndtr(-_OUTLIERS)) * 1.01
-    while run.scheme.fixed_size and eta * (h + run.weight_decay) <= 1 and admits_curvature(assumption, h, run.diameter):
+    while (
+        run.scheme.fixed_size
+        and eta * (h + run.weight_decay) <= 1
+        and admits_curvature(assumption, h, run.diameter)
+    ):
         c = 1 - eta * (h + run.weight_decay)
         halves = {
             words: abs(moves[0]) / (1 - c) + _OUTLIERS * noise / sqrt(1 - c * c) if c < 1 else inf

@@ -76,9 +76,12 @@ class GaussianMixture:
     def masses(self, edges: Array) -> Masses:
         """Masses of the cells below, between and above the edges, shape (edges + 1,)."""
         z = (edges[:, None] - self.places[None, :]) / self.std
-        blur = _ULPS * self.terms * (np.abs(z) + (np.abs(edges)[:, None] + np.abs(self.places)[None, :]) / self.std)
+        blur = (
+            _ULPS * self.terms * (np.abs(z) + (np.abs(edges)[:, None] + np.abs(self.places)[None, :]) / self.std)
+        )
         ends = [  # mass to the left of each edge, then to the right
-            (ndtr(sign * z - blur) * (1 - _TAIL), ndtr(sign * z + blur) * (1 + _TAIL) + _LEAST) for sign in (1, -1)
+            (ndtr(sign * z - blur) * (1 - _TAIL), ndtr(sign * z + blur) * (1 + _TAIL) + _LEAST)
+            for sign in (1, -1)
         ]
         (left_low, left_high), (right_low, right_high) = ends
         from_left = left_high[1:] < right_high[:-1]
@@ -87,7 +90,9 @@ class GaussianMixture:
         low = np.concatenate([left_low[:1], np.maximum(low, 0.0), right_low[-1:]])
         high = np.concatenate([left_high[:1], high, right_high[-1:]])
         slack = 4 * 2.0**-52 * len(self.places)
-        return Masses.between(low @ self.low * (1 - slack), (high @ self.high) * (1 + slack) + self.missing + _LEAST)
+        return Masses.between(
+            low @ self.low * (1 - slack), (high @ self.high) * (1 + slack) + self.missing + _LEAST
+        )
 
     def log_density(self, x: Array) -> Array:
         """Natural logarithm of the density in floats, used only to choose cells."""
@@ -194,14 +199,19 @@ def component_below(target: Target, steps: int, rate: Fraction, move: float, off
     order, delta = target.order, float(target.delta or 0)
     q, k = float(rate), np.unique(np.linspace(0, steps, _LOOK).round())
     about = gammaln(steps + 1) - gammaln(k + 1) - gammaln(steps - k + 1)
-    about, mu = about + xlogy(k, q) + xlog1py(steps - k, -q), np.abs(k * move + float(offset)) / sqrt(float(variance))
+    about, mu = (
+        about + xlogy(k, q) + xlog1py(steps - k, -q),
+        np.abs(k * move + float(offset)) / sqrt(float(variance)),
+    )
     if order is not None:
         value = order * mu**2 / 2 + order / (order - 1) * about
     else:
         value = about + mu**2 / 2 - mu * ndtri(np.exp(np.minimum(log(delta) - about, -1e-9)))
     best = int(k[value.argmax()])
     total, exact_rate = arb(steps), arb(rate.numerator) / rate.denominator
-    log_weight = (total + 1).lgamma() - (arb(best) + 1).lgamma() - (total - best + 1).lgamma() + best * exact_rate.log()
+    log_weight = (
+        (total + 1).lgamma() - (arb(best) + 1).lgamma() - (total - best + 1).lgamma() + best * exact_rate.log()
+    )
     log_weight += (total - best) * (1 - exact_rate).log() if best < steps else 0
     squared = (best * exact(move) + offset) ** 2 / variance
     if order is not None:
@@ -224,7 +234,11 @@ def kinds_of_steps(run: NoisySGD) -> Kinds:
     if len(alike) > _KINDS or prod(times + 1 for times in alike.values()) > MOST**2:
         return ()
     return tuple(
-        (run.steps if run.constant else times, Fraction(batch, run.dataset_size), run.clip_norm * step_size / batch)
+        (
+            run.steps if run.constant else times,
+            Fraction(batch, run.dataset_size),
+            run.clip_norm * step_size / batch,
+        )
         for (batch, step_size), times in alike.items()
     )
 

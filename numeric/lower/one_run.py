@@ -114,7 +114,9 @@ def one_run(
     """
     delta, level = chance("delta", delta), chance("level", level)
     if adjacency not in ("replace", "add_remove"):
-        raise InputError(f"adjacency needs replace or add_remove, got adjacency={adjacency!r}; choose one of them.")
+        raise InputError(
+            f"adjacency needs replace or add_remove, got adjacency={adjacency!r}; choose one of them."
+        )
     known = score_list("scores", scores)
     heads = np.asarray(coins)
     if heads.dtype != bool or heads.shape != known.shape:
@@ -123,7 +125,9 @@ def one_run(
             f"{heads.dtype}; give those that were thrown."
         )
     ranked: NDArray[np.bool_] = heads[np.argsort(known, kind="stable")]
-    halves = [half for k in range(_HALVED + 1) if (half := len(known) >> (k + 1)) and (not k or 2 * half >= _FEWEST)]
+    halves = [
+        half for k in range(_HALVED + 1) if (half := len(known) >> (k + 1)) and (not k or 2 * half >= _FEWEST)
+    ]
     guesses = tuple((2 * half, int((~ranked[:half]).sum() + ranked[-half:].sum())) for half in halves)
     if not guesses:
         raise InputError(f"An audit in one run needs at least 2 canaries, got canaries={len(known)}; plant more.")

@@ -161,7 +161,9 @@ def _pushed(base: Witness, kappa: float, place: _Place) -> Witness:
 
 
 def _both(base: Witness, shared: Gradient, first: Gradient, second: Gradient) -> Witness:
-    return replace(base, shared=(shared,), first=first, second=None if base.run.adjacency == "add_remove" else second)
+    return replace(
+        base, shared=(shared,), first=first, second=None if base.run.adjacency == "add_remove" else second
+    )
 
 
 def _outward(half: float, K: float, kappa: float, tilt: float, zone: float) -> Gradient:
@@ -169,5 +171,8 @@ def _outward(half: float, K: float, kappa: float, tilt: float, zone: float) -> G
     left, right = ((zone + (K + sign * tilt) / kappa if isfinite(kappa) else zone) for sign in (-1, 1))
     middle = [(-zone, tilt), (zone, tilt)] if zone else []
     inside = [(x, g) for x, g in [(-left, K), *middle, (right, -K)] if -half < x < half]
-    ends = (K if left < half else tilt + kappa * (half - zone), -K if right < half else tilt - kappa * (half - zone))
+    ends = (
+        K if left < half else tilt + kappa * (half - zone),
+        -K if right < half else tilt - kappa * (half - zone),
+    )
     return ((-half, ends[0]), *inside, (half, ends[1]))

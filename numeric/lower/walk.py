@@ -329,7 +329,9 @@ def _shuffled_before_last(walk: Walk, grid: Grid) -> tuple[Array, Array]:
 
 
 def _kernel(step: WalkStep, grid: Grid, sources: Array | None = None) -> Array:
-    plain = _shared(grid, step.plain, step.noise) if sources is None else grid.kernel(step.plain, step.noise, sources)
+    plain = (
+        _shared(grid, step.plain, step.noise) if sources is None else grid.kernel(step.plain, step.noise, sources)
+    )
     if not step.chance:
         return plain
     return (1 - step.chance) * plain + step.chance * grid.kernel(step.met, step.noise, sources)

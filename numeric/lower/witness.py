@@ -69,7 +69,9 @@ class Witness:
         described_run("A witness", self.run)
         described_assumption(self.assumption)
         if not isinstance(self.shared, tuple | list) or not self.shared:
-            raise InputError(f"A witness needs gradients of the shared samples, got shared={echo(self.shared, 80)}.")
+            raise InputError(
+                f"A witness needs gradients of the shared samples, got shared={echo(self.shared, 80)}."
+            )
         object.__setattr__(self, "shared", tuple(map(drawn_gradient, self.shared)))
         object.__setattr__(self, "first", drawn_gradient(self.first))
         object.__setattr__(self, "second", None if self.second is None else drawn_gradient(self.second))
@@ -108,7 +110,9 @@ def replay(witness: Witness) -> float:
     0.01133
     """
     if not isinstance(witness, Witness):
-        raise InputError(f"replay needs a Witness, got witness={type(witness).__name__}; give lower_bound(...).losses.")
+        raise InputError(
+            f"replay needs a Witness, got witness={type(witness).__name__}; give lower_bound(...).losses."
+        )
     refused = refusal(witness)
     if refused:
         raise InputError(f"A witness needs losses that meet its assumption, got {refused}; repair them.")
@@ -138,7 +142,9 @@ def refusal(witness: Witness) -> str:
         return f"second={'None' if witness.second is None else 'a gradient'} under {run.adjacency}"
     if not -half <= witness.start <= half:
         return f"start={witness.start:g} outside of the interval"
-    witness.assumption.expansion(run, max(range(1 if run.constant else run.steps), key=run.step_size_at), differs=True)
+    witness.assumption.expansion(
+        run, max(range(1 if run.constant else run.steps), key=run.step_size_at), differs=True
+    )
     # A strongly convex loss has a nonzero gradient at the ends of a domain much longer than the interval.
     bend = (2 * half < run.diameter * (1 - 1e-6)) * least_curvature(witness.assumption) * run.diameter / 2
     for gradient in witness.gradients:

@@ -83,15 +83,24 @@ def network_constants(
         raise InputError(
             f"loss needs 'cross_entropy', or 'logistic' of one output, got loss={echo(loss)} of {outputs}; choose one."
         )
-    reach = within("radius", radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is the centre alone.")
-    near = within("input_radius", input_radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is none.")
+    reach = within(
+        "radius", radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is the centre alone."
+    )
+    near = within(
+        "input_radius", input_radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is none."
+    )
     origin = not rows.any()
-    of = inputs or f"every input {f'of norm at most {near:g}' if origin else f'within {near:g} of one of the samples'}"
+    of = (
+        inputs
+        or f"every input {f'of norm at most {near:g}' if origin else f'within {near:g} of one of the samples'}"
+    )
     of = of if near else "the samples that were given, and no others"
     factor = within("scale", scale, "a finite positive number", lambda x: 0 < x < inf, "1 is the loss itself.")
     with precision(), np.errstate(all="ignore"):
         affine = [layer.affine(exact(reach)) for layer in network]
-        moving = [one.weight for one in network if one.weight_moves] + [one.bias for one in network if one.bias_moves]
+        moving = [one.weight for one in network if one.weight_moves] + [
+            one.bias for one in network if one.bias_moves
+        ]
         few = sum(np.asarray(one).size for one in moving) <= _FEW
         lipschitz, smoothness, kinks = 0.0, 0.0, set[int]()
         for row in rows:
@@ -119,7 +128,9 @@ def network_constants(
         )
 
 
-def _of_sample(layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) -> Iterator[tuple[Gradient, arb, arb]]:
+def _of_sample(
+    layers: Sequence[Layer], found: Derivatives, loss: OutputLoss
+) -> Iterator[tuple[Gradient, arb, arb]]:
     """Yield per label the gradient in the outputs, and upper bounds of the slope and the curvature."""
     moving, last = list(found.sizes), len(layers) - 1
     jacobian = [(found.outer[last, j], found.sizes[j]) for j in moving]

@@ -180,7 +180,9 @@ class Hessian:
         weighed = sharing.weighed(at).reshape(-1, sharing.terms, sharing.inputs)
         if layer.bias_moves:
             weighed = np.concatenate([weighed, np.zeros((len(weighed), 1, sharing.inputs))], axis=1)
-        ball = MatrixBall(weighed.reshape(-1, sharing.inputs), sharing.often * off.total).times(self._outer[k - 1])
+        ball = MatrixBall(weighed.reshape(-1, sharing.inputs), sharing.often * off.total).times(
+            self._outer[k - 1]
+        )
         rows, columns = ball.center.shape
         both = np.zeros((columns, columns))
         both[self._starts[k] : self._starts[k] + rows] = ball.center

@@ -179,7 +179,9 @@ def floats(name: str, given: ArrayLike, dimensions: int) -> Array:
     try:
         values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} needs an array of numbers, got {name}={type(given).__name__}; give one.") from None
+        raise InputError(
+            f"{name} needs an array of numbers, got {name}={type(given).__name__}; give one."
+        ) from None
     if values.ndim != dimensions or not values.size or not np.isfinite(values).all():
         raise InputError(
             f"{name} needs finite numbers in {dimensions} dimensions, got {name} of shape {values.shape}; check it."
@@ -217,7 +219,9 @@ class Layer:
         weight = floats("weight", self.weight, 2)
         bias = np.zeros(len(weight)) if self.bias is None else floats("bias", self.bias, 1)
         if len(bias) != len(weight):
-            raise InputError(f"bias needs one number an output, got bias of {len(bias)} for {len(weight)}; mend it.")
+            raise InputError(
+                f"bias needs one number an output, got bias of {len(bias)} for {len(weight)}; mend it."
+            )
         known = isinstance(self.activation, SmoothActivation | PiecewiseLinear)
         phi = self.activation if known else activation(self.activation)  # type: ignore[arg-type]
         if self.sharing is not None and not isinstance(self.sharing, Sharing):
@@ -272,7 +276,9 @@ class Layer:
 def fitting_layers(layers: Sequence[Layer]) -> tuple[Layer, ...]:
     """Return the layers; raise `InputError` unless their shapes fit and a parameter moves."""
     if not isinstance(layers, list | tuple) or not layers or not all(isinstance(one, Layer) for one in layers):
-        raise InputError(f"layers needs at least one Layer, got layers={echo(layers)}; give Layer(weight, bias), ....")
+        raise InputError(
+            f"layers needs at least one Layer, got layers={echo(layers)}; give Layer(weight, bias), ...."
+        )
     widths = [layers[0].inputs, *(layer.outputs for layer in layers)]
     for place, layer in enumerate(layers):
         if layer.inputs != widths[place]:
@@ -330,7 +336,9 @@ def convolution(
 
 
 @teaches()
-def average_pool(shape: Sequence[int], kernel: Sizes, *, stride: Sizes | None = None, padding: Sizes = 0) -> Layer:
+def average_pool(
+    shape: Sequence[int], kernel: Sizes, *, stride: Sizes | None = None, padding: Sizes = 0
+) -> Layer:
     """Averages over windows of each channel, counting padding as zeros: a layer that does not move.
 
     Arguments are as in `convolution`; ``stride`` None is the size of the windows.
@@ -357,7 +365,9 @@ def _shape(shape: Sequence[int]) -> tuple[int, ...]:
 def _each(name: str, given: Sizes, dimensions: int, least: int) -> tuple[int, ...]:
     several = tuple(given) if isinstance(given, list | tuple) else (given,) * dimensions
     if len(several) != dimensions:
-        raise InputError(f"{name} needs one number, or {dimensions}, got {name}={echo(given)}; give one a dimension.")
+        raise InputError(
+            f"{name} needs one number, or {dimensions}, got {name}={echo(given)}; give one a dimension."
+        )
     return tuple(count(name, one, least) for one in several)
 
 
@@ -373,10 +383,14 @@ def _windows(
     axes = list(zip(sizes, kernel, steps, pads, gaps, strict=True))
     places = [(size + 2 * pad - gap * (width - 1) - 1) // step + 1 for size, width, step, pad, gap in axes]
     if min(places) < 1:
-        raise InputError(f"A window needs to fit its input, got kernel={tuple(kernel)} on shape={shape}; shorten it.")
+        raise InputError(
+            f"A window needs to fit its input, got kernel={tuple(kernel)} on shape={shape}; shorten it."
+        )
     padded = [size + 2 * pad for size, _, _, pad, _ in axes]
     if channels * max(prod(sizes) * max(prod(places), prod(kernel)), prod(padded)) > LARGEST:
-        raise InputError(f"A layer needs at most {LARGEST} entries, got shape={shape}; measure its constants instead.")
+        raise InputError(
+            f"A layer needs at most {LARGEST} entries, got shape={shape}; measure its constants instead."
+        )
     borders = [(0, 0), *((pad, pad) for pad in pads)]
     inputs = np.pad(np.arange(channels * prod(sizes)).reshape(channels, *sizes), borders, constant_values=-1)
     reach = [gap * (width - 1) + 1 for width, gap in zip(kernel, gaps, strict=True)]

@@ -37,7 +37,9 @@ class Gradient:
         columns = row_lengths(matrix.turned.center)
         turned = matrix.radius * self.norm
         each = round_up(sizes + columns * as_float(self.radius) + as_float(turned), 4)
-        return matrix.center.T @ self.center, Spread(each, length(sizes) + matrix.center_norm * self.radius + turned)
+        return matrix.center.T @ self.center, Spread(
+            each, length(sizes) + matrix.center_norm * self.radius + turned
+        )
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,13 @@ def cross_entropy(center: Array, spread: Spread) -> OutputLoss:
     at = [exact(float(value)) for value in center]
     off = [exact(float(value)) for value in spread.each]
     middle = [1 / sum(((at[j] - at[i]).exp() for j in classes), arb(0)) for i in classes]
-    low = [1 / (1 + sum(((at[j] + off[j] - at[i] + off[i]).exp() for j in classes if j != i), arb(0))) for i in classes]
+    low = [
+        1 / (1 + sum(((at[j] + off[j] - at[i] + off[i]).exp() for j in classes if j != i), arb(0)))
+        for i in classes
+    ]
     high = [
-        1 / (1 + sum(((at[j] - off[j] - at[i] - off[i]).exp() for j in classes if j != i), arb(0))) for i in classes
+        1 / (1 + sum(((at[j] - off[j] - at[i] - off[i]).exp() for j in classes if j != i), arb(0)))
+        for i in classes
     ]
     swing = (2 * reduce(arb.max, off)).min(arb(2).sqrt() * spread.total)
     roots = [value.sqrt() for value in middle]
@@ -82,7 +88,9 @@ def cross_entropy(center: Array, spread: Spread) -> OutputLoss:
         wrong = 1 - low[label]
         others = sum((high[j] ** 2 for j in classes if j != label), arb(0))
         at_most = (wrong**2 + (wrong**2).min(others)).sqrt()
-        gradients.append(_gradient([middle[j] - (j == label) for j in classes], moved, at_most.min(arb(2).sqrt())))
+        gradients.append(
+            _gradient([middle[j] - (j == label) for j in classes], moved, at_most.min(arb(2).sqrt()))
+        )
     return OutputLoss(tuple(gradients), curvature, root, swing.exp())
 
 

@@ -96,10 +96,13 @@ def liang_3_4_earlier(run: NoisySGD, assumption: Assumption, order: float) -> fl
     if not isfinite(run.diameter):
         return inf
     roots = [
-        _smooth_value(part, run, assumption, order) ** 0.5 for part in (stated.LIANG_SMALL_ORDER, stated.LIANG_DOMAIN)
+        _smooth_value(part, run, assumption, order) ** 0.5
+        for part in (stated.LIANG_SMALL_ORDER, stated.LIANG_DOMAIN)
     ]
     steps = _steps(run, order, roots[0] / sum(roots))
-    return min(_smooth_value((sqrt(one) + sqrt(stated.LIANG_DOMAIN)) ** 2, run, assumption, order) for one in steps)
+    return min(
+        _smooth_value((sqrt(one) + sqrt(stated.LIANG_DOMAIN)) ** 2, run, assumption, order) for one in steps
+    )
 
 
 def _smooth_value(statement: Expr, run: NoisySGD, assumption: Assumption, order: float) -> float:

@@ -68,7 +68,9 @@ def statement_value(statement: Expr, run: NoisySGD, order: float, **more: float 
     with precision():
         values = {_LETTERS[name]: value for name, value in known.items()}
         # Substitute integer exponents and limits, since c^T is also defined at c = 0.
-        whole = {letter: Integer(values[letter]) for letter in _counted(statement) if isinstance(values[letter], int)}
+        whole = {
+            letter: Integer(values[letter]) for letter in _counted(statement) if isinstance(values[letter], int)
+        }
         rest = {letter: arb(value) for letter, value in values.items() if letter not in whole}
         return upper(enclose(statement.xreplace(whole), rest))
 

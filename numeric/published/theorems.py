@@ -30,14 +30,18 @@ _CONVEX, _STRONG, _ANY = (Convex, StronglyConvex), (StronglyConvex,), (Assumptio
 
 _OWN = "the paper's conventions are those of this package: noise on the iterate, D a diameter"
 _ALTSCHULER = "sigma = noise_std / step_size, L = clip_norm, D a diameter"
-_LIANG = "sigma_DP = noise_std / step_size, C = clip_norm, D read as the diameter; constants of the paper's own proof"
+_LIANG = (
+    "sigma_DP = noise_std / step_size, C = clip_norm, D read as the diameter; constants of the paper's own proof"
+)
 _C_TAKEN = "c of the step that is taken"
 _SPLIT = "at the best split of the noise"
 
 
 _BOUNDED = hypothesis("a domain of finite diameter", lambda run, _losses: isfinite(run.diameter))
 _UNBOUNDED = hypothesis("a run without projection", lambda run, _losses: not isfinite(run.diameter))
-_SHORT_STEP = hypothesis("step_size <= 1/L", lambda run, losses: run.step_size_at(0) * getattr(losses, "L", 0.0) <= 1)
+_SHORT_STEP = hypothesis(
+    "step_size <= 1/L", lambda run, losses: run.step_size_at(0) * getattr(losses, "L", 0.0) <= 1
+)
 _WHOLE_EPOCHS = hypothesis("whole epochs", lambda run, _losses: run.steps % run.batches == 0)
 _full = partial(PublishedBound, schemes=_FULL, assumptions=_ANY, reading=_OWN)
 _liang = partial(

@@ -165,7 +165,9 @@ def _inside(program: ShiftProgram, found: list[Optimum]) -> list[Optimum] | None
     if widest == top or program.tracked[path.start] < widest:
         return [*found, Optimum(program.cost(path), path, "taut string")]
     known = [program.composition(), *(one.cost for one in found)]
-    energy = sum((exact(a) / exact(program.noise_at(t))) ** 2 for t, a in enumerate(path.shifts.tolist(), path.start))
+    energy = sum(
+        (exact(a) / exact(program.noise_at(t))) ** 2 for t, a in enumerate(path.shifts.tolist(), path.start)
+    )
     return found if any(one <= energy * (1 - _ROUNDED) for one in known) else None
 
 

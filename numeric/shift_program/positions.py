@@ -36,7 +36,10 @@ def fixed_routes(
         window = (best.path.start, run.steps)
         found = [Candidate(best.route, claim, window, pair, optimum=best, position=program.position)]
         if every:
-            last, all_steps = DominatingPair(upper(program.last_step())), DominatingPair(upper(program.composition()))
+            last, all_steps = (
+                DominatingPair(upper(program.last_step())),
+                DominatingPair(upper(program.composition())),
+            )
             window = (run.steps - 1, run.steps)
             found.append(Candidate("one last step", "chien_li/remarks_3_1/last_step", window, last))
             found.append(Candidate("composition", "chien_li/theorem_3_1/composition", (0, run.steps), all_steps))

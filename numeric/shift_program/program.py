@@ -85,7 +85,9 @@ class ShiftProgram:
         # A batch outside the run is refused, since a sample that is never used costs nothing.
         put(self, "position", count("position", self.position, least=0))
         put(self, "skipped", count("skipped", self.skipped, least=0))
-        start = within("initial", self.initial, "a distance of at least 0", lambda z: 0 <= z < inf, "0 is the start.")
+        start = within(
+            "initial", self.initial, "a distance of at least 0", lambda z: 0 <= z < inf, "0 is the start."
+        )
         put(self, "initial", start)
         if (at := self.position) >= run.period:
             raise InputError(
@@ -114,7 +116,9 @@ class ShiftProgram:
             steps = {(run.step_size_at(t), run.batch_at(t)): t for t in range(1 if run.constant else run.steps)}
             if len(steps) > _SIZES:
                 return run.diameter
-            every = [self.assumption.expansion(run, t, differs=met) for t in steps.values() for met in (True, False)]
+            every = [
+                self.assumption.expansion(run, t, differs=met) for t in steps.values() for met in (True, False)
+            ]
             return min(run.diameter, invariant_distance(every, self.initial))
 
     @property
@@ -125,7 +129,9 @@ class ShiftProgram:
     def tail(self, steps: int) -> "ShiftProgram":
         """The program of the last ``steps`` steps; each of its paths is also a path of this program."""
         if (steps := count("steps", steps)) > self.steps:
-            raise InputError(f"steps needs to be at most the {self.steps} of the run, got steps={steps}; take fewer.")
+            raise InputError(
+                f"steps needs to be at most the {self.steps} of the run, got steps={steps}; take fewer."
+            )
         skipped = self.steps - steps
         # Tracking needs one entry per step, so long runs on a bounded domain use the diameter.
         tracked = self.steps <= _TRACKED or not isfinite(self.diameter)
@@ -259,7 +265,9 @@ class ShiftProgram:
         """
         if path.start + len(path.shifts) != self.steps or not 0 <= path.start < self.steps:
             raise ValueError(f"a path needs to end at steps={self.steps}, got {path.start} + {len(path.shifts)}")
-        if path.distance < self.diameter and path.distance < (self.tracked[path.start] if path.start else self.initial):
+        if path.distance < self.diameter and path.distance < (
+            self.tracked[path.start] if path.start else self.initial
+        ):
             raise ValueError(f"a path needs to start at the tracked distance, got distance={path.distance}")
         return run_forward(
             lambda t: self.expansion(path.start + t),
@@ -349,10 +357,14 @@ def used_part(run: NoisySGD, start: int, steps: int) -> NoisySGD:
 
 
 def _used_run(run: NoisySGD, every: int) -> NoisySGD:
-    return replace(run, sampling="cyclic", dataset_size=every * run.batch, batch_size=run.batch, adjacency="replace")
+    return replace(
+        run, sampling="cyclic", dataset_size=every * run.batch, batch_size=run.batch, adjacency="replace"
+    )
 
 
-def used_program(run: NoisySGD, assumption: Assumption, uses: Sequence[int], initial: float = 0.0) -> ShiftProgram:
+def used_program(
+    run: NoisySGD, assumption: Assumption, uses: Sequence[int], initial: float = 0.0
+) -> ShiftProgram:
     """The program of a sample used at the increasing steps ``uses``, not empty unless ``initial`` > 0.
 
     ``initial`` is the distance before the first step. An `InputError` if the steps are uneven and the run is

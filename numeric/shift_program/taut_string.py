@@ -155,7 +155,11 @@ def cheapest(met: Participations, diameter: float) -> tuple[arb, Path]:
 
 def _hide(met: Participations, kept: int, begun: float, diameter: float) -> tuple[arb, Path]:
     """The string over the last ``kept`` participations from ``begun``; if 0, earlier ones are hidden alone."""
-    alone = ((met.count - max(kept, 2), met.period), (int(kept < 2 <= met.count), met.gap), (int(kept < 1), met.last))
+    alone = (
+        (met.count - max(kept, 2), met.period),
+        (int(kept < 2 <= met.count), met.gap),
+        (int(kept < 1), met.last),
+    )
     hidden = [(n, w, met.s * met.c ** (w - 1)) for n, w in alone if n > 0 and not begun]
     cost = sum((n * amount**2 / met.width(w) for n, w, amount in hidden), arb(0))
     pieces = [(n, w, float(amount)) for n, w, amount in hidden]

@@ -215,7 +215,9 @@ def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[flo
 def grid(run: Shuffled, cells: int) -> Array:
     """Distances, from 0 on, at which costs are computed."""
     top = min(run.reach, run.diameter)
-    nodes = np.unique(np.concatenate([np.linspace(0, min(4 * run.scale, top), cells), np.linspace(0, top, cells)]))
+    nodes = np.unique(
+        np.concatenate([np.linspace(0, min(4 * run.scale, top), cells), np.linspace(0, top, cells)])
+    )
     return np.asarray(nodes[np.concatenate([[True], np.diff(nodes) > 1e-9 * top])])
 
 
@@ -263,7 +265,9 @@ def _hide(u: Array, S: Array, nodes: Array, after: Array | None) -> Array:
     return np.asarray((np.maximum(u - y, 0.0) ** 2 / S[:, None] * _UP + there) * _UP)
 
 
-def _starts(epoch: Epoch, costs: Array, after: Array | None, nodes: Array, diameter: float, *, first: bool) -> Array:
+def _starts(
+    epoch: Epoch, costs: Array, after: Array | None, nodes: Array, diameter: float, *, first: bool
+) -> Array:
     """For each order, the least cost of starting in this epoch, inf if impossible; shape (P,) or (P + 1,)."""
     if first:
         found = costs[:, 0].copy()

@@ -203,7 +203,9 @@ def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Candidate]:
         view = View(run, assumption)
         found = [always("composition", view.composition(), 0)]
         if isfinite(run.diameter):
-            last = (view.into(run.steps - 1).ball(exact(run.diameter)) / exact(run.noise_std_at(run.steps - 1))) ** 2
+            last = (
+                view.into(run.steps - 1).ball(exact(run.diameter)) / exact(run.noise_std_at(run.steps - 1))
+            ) ** 2
             found.append(always("one last step", last, run.steps - 1))
         if view.late is not None:
             cost, path = cheapest(view.late, run.diameter)
@@ -294,7 +296,9 @@ def affine_run(view: View) -> Shuffled:
     useful = s / (1 - growth) + s if growth < 1 and run.constant else 2 * s * sqrt(float(view.count) * run.steps)
     diameter = run.diameter if run.diameter <= useful else inf
     ahead = _AHEAD if len(some.weight) <= _KNOWN_AHEAD else 0
-    return Shuffled(epoch, view.count, run.constant, diameter, diameter if isfinite(diameter) else reach, s, ahead)
+    return Shuffled(
+        epoch, view.count, run.constant, diameter, diameter if isfinite(diameter) else reach, s, ahead
+    )
 
 
 def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
@@ -306,7 +310,11 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
         chances = np.ones(min(steps, len(cost)))
         chances[-1] += steps - len(chances)
         return float(
-            pool(np.append(cost[: len(chances)], 0.0)[:, None], kappa, np.append(chances, batches - steps) / batches)[0]
+            pool(
+                np.append(cost[: len(chances)], 0.0)[:, None],
+                kappa,
+                np.append(chances, batches - steps) / batches,
+            )[0]
         )
 
     return ((epochs.steps // batches) * mean(batches) + (mean(rest) if rest else 0.0)) * _UP

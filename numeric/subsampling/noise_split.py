@@ -220,7 +220,9 @@ class Shares:
         z = reach * np.geomspace(1e-9, 1.0, _POINTS)
         grown = self.same_data(last).value(z[:-1]) - z[:-1]
         growth = max(float((grown / z[1:]).min()), 0.0)  # e(z) - z rises with z
-        pull = max(1 / (steps * float((self.noise**2).sum())), growth * (2 + growth) / float(self.noise.max()) ** 2)
+        pull = max(
+            1 / (steps * float((self.noise**2).sum())), growth * (2 + growth) / float(self.noise.max()) ** 2
+        )
         return self.order / 2 * reach * reach * pull
 
     def _backwards(self, schedule: float | tuple[float, ...] | tuple[int, ...]) -> Array:
@@ -251,7 +253,9 @@ class Shares:
         if not isfinite(cost):
             return []
         kinds, counts = np.unique(multipliers, return_counts=True)
-        pair = DominatingPair(cost, sampled_steps(self.run, dict(zip(kinds.tolist(), counts.tolist(), strict=True))))
+        pair = DominatingPair(
+            cost, sampled_steps(self.run, dict(zip(kinds.tolist(), counts.tolist(), strict=True)))
+        )
         share = float(np.mean((multipliers / self.most[: len(multipliers)]) ** 2))
         window = (self.run.steps - len(multipliers), self.run.steps)
         chosen = NoiseSplit(self, multipliers[::-1])
@@ -275,7 +279,9 @@ def quantiles(nodes: Array, chosen: NDArray[np.int64]) -> Array:
     return np.unique(nodes[np.sort(chosen)[places]])
 
 
-def sampled_steps(run: NoisySGD, counts: Mapping[float, int], batch: int | None = None) -> tuple[SampledSteps, ...]:
+def sampled_steps(
+    run: NoisySGD, counts: Mapping[float, int], batch: int | None = None
+) -> tuple[SampledSteps, ...]:
     """The sampled parts of a pair; ``counts`` maps a multiplier to its number of steps."""
     q = rate(run, batch)
     return tuple(SampledSteps(q, multiplier, run.adjacency, count) for multiplier, count in counts.items())

@@ -107,7 +107,9 @@ def last_steps(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
     if not 0 < c < 1:
         return program
     steps = int(log(max(1e12 * run.diameter / s, 2.0)) / -log(c)) + _SHORTEST
-    return program if steps >= run.steps else ShiftProgram(replace(fixed, steps=steps), sized, initial=run.diameter)
+    return (
+        program if steps >= run.steps else ShiftProgram(replace(fixed, steps=steps), sized, initial=run.diameter)
+    )
 
 
 def fixed_size(run: NoisySGD) -> NoisySGD:
@@ -225,7 +227,9 @@ class _Search:
         """The growth factor of a step over these sizes, if known and equal for all steps; else None."""
         if isinstance(low, tuple) or isinstance(high, tuple):
             return None
-        known = self.run.constant and self.assumption.over_sizes(self.run, 0, low, high).affine_on(self.run.diameter)
+        known = self.run.constant and self.assumption.over_sizes(self.run, 0, low, high).affine_on(
+            self.run.diameter
+        )
         return upper(known[0]) if known else None
 
     def _log_chance(self) -> float:
@@ -244,7 +248,9 @@ class _Search:
 
         epsilon, first = min((mixed(first), first) for first in range(len(beyond)))
         chosen = EventMixture(inside, tuple(one for *_, one in beyond[first:]))
-        return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(self.order, epsilon), choices=chosen)
+        return replace(
+            inside, pair=replace(inside.pair, failure=failure), renyi=(self.order, epsilon), choices=chosen
+        )
 
 
 def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> ContractingBlock | None:

@@ -51,7 +51,9 @@ def composition_route(run: NoisySGD) -> Candidate:
     for (size, step_size, noise), times in alike.items():
         counts[size][step_multiplier(run, step_size, noise, size)] += run.steps if run.constant else times
     steps = [one for size, of in counts.items() for one in sampled_steps(run, round_down(of, _MOST_KINDS), size)]
-    return Candidate("composition", run.scheme.claim, (0, run.steps), DominatingPair(0.0, tuple(steps)), share=1.0)
+    return Candidate(
+        "composition", run.scheme.claim, (0, run.steps), DominatingPair(0.0, tuple(steps)), share=1.0
+    )
 
 
 def beside(
@@ -126,7 +128,8 @@ def _cost(shares: Shares, multipliers: Array) -> float:
     assert shares.contractions is not None  # noqa: S101
     count = len(multipliers)
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
-        growth = np.maximum(np.cumprod(shares.contractions[:count][::-1]), 1 / _HUGE)  # a larger growth costs more
+        # A larger growth costs more.
+        growth = np.maximum(np.cumprod(shares.contractions[:count][::-1]), 1 / _HUGE)
         left = shares.left(multipliers)[::-1]
         terms = left * (shares.noise[:count][::-1] / growth) ** 2
         width = float(np.minimum(terms, _HUGE).sum()) * (1 - (4 * count + 32) * EPS)

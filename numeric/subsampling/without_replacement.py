@@ -70,7 +70,9 @@ def convert_routes(
             known = (quick_rdp_to_dp(order, about, delta - one.pair.failure), order, one)
             estimates[one.pair] = min(estimates.get(one.pair, known), known, key=lambda x: x[0])
             best, slope = min(best, known[0]), min(slope, about / order)
-        order = round(min(max(1 + sqrt(-log(delta) / slope), 1.05), _HIGHEST_ORDER), 3) if slope else _HIGHEST_ORDER
+        order = (
+            round(min(max(1 + sqrt(-log(delta) / slope), 1.05), _HIGHEST_ORDER), 3) if slope else _HIGHEST_ORDER
+        )
     least = min(estimates.values(), key=lambda x: x[0])
     found = [
         replace(one, renyi=None, route=f"{one.route} through {'PLD' if one.pair.steps else 'GDP'}")
@@ -92,7 +94,9 @@ def _order_near(epsilon: float, delta: float) -> float:
     if epsilon == inf:
         return _FIRST_ORDER
     root = sqrt(-log(delta))
-    return round(min(1 + root / (sqrt(root**2 + epsilon) - root), _HIGHEST_ORDER), 3) if epsilon else _HIGHEST_ORDER
+    return (
+        round(min(1 + root / (sqrt(root**2 + epsilon) - root), _HIGHEST_ORDER), 3) if epsilon else _HIGHEST_ORDER
+    )
 
 
 def least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:

@@ -72,7 +72,9 @@ def _on_an_interval(
     second = last_masses(Walk(steps, diameter, other)) if other else None
     if first is None or second is None:
         return None
-    return BothDirections(*(renyi_below(order, *pair) * JUST_BELOW for pair in ((first, second), (second, first))))
+    return BothDirections(
+        *(renyi_below(order, *pair) * JUST_BELOW for pair in ((first, second), (second, first)))
+    )
 
 
 def _affine(setting: Setting, curvature: float) -> BothDirections:
@@ -171,7 +173,9 @@ def _added_losses(batches: str, setting: Setting) -> Iterator[BothDirections | N
                 (Update.pushed(1.0, 0.0, half, push, reach), steep),
             ]
         for plain, met in pairs:
-            steps = (WalkStep(setting["sigma"], ((1.0, plain),), ((1.0, one),), float(rate)) for one in (met, plain))
+            steps = (
+                WalkStep(setting["sigma"], ((1.0, plain),), ((1.0, one),), float(rate)) for one in (met, plain)
+            )
             yield _on_an_interval(order, T, setting["D"], *((step,) for step in steps))
 
 
@@ -218,13 +222,19 @@ _TILTED = "every sample has gradient m x, the replaced one m x -+ (K - m D/2), s
 EXACT_RUNS = (
     # This one attains composition: gap T s, variance T sigma^2.
     ExactRun(
-        "linear", f"{_CONSTANT}no projection", _ANY | {Assumed.CONVEX}, lambda at, _: _affine(at, 0.0), bounded=False
+        "linear",
+        f"{_CONSTANT}no projection",
+        _ANY | {Assumed.CONVEX},
+        lambda at, _: _affine(at, 0.0),
+        bounded=False,
     ),
     ExactRun("quadratic", _CURVATURE.format("m", "1 - eta m"), _CURVED, _quadratic, bounded=False, maps=True),
     ExactRun(
         "expanding",
         _CURVATURE.format("-L", "1 + eta L"),
-        frozenset({Assumed.SENSITIVITY}),  # not clipped, so it meets only bounds that use the sensitivity of one step
+        frozenset(
+            {Assumed.SENSITIVITY}
+        ),  # not clipped, so it meets only bounds that use the sensitivity of one step
         lambda setting, _: _affine(setting, -setting["L"]),
         bounded=False,
         maps=True,
@@ -238,7 +248,11 @@ EXACT_RUNS = (
     ),
     ExactRun("clamped_quadratic", _TILTED, _CURVED | {Assumed.CLIPPED}, _clamped_quadratic, bounded=True),
     ExactRun("sign_drift", _DRIFT, _ANY, _sign_drift, bounded=True),
-    *(_batched(name, bounded=end) for name in ("without_replacement", "poisson", "cyclic") for end in (False, True)),
+    *(
+        _batched(name, bounded=end)
+        for name in ("without_replacement", "poisson", "cyclic")
+        for end in (False, True)
+    ),
     *(_added(batches, second=second) for batches in ("fixed", "drawn") for second in (False, True)),
 )
 BEST_RUNS = tuple(_best(scheme, dp=dp) for scheme in SCHEMES for dp in (False, True))

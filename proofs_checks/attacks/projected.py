@@ -45,7 +45,9 @@ def _delta(epsilon: arb, setting: Setting) -> arb:
         weight = ((acb(shape) - 1) * g.log() - g / 2 - shape * arb(2).log() - shape.lgamma()).exp()
         return weight * (tail(g, mean) - factor * tail(g, -mean))
 
-    found = acb.integral(inside, acb(low), acb(high), rel_tol=arb(_TOLERANCE), abs_tol=arb(_TOLERANCE * 1e-3)).real
+    found = acb.integral(
+        inside, acb(low), acb(high), rel_tol=arb(_TOLERANCE), abs_tol=arb(_TOLERANCE * 1e-3)
+    ).real
     below = 1 - (low / 2).gamma_upper(shape, regularized=1)
     if low * mean <= edge:  # the tail grows in g up to there
         below *= tail(acb(low), -mean).real

@@ -77,7 +77,9 @@ def _ours(scheme: str, assumed: Assumed) -> Iterator[AttackedBound]:
     """Targets for `bound_by_shifts`, and for the slower `bound` at few settings, at an order and at a delta."""
 
     def evaluate(setting: Setting, which: Callable[..., Bound], *, dp: bool = False) -> float:
-        return which(run_of(setting, scheme), assumption_at(setting, assumed), **target_at(setting, dp=dp)).epsilon
+        return which(
+            run_of(setting, scheme), assumption_at(setting, assumed), **target_at(setting, dp=dp)
+        ).epsilon
 
     name, shifts = f"{scheme}_{assumed}", partial(evaluate, which=bound_by_shifts)
     yield AttackedBound(f"shifts_{name}", assumed, shifts, thin=_thin(scheme))
@@ -119,7 +121,16 @@ def with_batches(*, bounded: bool) -> Iterator[Setting]:
     for steps, n, b in ((1.0, 5.0, 1.0), (40.0, 20.0, 2.0), (8.0, 100.0, 20.0)):
         for order in (1.5, 4.0):
             yield {**base, "T": steps, "n": n, "b": b, "K": b * 1.2, "alpha": order}
-            yield {**base, "T": steps, "n": n, "b": b, "K": b * 1.2, "alpha": order, "L": 1e3, "D": diameter / 1e4}
+            yield {
+                **base,
+                "T": steps,
+                "n": n,
+                "b": b,
+                "K": b * 1.2,
+                "alpha": order,
+                "L": 1e3,
+                "D": diameter / 1e4,
+            }
     for setting in islice(settings(_SEED, bounded=bounded), _MANY):
         n = int(setting["n"])
         yield from ({**setting, "b": float(b)} for b in {n, max(n // 7, 1)})
@@ -166,7 +177,9 @@ def _smaller_direction(sampling: str) -> Callable[[Setting], float]:
     def evaluate(setting: Setting) -> float:
         run = run_of(setting, sampling)
         with precision():
-            multiplier = float(exact(run.noise_std_at(0)) / (exact(run.step_size_at(0)) * exact(outcome_distance(run))))
+            multiplier = float(
+                exact(run.noise_std_at(0)) / (exact(run.step_size_at(0)) * exact(outcome_distance(run)))
+            )
             if multiplier < 1 / _WIDEST:
                 return upper(-run.steps * (1 - exact(rate(run))).log()) if rate(run) < 1 else inf
             return upper(run.steps * exact(s_down(rate(run), multiplier, alpha=setting["alpha"]).upper))
@@ -178,14 +191,18 @@ def _best_position(setting: Setting) -> float:
     """Bound for the batch of an epoch at which a differing sample costs least, instead of the worst."""
     run, assumption = run_of(setting, "cyclic"), Convex(setting["L"])
     with precision():
-        costs = [upper(optimum(ShiftProgram(run, assumption, place)).cost) for place in {0, (run.steps % run.batches)}]
+        costs = [
+            upper(optimum(ShiftProgram(run, assumption, place)).cost) for place in {0, (run.steps % run.batches)}
+        ]
         return upper(exact(setting["alpha"]) * exact(min(costs)) / 2)
 
 
 def _amplified_twice(setting: Setting) -> float:
     """Bound for rate b / n of a fresh batch, at the cost of half that rate."""
     run = run_of(setting, "without_replacement")
-    return bound(replace(run, dataset_size=2 * run.dataset_size), Convex(setting["L"]), order=setting["alpha"]).epsilon
+    return bound(
+        replace(run, dataset_size=2 * run.dataset_size), Convex(setting["L"]), order=setting["alpha"]
+    ).epsilon
 
 
 _ASSUMED = {losses: assumed for assumed, (losses, _) in LOSSES.items()} | {Assumption: Assumed.CLIPPED}

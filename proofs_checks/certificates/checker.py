@@ -27,13 +27,20 @@ from flint import acb, arb, ctx, fmpz_poly
 FORMAT = "lastiterate certificate 1"
 BITS = 320
 LONGEST = 10**5  # most steps that are followed one by one
-CONSTANTS = {"smooth": ["L"], "convex": ["L"], "holder": ["L", "lam"], "strongly_convex": ["L", "m"], "clipped": []}
+CONSTANTS = {
+    "smooth": ["L"],
+    "convex": ["L"],
+    "holder": ["L", "lam"],
+    "strongly_convex": ["L", "m"],
+    "clipped": [],
+}
 PARTS = ["sum", "blocks", "minimum"]
 CONSTANTS |= {"tabulated": [], **{name: [] for name in PARTS}}
 WIDEST = 2**20  # most losses of a law of privacy losses
 Node = dict[str, Any]
 Costs = list[arb]
-Law = tuple[int, list[int], int]  # first privacy loss, masses from there on, mass of an infinite loss; whole units
+# First privacy loss, masses from there on, mass of an infinite loss; whole units.
+Law = tuple[int, list[int], int]
 
 
 class Refused(Exception):  # noqa: N818
@@ -68,13 +75,23 @@ def _at(where: str, rule: Callable[..., Any], *arguments: Any) -> Any:
         return rule(*arguments)
     except Refused as refused:
         raise Refused(f"{where}: {refused}") from None
-    except (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        OSError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise Refused(f"{where}: {type(error).__name__} {error}") from None
 
 
 def whole(value: Any, least: int = 0, most: int = 10**18) -> int:
     """The value, a whole number from ``least`` to ``most``; others are refused."""
-    need(type(value) is int and least <= value <= most, f"{value!r:.80} is not a whole number in [{least}, {most}]")
+    need(
+        type(value) is int and least <= value <= most, f"{value!r:.80} is not a whole number in [{least}, {most}]"
+    )
     return int(value)
 
 
@@ -107,8 +124,13 @@ def unbroken(pairs: list[tuple[str, Any]]) -> Node:
 
 def all_read(part: Any, way: str) -> None:
     """Refuse non-null keys that no rule has read, which a reader might take for a part of the claim."""
-    for key, one in part.items() if isinstance(part, _Object) else enumerate(part) if isinstance(part, list) else ():
-        need(one is None or not isinstance(part, _Object) or key in part.read, f"{way}: no rule reads the key {key!r}")
+    for key, one in (
+        part.items() if isinstance(part, _Object) else enumerate(part) if isinstance(part, list) else ()
+    ):
+        need(
+            one is None or not isinstance(part, _Object) or key in part.read,
+            f"{way}: no rule reads the key {key!r}",
+        )
         all_read(one, f"{way}.{key}")
 
 
@@ -142,10 +164,14 @@ class _Run:
         self.eta, self.sigma = (_Rows(node[key], self.steps) for key in ("step_size", "noise_std"))
         self.clip = _number(node["clip_norm"])
         self.diameter = arb("inf") if node["diameter"] is None else _number(node["diameter"])
-        need(self.scheme in ("full", "cyclic", "shuffled", "without_replacement", "poisson"), "scheme is not known")
+        need(
+            self.scheme in ("full", "cyclic", "shuffled", "without_replacement", "poisson"), "scheme is not known"
+        )
         whole_epochs = self.n % self.b == 0 or self.scheme not in ("cyclic", "shuffled")
         need(whole_epochs and (self.b == self.n or self.scheme != "full"), "batches need to divide an epoch")
-        need(node["adjacency"] == ("add_remove" if self.scheme == "poisson" else "replace"), "adjacency is another")
+        need(
+            node["adjacency"] == ("add_remove" if self.scheme == "poisson" else "replace"), "adjacency is another"
+        )
         self.random = self.scheme in ("without_replacement", "poisson")
         self.epoch, self.rate = self.n // self.b, arb(self.b) / self.n
         self.constant = len(self.eta.values) == len(self.sigma.values) == 1
@@ -181,9 +207,14 @@ class _Loss:
         self.parts = [_at(f"parts.{i}", _Loss, one) for i, one in enumerate(parts)]
         self.table = [(_number(row["distance"]), _number(row["value"])) for row in node.get("table", [])]
         need(all(x < y and v <= w for (x, v), (y, w) in pairwise(self.table)), "the table needs to rise")
-        self.each: list[_Loss] = [one for part in self.parts for one in part.each] if self.name == "minimum" else [self]
+        self.each: list[_Loss] = (
+            [one for part in self.parts for one in part.each] if self.name == "minimum" else [self]
+        )
         self.contracts = self.name in ("convex", "strongly_convex")
-        need(bool(self.lam > 0) and bool(self.lam <= 1) and bool(self.m <= self.L), "a constant is out of its range")
+        need(
+            bool(self.lam > 0) and bool(self.lam <= 1) and bool(self.m <= self.L),
+            "a constant is out of its range",
+        )
 
     def __str__(self) -> str:
         inside = [f"{letter} = {_shown(one)}" for letter, one in self.constants.items()] + [*map(str, self.parts)]
@@ -238,7 +269,9 @@ class Updates:
         """(c, s) with e_t(z) <= c z + s for every z."""
         weight, low, high = self._steps(t, self.met(t))
         slopes = [(1 - low * one.m).max(high * one.L - 1) for one in self.loss.each if one.contracts]
-        slopes += [1 + weight * one.linear for one in self.loss.each if not one.contracts and one.linear is not None]
+        slopes += [
+            1 + weight * one.linear for one in self.loss.each if not one.contracts and one.linear is not None
+        ]
         need(bool(slopes), "the class has no affine expansion")
         return min(slopes, key=float), self.run.moved(t) if self.met(t) else arb(0)
 
@@ -247,7 +280,8 @@ class Updates:
         eta, b = self.run.eta[t], self.run.b
         if self.sizes is None:
             return (eta * (b - 1) / b if met else eta), eta, eta
-        low, high = (eta * k / b for k in self.sizes)  # a sum of k gradients over b: h = eta k / b along their mean
+        # A sum of k gradients over b: h = eta k / b along their mean.
+        low, high = (eta * k / b for k in self.sizes)
         return high, low, high
 
     def _expanded(self, t: int, z: arb, met: bool) -> arb:
@@ -345,9 +379,13 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
         count = 1 if run.constant and len(node["of"]) == 1 else min(run.epoch, run.steps)
         need(run.scheme == "cyclic" and len(node["of"]) == count, "a position is missing")
         places = [last] if count == 1 else range(count)
-        each = [_at(f"of.{p}", _cost, one, Updates(run, loss, p)) for p, one in zip(places, node["of"], strict=True)]
+        each = [
+            _at(f"of.{p}", _cost, one, Updates(run, loss, p)) for p, one in zip(places, node["of"], strict=True)
+        ]
         return reduce(arb.max, each), never
-    if rule == "late order":  # docs/proofs/shuffled.md: affine steps with c <= 1 cost most if participations are late
+    if (
+        rule == "late order"
+    ):  # docs/proofs/shuffled.md: affine steps with c <= 1 cost most if participations are late
         need(run.scheme == "shuffled" and run.constant, "orders cost more than the late one")
         if node["of"]["rule"] != "composition":  # which costs the same in every order
             contract = all(Updates(run, loss, meets).line(0)[0] <= 1 for meets in ("every", "none"))
@@ -449,13 +487,17 @@ def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb,
     need(length <= 20 * LONGEST, "there are too many blocks")
     need(affine and rest == 0 and run.scheme == "poisson", "blocks need Poisson batches, and to fit")
     C = (1 - h * part.m * least / w) ** w
-    need(bool(h * most * (part.L + part.m) <= 2) and bool(C < 1), "nothing contracts, or a batch may be too large")
+    need(
+        bool(h * most * (part.L + part.m) <= 2) and bool(C < 1), "nothing contracts, or a batch may be too large"
+    )
     z = w * run.moved(0) / (1 - C) if before else run.diameter
     known = -(-tau // w)  # all of them, the first one possibly cut
     if 0 < before < known:
         z += C**before * run.diameter
     need(bool(z.is_finite()), "nothing bounds the runs here")
-    each = w * _tail(run.n - 1, run.rate, most + 1) + _tail(w * (run.n - 1), 1 - run.rate, w * (run.n - 1) - least + 1)
+    each = w * _tail(run.n - 1, run.rate, most + 1) + _tail(
+        w * (run.n - 1), 1 - run.rate, w * (run.n - 1) - least + 1
+    )
     return w, C, z, stated(node, "chance", (min(before, known) + length) * each)
 
 
@@ -647,7 +689,10 @@ def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
         if run.epoch == 1 and run.steps % total:
             rest = run.part(0, run.steps % total, arb(0))
             mu = _at("rest", _cost, node["rest"], Updates(rest, loss, "every")).sqrt().upper()
-            need(all(theta(mu, h, one) <= Y for one, Y in zip(k, last.vertices, strict=True)), "rest exceeds the table")
+            need(
+                all(theta(mu, h, one) <= Y for one, Y in zip(k, last.vertices, strict=True)),
+                "rest exceeds the table",
+            )
     need(goes or total <= run.steps, "there are not so many steps")
     before, first = last if goes else None, 0 if goes else run.steps - total
     for i, (stage, length) in enumerate(zip(stages, each, strict=True)):
@@ -667,7 +712,10 @@ def _contracted(
     first, length, left = where
     place, steps = (left - 1) % run.epoch, stage["steps"]
     met, begin = place < length, 0 if run.constant else first
-    need(not met or steps == length == (steps if run.epoch == 1 else place + 1), "a block needs to end with the sample")
+    need(
+        not met or steps == length == (steps if run.epoch == 1 else place + 1),
+        "a block needs to end with the sample",
+    )
     meets = "every" if run.epoch == 1 else place if met else "none"
 
     def price(which: str, apart: arb) -> arb:
@@ -689,7 +737,9 @@ def _contracted(
         if met:
             return before.after(k, ends, near_at, far_at)
         g = (h * k).exp()
-        return reduce(lambda A, _: A * far_at(1 + (g - 1) / A) if A > 0 else A, range(stage["times"]), before.at(g))
+        return reduce(
+            lambda A, _: A * far_at(1 + (g - 1) / A) if A > 0 else A, range(stage["times"]), before.at(g)
+        )
 
     nodes, after = tabled(stage["table"], h)
     kinks = [arb(1), *after.q[len(nodes) :]]
@@ -736,7 +786,10 @@ def from_gdp(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> No
 
 def from_table(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
     """Refuse unless E_g of the table is at most delta at g = e^epsilon."""
-    need(bool(_at("of", _contract, node["of"], run, loss).at(epsilon.exp()) <= delta), "the table exceeds delta there")
+    need(
+        bool(_at("of", _contract, node["of"], run, loss).at(epsilon.exp()) <= delta),
+        "the table exceeds delta there",
+    )
 
 
 def _moments(node: Node, run: _Run, loss: _Loss, alpha: arb) -> arb:

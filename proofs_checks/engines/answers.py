@@ -102,13 +102,17 @@ def terms_of(check: Check, *names: str) -> Iterator[Term]:
     """Terms of the sides, except a whole side that is only compared with zero."""
     sides = {name: sp.sympify(getattr(check, name), strict=True) for name in names}
     for name, whole in sides.items():
-        against_zero = len(sides) == 2 and any(other.is_zero for another, other in sides.items() if another != name)
+        against_zero = len(sides) == 2 and any(
+            other.is_zero for another, other in sides.items() if another != name
+        )
         for place in terms(name, whole, lambda new: new):
             if place.term != 0 and not (against_zero and place.term == whole):
                 yield place
 
 
-def terms(field: str, side: sp.Expr, whole: Callable[[sp.Expr], sp.Expr], *, inside: bool = False) -> Iterator[Term]:
+def terms(
+    field: str, side: sp.Expr, whole: Callable[[sp.Expr], sp.Expr], *, inside: bool = False
+) -> Iterator[Term]:
     """Terms of an expression and of the sums inside its factors, bases, exponents and logarithms."""
     if not inside and not isinstance(side, sp.Add):
         yield Term(field, side, whole)
@@ -130,7 +134,8 @@ def _lost(check: Check, place: Term) -> bool:
     if side == other or side.has(sp.Sum, sp.Integral, sp.Derivative):
         return bool(side == other)
     point = {
-        s: sp.Integer(k) if s.is_integer else sp.Rational(4 * k + 3, 10) for k, s in enumerate(free_symbols(side), 2)
+        s: sp.Integer(k) if s.is_integer else sp.Rational(4 * k + 3, 10)
+        for k, s in enumerate(free_symbols(side), 2)
     }
     off = (other.xreplace(point) - side.xreplace(point)).evalf()
     return bool(off.is_comparable and abs(off) < _TINY)

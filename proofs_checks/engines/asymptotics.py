@@ -113,7 +113,9 @@ def _leaves(on_path: Mapping[sp.Symbol, sp.Expr], conditions: tuple[Boolean, ...
     return next((str(condition) for condition in conditions if not _eventually(condition, on_path)), "")
 
 
-def _course(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> tuple[sp.Expr | None, list[float]]:
+def _course(
+    check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]
+) -> tuple[sp.Expr | None, list[float]]:
     """Limit of left / right on the path, and lower bounds on the ratio at the probes."""
     conditions = (*assumptions, *check.given)
     on_path = _on_reals(check, conditions)
@@ -135,7 +137,9 @@ def _course(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> 
 
 def _constant(check: Asymptotic, assumptions: tuple[Boolean, ...]) -> Outcome:
     if check.constant is None or check.constant.free_symbols or check.constant.is_positive is not True:
-        raise InputError(f"constant needs a positive number, got constant={check.constant}; name one, or give a path.")
+        raise InputError(
+            f"constant needs a positive number, got constant={check.constant}; name one, or give a path."
+        )
     bounded = Inequality(check.left, "<=", check.constant * check.right, check.given, check.name)
     outcome = inequality.decide(bounded, assumptions)
     if outcome.status is Status.HELD:
@@ -151,7 +155,9 @@ def decide(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> O
     limit, values = _course(check, assumptions)
     diverges = limit is sp.oo and values[-1] > 0 and all(a < b for a, b in pairwise(values[1:]))
     if diverges if bounded else limit is not None and limit.is_finite:
-        shown = ", ".join(f"{value:.6g} at {growth} = {probe}" for value, probe in zip(values, PROBES, strict=True))
+        shown = ", ".join(
+            f"{value:.6g} at {growth} = {probe}" for value, probe in zip(values, PROBES, strict=True)
+        )
         at = {str(symbol): str(value) for symbol, value in check.path.items()}
         said = (str(Relation.UP_TO_CONSTANT), "constant") if bounded else ("grows", "without limit")
         note = f"the limit of left / right is {limit}"

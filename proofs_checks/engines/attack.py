@@ -37,7 +37,9 @@ SEED = 2025
 TRIES = 40
 """Largest number of draws for each setting wanted."""
 
-_SYMBOLS = {getattr(notation, name): name for name in ["T", "n", "eta", "sigma", "K", "D", "L", "lam", "m", "alpha"]}
+_SYMBOLS = {
+    getattr(notation, name): name for name in ["T", "n", "eta", "sigma", "K", "D", "L", "lam", "m", "alpha"]
+}
 """Name of each letter in a setting."""
 
 _OF_EVERY_RUN = frozenset({sp.Le(q, 1)})
@@ -60,7 +62,9 @@ def _target(name: str) -> "AttackedBound":
 def _chosen(check: UpperBound, assumed: Assumed) -> list[ExactRun]:
     unknown = [name for name in check.attacks if name not in ATTACKS]
     if unknown or not check.attacks:
-        raise InputError(f"attacks needs names among {', '.join(ATTACKS)}, got attacks={check.attacks}; choose one.")
+        raise InputError(
+            f"attacks needs names among {', '.join(ATTACKS)}, got attacks={check.attacks}; choose one."
+        )
     chosen = [ATTACKS[name] for name in check.attacks]
     for run in chosen:
         if assumed not in run.meets:
@@ -181,8 +185,12 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
         raise NoPointError(
             f"no setting that meets {', '.join(map(str, assumptions))} lets an attack speak against {check.bound}."
         )
-    power = " and ".join(f"{math.floor(near * 1e4) / 1e4:g} of it {where}" for where, near in sorted(closest.items()))
-    detail = f"not below any attack at {tried} settings, both directions ({compared} comparisons); they reach {power}"
+    power = " and ".join(
+        f"{math.floor(near * 1e4) / 1e4:g} of it {where}" for where, near in sorted(closest.items())
+    )
+    detail = (
+        f"not below any attack at {tried} settings, both directions ({compared} comparisons); they reach {power}"
+    )
     scope = f"{tried} settings of {', '.join(check.attacks)}"
     return held(check, Grade.NOT_REFUTED, detail, scope)
 
@@ -193,7 +201,9 @@ def attack_at(check: UpperBound, setting: Setting) -> Outcome | None:
     value = _bound(target, altered_setting(check.altered, target.assumed)(setting))
     for run in _chosen(check, target.assumed):
         lower = run.lower(setting, target.assumed)
-        found = _refutation(check, setting, value, run, lower) if value is not None and lower is not None else None
+        found = (
+            _refutation(check, setting, value, run, lower) if value is not None and lower is not None else None
+        )
         if found is not None:
             return found
     return None

@@ -162,7 +162,9 @@ def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
             gaps = (condition.gts - condition.lts,)
         strict = not isinstance(condition, sp.Ge | sp.Le)
         known = tuple(p for p in (premise.xreplace(point) for premise in premises) if p.free_symbols <= set(real))
-        prove = partial(prove_on_box, symbols=real, box=edges, conditions=known, strict=strict, budget=_MOST_BALLS)
+        prove = partial(
+            prove_on_box, symbols=real, box=edges, conditions=known, strict=strict, budget=_MOST_BALLS
+        )
         try:
             return any(prove(value_at(gap, point)).held for gap in gaps)
         except UnsupportedError:

@@ -44,25 +44,32 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
             losses.expansion(run, 0, differs=True)
         except InputError:  # a step size that is not allowed
             continue
-        found = bound_by_shifts(scheduled_run(seen, check.scheme), assumption_at(seen, assumed), **{kind: seen[letter]})
+        found = bound_by_shifts(
+            scheduled_run(seen, check.scheme), assumption_at(seen, assumed), **{kind: seen[letter]}
+        )
         asked += 1
         try:
             certificate = json.loads(json.dumps(found.certificate()))
         except InputError:  # its route has no certificate
             continue
         made += 1
-        certificate["claim"]["at"] = dyadic(setting[letter])  # of this run, even if `bound` was given an altered one
+        # Of this run, even if `bound` was given an altered one.
+        certificate["claim"]["at"] = dyadic(setting[letter])
         certificate |= {"run": write_run(run), "class": write_loss(losses)}
         claimed, why = from_dyadic(certificate["claim"]["value"]), _refused(dict(seal_nodes(certificate)))
         if claimed > found.epsilon * (1 + _ROUNDING):
             why = why or f"the certificate claims {claimed!r}"
         if why and unspoken:
-            return undecided(check, f"fails at a setting, but {', '.join(map(str, unspoken))} could not be tested")
+            return undecided(
+                check, f"fails at a setting, but {', '.join(map(str, unspoken))} could not be tested"
+            )
         if why:
             at = {key: repr(number) for key, number in setting.items()}
             return refuted(check, Counterexample(at, "what follows", "<=", repr(found.epsilon), why))
     if not made:
-        raise NoPointError(f"no setting leads to a certificate of {check.scheme} batches and {check.losses} losses.")
+        raise NoPointError(
+            f"no setting leads to a certificate of {check.scheme} batches and {check.losses} losses."
+        )
     detail = f"{made} certificates are accepted; {asked - made} bounds have none"
     return held(check, Grade.NOT_REFUTED, detail, f"{made} certificates")
 

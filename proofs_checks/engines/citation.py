@@ -73,7 +73,9 @@ def _of_laws(said: Iterable[Basic]) -> Iterator[Boolean]:
             if not letter.is_Symbol:
                 raise InputError(f"A letter is needed for what is random, got {letter}; write a letter.")
             if known.setdefault(letter, law) != law:
-                raise InputError(f"A random letter needs one law, got {letter} with two; give one another letter.")
+                raise InputError(
+                    f"A random letter needs one law, got {letter} with two; give one another letter."
+                )
             yield from (Ge(count, 0), Ge(number, 0), *((Le(number, 1),) if isinstance(law, Binomial) else ()))
 
 
@@ -90,7 +92,9 @@ def _random_letters(said: Collection[Basic], conclusion: Relational) -> set[Symb
     )
     tied = set[Symbol]().union(*(one.free_symbols for one in ties)) - numbers
     for one in ties:
-        own = (one.free_symbols & tied).difference(declared, *(other.free_symbols for other in ties if other != one))
+        own = (one.free_symbols & tied).difference(
+            declared, *(other.free_symbols for other in ties if other != one)
+        )
         if not any(isinstance(one, Relational) and (one.lhs - one.rhs).diff(letter).is_nonzero for letter in own):
             raise UnprovedError(f"{one} is not known to hold at every outcome of the law that is supposed")
     return declared | tied
@@ -100,7 +104,9 @@ def _of_numbers_alone(cited: Cited, random: set[Symbol]) -> None:
     """Raise UnprovedError unless a cited result is used at numbers, with no random letters except its own."""
     own = _declared(cited.given)
     laws = [one for one in cited.given if isinstance(one, Binomial | Walk)]
-    outside = _outside_events(cited.conclusion).union(*(part.free_symbols for one in laws for part in one.args[1:]))
+    outside = _outside_events(cited.conclusion).union(
+        *(part.free_symbols for one in laws for part in one.args[1:])
+    )
     wrong = (outside & (random | own)) | (cited.conclusion.free_symbols & (random - own))
     if wrong:
         letters = ", ".join(sorted(map(str, wrong)))
@@ -115,7 +121,9 @@ def _outside_events(part: Basic) -> set[Symbol]:
     """Letters that occur outside the events of probabilities."""
     if isinstance(part, Probability):
         return set()
-    return part.free_symbols if not part.has(Probability) else set[Symbol]().union(*map(_outside_events, part.args))
+    return (
+        part.free_symbols if not part.has(Probability) else set[Symbol]().union(*map(_outside_events, part.args))
+    )
 
 
 def _facts(said: Iterable[Basic], numbers: Iterable[Boolean]) -> Iterator[Boolean]:
@@ -230,7 +238,9 @@ def _boole(check: Consequence, numbers: frozenset[Boolean]) -> list[Boolean]:
         return []
     claimed = check.conclusion.atoms(Probability)
     if len(claimed) != 1:
-        raise InputError(f"One probability is needed in the conclusion, got {check.conclusion}; leave out covers.")
+        raise InputError(
+            f"One probability is needed in the conclusion, got {check.conclusion}; leave out covers."
+        )
     (probability,) = claimed
     event = probability.args[0]
     _defined(check.covers, numbers)

@@ -27,7 +27,16 @@ from lastiterate.proofs_checks.engines.side_conditions import prove, replayed
 from lastiterate.proofs_checks.engines.z3_answers import impossible, relations
 from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status, limit_by
-from lastiterate.symbolic.checks import Check, Consequence, Deduced, Derived, NormBound, Printed, RenyiBound, Tracked
+from lastiterate.symbolic.checks import (
+    Check,
+    Consequence,
+    Deduced,
+    Derived,
+    NormBound,
+    Printed,
+    RenyiBound,
+    Tracked,
+)
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
 from lastiterate.symbolic.derivations.deductions import DEDUCTIONS
@@ -209,7 +218,9 @@ def supposed_order(condition: Basic, given: Iterable[Basic]) -> bool:
 def unmeetable(given: frozenset[Basic]) -> str:
     """Reason why relations cannot be met, "" if they can; values of alpha* may be any positive numbers."""
     said = list(relations(given))
-    orders = sorted({one for part in said for one in part.atoms(AppliedUndef) if one.func == largest_order}, key=str)
+    orders = sorted(
+        {one for part in said for one in part.atoms(AppliedUndef) if one.func == largest_order}, key=str
+    )
     letters = {order: Dummy(str(order.func), positive=True) for order in orders}
     named = (one.xreplace(letters) for one in said)
     return impossible(sorted((one for one in named if not one.atoms(AppliedUndef)), key=str))

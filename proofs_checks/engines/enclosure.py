@@ -46,7 +46,9 @@ def _box_of(check: IntervalInequality) -> dict[sp.Symbol, tuple[sp.Rational, sp.
     """Box with rational ends for all free symbols; InputError if ends are unordered or outside declarations."""
     box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]] = {}
     for symbol, ends in check.box.items():
-        low, high = (sp.nsimplify(end) if isinstance(end, float) else sp.sympify(end, strict=True) for end in ends)
+        low, high = (
+            sp.nsimplify(end) if isinstance(end, float) else sp.sympify(end, strict=True) for end in ends
+        )
         if not (low.is_Rational and high.is_Rational) or low > high:
             raise InputError(
                 f"box needs rational ends low <= high, got {symbol}=({low}, {high}); write Rational numbers."
@@ -112,7 +114,9 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
         answer = prove_on_box(right - left, real, edges, cut, strict=strict, budget=most, sides=(left, right))
         looked += answer.boxes
         if answer.witness is not None and outside:
-            return undecided(check, f"fails at a point, but the box says nothing of {', '.join(map(str, outside))}")
+            return undecided(
+                check, f"fails at a point, but the box says nothing of {', '.join(map(str, outside))}"
+            )
         if answer.witness is not None:
             return refuted_at(check, {**fixed, **answer.witness})
         if not answer.held and not _by_z3(check, (*inside, *inside_of(box))):
@@ -197,7 +201,9 @@ def near_misses(
     if isinstance(check, Value):
         printed = Decimal(check.printed)
         unit = Decimal(1).scaleb(int(printed.as_tuple().exponent))
-        return tuple(variant(check, f"printed {one}", printed=str(one)) for one in (printed - unit, printed + unit))
+        return tuple(
+            variant(check, f"printed {one}", printed=str(one)) for one in (printed - unit, printed + unit)
+        )
     return tuple(closest(check, assumptions)) if check.relation in (Relation.AT_MOST, Relation.BELOW) else ()
 
 
@@ -283,7 +289,9 @@ def _by_slope(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladde
     ):
         return ""
 
-    def shown(left: sp.Expr, right: sp.Expr, sign: Sign, given: tuple[Boolean, ...], box: dict[sp.Symbol, Any]) -> bool:
+    def shown(
+        left: sp.Expr, right: sp.Expr, sign: Sign, given: tuple[Boolean, ...], box: dict[sp.Symbol, Any]
+    ) -> bool:
         part = replace(check, left=left, right=right, box=box, sign=sign, mutants=())
         try:
             return _on_range(part, given, ladder - 1).status is Status.HELD
@@ -294,12 +302,20 @@ def _by_slope(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladde
         rest = {s: ends for s, ends in check.box.items() if s != symbol}
         elsewhere = tuple(one for one in assumptions if symbol not in one.free_symbols)
         ends = {direction: end for direction, end in ((1, low), (-1, high)) if end not in (sp.oo, -sp.oo)}
-        holes = symbol.is_algebraic or symbol.is_noninteger or any(isinstance(c, sp.Ne) for c in conditions_of(symbol))
+        holes = (
+            symbol.is_algebraic
+            or symbol.is_noninteger
+            or any(isinstance(c, sp.Ne) for c in conditions_of(symbol))
+        )
         if low == high or (holes and len(ends) == 2):  # the new letter of an infinite range is any real number
             continue
         for direction, end in ends.items():
             slope = sp.factor_terms(sp.diff(gap, symbol) * direction)
-            left, right = (side.xreplace({symbol: sp.sympify(end, strict=True)}) for side in (check.left, check.right))
-            if shown(sp.S.Zero, slope, "<=", (), dict(check.box)) and shown(left, right, check.sign, elsewhere, rest):
+            left, right = (
+                side.xreplace({symbol: sp.sympify(end, strict=True)}) for side in (check.left, check.right)
+            )
+            if shown(sp.S.Zero, slope, "<=", (), dict(check.box)) and shown(
+                left, right, check.sign, elsewhere, rest
+            ):
                 return f"the slope keeps its sign from {symbol} = {end} on"
     return ""

@@ -114,7 +114,9 @@ def _not_random(check: Expected, premises: tuple[Boolean, ...]) -> None:
 def _has_room(found: Counterexample, means: list[ExactMean], letters: list[Vector]) -> bool:
     """Tell whether matrices have room for vectors with any inner products, as far as their sizes are known."""
     sizes = [size for mean in means if isinstance(mean, GaussianMean) for size in mean.rooms()]
-    at = {one: Rational(found.at[str(one)]) for size in sizes for one in size.free_symbols if str(one) in found.at}
+    at = {
+        one: Rational(found.at[str(one)]) for size in sizes for one in size.free_symbols if str(one) in found.at
+    }
     numbers = [number for size in sizes if (number := size.xreplace(at)).is_number]
     return len(letters) < 2 or all(number >= len(letters) for number in numbers)
 

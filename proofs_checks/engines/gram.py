@@ -13,7 +13,14 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
-from lastiterate.proofs_checks.engines.answers import changed, first_middle_last, held, refuted, terms_of, undecided
+from lastiterate.proofs_checks.engines.answers import (
+    changed,
+    first_middle_last,
+    held,
+    refuted,
+    terms_of,
+    undecided,
+)
 from lastiterate.proofs_checks.engines.gram_forms import Form, GramCase, gram_cases, rename, seen_letters, slack
 from lastiterate.proofs_checks.engines.gram_search import (
     Matrix,
@@ -40,7 +47,9 @@ def require(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> None:
     for family in {one.family for one in check.samples}:
         for number in _not_negative(family):
             if not (number.is_nonnegative or entails(known, sp.Ge(number, 0, evaluate=False))):
-                raise InputError(f"A family needs constants that suit each other, got {family}; show 0 <= {number}.")
+                raise InputError(
+                    f"A family needs constants that suit each other, got {family}; show 0 <= {number}."
+                )
 
 
 def _known(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> tuple[Boolean, ...]:
@@ -59,23 +68,31 @@ def _letters(check: VectorInequality) -> None:
         if any(families.setdefault(name, family) != family for name in (family.name, family.image_name)):
             raise InputError(f"A name needs one family, got {family.name} for two; put them into one.")
         if points.setdefault((family.name, one.name), one) != one:
-            raise InputError(f"Samples need names of their own, got name={one.name!r} for two; give each its own.")
+            raise InputError(
+                f"Samples need names of their own, got name={one.name!r} for two; give each its own."
+            )
         letters = (letter for letter in (one.image, one.value) if letter.is_Symbol and letter != one.point)
         meaning = family.name, sp.expand(one.point)
         if any(meanings.setdefault(letter, meaning) != meaning for letter in letters):
-            raise InputError(f"A letter needs one meaning, got those at {one.point} at another point, too; use at.")
+            raise InputError(
+                f"A letter needs one meaning, got those at {one.point} at another point, too; use at."
+            )
     made = {letter: one.point.free_symbols for one in check.samples for letter in one.shown}
     while known := [letter for letter, parts in made.items() if not parts & made.keys()]:
         made = {letter: parts for letter, parts in made.items() if letter not in known}
     if made:
         circle = ", ".join(sorted(map(str, made)))
-        raise InputError(f"A point needs to be known before what is there, got {circle} in a circle; name the point.")
+        raise InputError(
+            f"A point needs to be known before what is there, got {circle} in a circle; name the point."
+        )
     calls = tuple(f"{name}(" for name in families)
     parts = [check.left, check.right, *check.given, *(one.point for one in check.samples)]
     used = set[sp.Symbol]().union(*(one.atoms(Vector, FunctionValue) for one in parts))
     for letter in sorted(used - meanings.keys(), key=str):
         if isinstance(letter, FunctionValue) or letter.name.startswith(calls):
-            raise InputError(f"What is said of a member needs a sample, got {letter}; add the sample at its point.")
+            raise InputError(
+                f"What is said of a member needs a sample, got {letter}; add the sample at its point."
+            )
 
 
 def _not_negative(family: Family) -> Iterator[sp.Expr]:
@@ -98,7 +115,9 @@ def _not_negative(family: Family) -> Iterator[sp.Expr]:
 
 def _numbers(check: VectorInequality) -> Iterator[sp.Expr]:
     """Expressions of a claim with letters for lengths and inner products, and the arguments of these."""
-    constants = (part for one in check.samples for part in vars(one.family).values() if isinstance(part, sp.Basic))
+    constants = (
+        part for one in check.samples for part in vars(one.family).values() if isinstance(part, sp.Basic)
+    )
     samples = (part for one in check.samples for part in (one.point, one.image, one.value))
     for part in (check.left, check.right, *samples, *(one for one in constants if one != sp.oo)):
         products = part.atoms(Norm, Inner)
@@ -236,7 +255,10 @@ def _value(problem: GramCase, found: Matrix, columns: Mapping[Vector, sp.Matrix]
 
     def product(one: sp.Expr, other: sp.Expr) -> sp.Expr:
         first, second = (
-            sum((number.xreplace(found.point) * columns[letter] for letter, number in coefficients(part).items()), zero)
+            sum(
+                (number.xreplace(found.point) * columns[letter] for letter, number in coefficients(part).items()),
+                zero,
+            )
             for part in (one, other)
         )
         return first.dot(second)
@@ -254,6 +276,8 @@ def near_misses(check: VectorInequality, assumptions: tuple[Boolean, ...], room:
         number = place.term.replace(Norm, lambda _: sp.S.One)
         known = place.term.has(Norm) and entails((*assumptions, *check.given), sp.Ge(number, 0, evaluate=False))
         if check.relation is Relation.EQUAL or known:
-            factor = sp.Rational(101, 100) / (1 - room) if place.field == "left" else sp.Rational(99, 100) * (1 - room)
+            factor = (
+                sp.Rational(101, 100) / (1 - room) if place.field == "left" else sp.Rational(99, 100) * (1 - room)
+            )
             found.append(changed(check, place, factor))
     return first_middle_last(found)

@@ -106,7 +106,9 @@ def _meet(gap: sp.Expr) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
     """All solutions of gap = 0, each as a letter and its value."""
     for factor, _ in sp.factor_list(sp.numer(sp.together(gap)))[1]:
         if not factor.is_nonzero:
-            letter = next((one for one in sorted(factor.free_symbols, key=str) if sp.degree(factor, one) == 1), None)
+            letter = next(
+                (one for one in sorted(factor.free_symbols, key=str) if sp.degree(factor, one) == 1), None
+            )
             if letter is None or sp.LC(factor, letter).free_symbols:
                 raise UnsupportedError(f"the gram engine cannot say where {factor} is 0")
             yield letter, sp.solve(factor, letter)[0]
@@ -116,7 +118,11 @@ def _affine(check: VectorInequality) -> VectorInequality:
     """Eliminate samples determined by another (same point, or one curvature) and clipping of short gradients."""
     short = {one.image: one.family.steep for one in check.samples if isinstance(one.family, Functions)}
     for one in check.samples:
-        if isinstance(one.family, Clipping) and short.get(one.point) == one.family.radius and one.image != one.point:
+        if (
+            isinstance(one.family, Clipping)
+            and short.get(one.point) == one.family.radius
+            and one.image != one.point
+        ):
             return _affine(rename(check, {one.image: one.point}))
     ordered = sorted(check.samples, key=lambda one: one.image.is_Symbol)  # samples with known gradients first
     for first, other in combinations(ordered, 2):
@@ -142,7 +148,9 @@ def _implied(first: Sample, other: Sample) -> dict[sp.Expr, sp.Expr]:
 
 def rename(check: VectorInequality, names: Mapping[sp.Expr, sp.Expr]) -> VectorInequality:
     """Substitute expressions in a check, including its families and samples."""
-    return replace(check, **{one.name: declared.renamed(getattr(check, one.name), names) for one in fields(check)})
+    return replace(
+        check, **{one.name: declared.renamed(getattr(check, one.name), names) for one in fields(check)}
+    )
 
 
 def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> GramCase:
@@ -160,7 +168,9 @@ def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> GramCase
     values = tuple(sorted(set[Any]().union(*(one.atoms(FunctionValue) for one in everything)), key=str))
     forms = [_form(one, letters, values) for one in everything]
     kept = seen_letters([one.matrix for one in forms])
-    multipliers = {name: sp.sympify(one, strict=True) for name, one in check.multipliers.items() if name in hypotheses}
+    multipliers = {
+        name: sp.sympify(one, strict=True) for name, one in check.multipliers.items() if name in hypotheses
+    }
     reduced = [Form(one.matrix.extract(kept, kept), one.values, one.constant) for one in forms]
     return GramCase(
         premises=tuple(one for one in allowed if one != sp.true),
@@ -176,7 +186,9 @@ def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> GramCase
     )
 
 
-def _premise(premise: Boolean, name: str, known: tuple[Boolean, ...]) -> Iterator[tuple[str, sp.Expr, list[sp.Expr]]]:
+def _premise(
+    premise: Boolean, name: str, known: tuple[Boolean, ...]
+) -> Iterator[tuple[str, sp.Expr, list[sp.Expr]]]:
     """Named expressions <= 0 that a premise states, each with numbers that must be nonnegative."""
     if isinstance(premise, sp.Eq) and not _lengths(premise):
         yield name, premise.lhs - premise.rhs, []
@@ -229,7 +241,9 @@ def _expanded(expression: sp.Expr) -> sp.Expr:
 
 @lru_cache(maxsize=4096)
 def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[FunctionValue, ...]) -> Form:
-    products = {(u, v): Norm(u) ** 2 if u == v else Inner(u, v) for u, v in combinations_with_replacement(letters, 2)}
+    products = {
+        (u, v): Norm(u) ** 2 if u == v else Inner(u, v) for u, v in combinations_with_replacement(letters, 2)
+    }
     names: dict[sp.Expr, sp.Symbol] = {product: sp.Dummy(real=True) for product in products.values()}
     found = linear_coefficients(expression.xreplace(names), [*names.values(), *values])
     if found is None or any(one.atoms(Vector, FunctionValue, Norm, Inner) for one in found):

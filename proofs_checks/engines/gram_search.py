@@ -80,7 +80,11 @@ class _Free:
     def equations(self) -> list[sp.Expr]:
         """Expressions that are linear in t and may vanish at a solution."""
         rows = range(self.matrix.rows)
-        found = [*self.multipliers, self.constant, *(one - other for one, other in combinations(self.multipliers, 2))]
+        found = [
+            *self.multipliers,
+            self.constant,
+            *(one - other for one, other in combinations(self.multipliers, 2)),
+        ]
         found += (self.matrix[i, k] for i in rows for k in rows if i <= k)
         for i, k in combinations(rows, 2):
             minor = self.matrix[i, i] * self.matrix[k, k] - self.matrix[i, k] ** 2
@@ -127,7 +131,9 @@ def _coefficients(expression: sp.Expr, letters: tuple[sp.Symbol, ...], point: Po
 def _is_good(multipliers: Floats, matrix: Floats) -> bool:
     if min(multipliers, default=0) < -_TOLERANCE:
         return False
-    return not matrix.size or float(np.linalg.eigvalsh(matrix)[0]) >= -_TOLERANCE * (1 + float(np.abs(matrix).max()))
+    return not matrix.size or float(np.linalg.eigvalsh(matrix)[0]) >= -_TOLERANCE * (
+        1 + float(np.abs(matrix).max())
+    )
 
 
 def _serves(free: _Free, values: dict[sp.Symbol, sp.Expr], point: Point) -> bool:
@@ -170,7 +176,11 @@ def _supports(problem: GramCase, points: Sequence[Point]) -> list[tuple[str, ...
 def _numbers(form: Form, point: Point) -> tuple[Floats, Floats, float]:
     here = form.at(point)
     size = here.matrix.rows
-    return np.array(here.matrix, float).reshape(size, size), np.array(here.values, float).ravel(), float(here.constant)
+    return (
+        np.array(here.matrix, float).reshape(size, size),
+        np.array(here.values, float).ravel(),
+        float(here.constant),
+    )
 
 
 def _at_point(problem: GramCase, point: Point, weights: Floats) -> Floats | None:

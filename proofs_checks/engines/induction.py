@@ -39,12 +39,17 @@ def _exist(check: Induction, run: SequenceRun) -> bool:
     values = {value for part in (*laws, *check.first) for value in part.atoms(AppliedUndef)}
     names = sorted({value.func for value in values}, key=str)
     shifts = {value.args[0] - check.index for law in laws for value in law.atoms(AppliedUndef)}
-    if not shifts <= {sp.S.Zero, sp.S.One} or any(getattr(name(0), f"is_{kind}") for name in names for kind in _OTHER):
+    if not shifts <= {sp.S.Zero, sp.S.One} or any(
+        getattr(name(0), f"is_{kind}") for name in names for kind in _OTHER
+    ):
         return False
     after, left = _definitions(laws, check.index)
     state = {name: sp.Dummy(str(name), **{"real": True, **sign_facts(name(0))}) for name in names}
     letters = {
-        name(check.index + k): letter for name, letter in state.items() for k in (0, 1) if not k or name not in after
+        name(check.index + k): letter
+        for name, letter in state.items()
+        for k in (0, 1)
+        if not k or name not in after
     }
     next_ = {name(check.index + 1): value for name, value in after.items()}
     every = [law.xreplace(next_).xreplace(letters) for law in left]
@@ -61,12 +66,16 @@ def _exist(check: Induction, run: SequenceRun) -> bool:
     return False
 
 
-def _definitions(laws: Sequence[Boolean], index: sp.Symbol) -> tuple[dict[UndefinedFunction, sp.Expr], list[Boolean]]:
+def _definitions(
+    laws: Sequence[Boolean], index: sp.Symbol
+) -> tuple[dict[UndefinedFunction, sp.Expr], list[Boolean]]:
     """Next value of each sequence that a law gives, in terms of values at the index, and the remaining laws."""
     after: dict[UndefinedFunction, sp.Expr] = {}
     left = list[Boolean]()
     for law in laws:
-        for one, other in (law.args, law.args[::-1]) if isinstance(law, sp.Eq | sp.Le | sp.Lt | sp.Ge | sp.Gt) else ():
+        for one, other in (
+            (law.args, law.args[::-1]) if isinstance(law, sp.Eq | sp.Le | sp.Lt | sp.Ge | sp.Gt) else ()
+        ):
             given = isinstance(one, AppliedUndef) and one.args[0] == index + 1 and one.func not in after
             value = other.xreplace({name(index + 1): known for name, known in after.items()})
             if given and not any(later.args[0] == index + 1 for later in value.atoms(AppliedUndef)):
@@ -151,7 +160,9 @@ def decide(check: Induction | Recursion, assumptions: tuple[Boolean, ...]) -> Ou
 
 def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[Induction, tuple[Boolean, ...]]:
     begin = check.start
-    if not isinstance(begin, int) or not all(admits_value(check.index, sp.Integer(begin + k)) for k in range(1, 5)):
+    if not isinstance(begin, int) or not all(
+        admits_value(check.index, sp.Integer(begin + k)) for k in range(1, 5)
+    ):
         raise InputError(
             "A recursion needs a whole number to begin at, and an index that may be every whole number past it, got "
             f"start={begin!r} and index={check.index}; declare the index an integer from there on."
@@ -164,8 +175,11 @@ def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[I
     value = sp.Function(_VALUE, real=True)
     parts = check.initial, check.step, check.closed_form, *assumptions
     index = sp.Symbol(check.index.name, integer=True, nonnegative=begin >= 0 or None)
-    index = new_letter(index, *(one.xreplace({check.index: PREVIOUS}) for one in parts))  # a sum may bind its name
-    first, *known = (one.xreplace({check.index: index}) for one in (sp.Eq(value(begin), check.initial), *assumptions))
+    # A sum may bind its name.
+    index = new_letter(index, *(one.xreplace({check.index: PREVIOUS}) for one in parts))
+    first, *known = (
+        one.xreplace({check.index: index}) for one in (sp.Eq(value(begin), check.initial), *assumptions)
+    )
     law = sp.Eq(value(index + 1), check.step.xreplace({PREVIOUS: value(index), check.index: index + 1}))
     closed = sp.Eq(check.closed_form.xreplace({check.index: index}), value(index))
     return Induction(index, closed, (first,), (law,), start=begin, name=check.name), tuple(known)
@@ -180,7 +194,9 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
             f"conclusion needs an equation or an inequality, got the constant {check.conclusion}, which says nothing; "
             "write sides that Sympy leaves as they are."
         )
-    if not check.index.is_integer or not all(admits_value(check.index, sp.Integer(check.start + k)) for k in range(4)):
+    if not check.index.is_integer or not all(
+        admits_value(check.index, sp.Integer(check.start + k)) for k in range(4)
+    ):
         raise InputError(
             f"index needs to be declared so that it may be every whole number from start={check.start} on, "
             f"got index={check.index}; declare it an integer from there on."
@@ -258,7 +274,9 @@ def _step(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
     powers, index = _powers(check), check.index
     given = [*assumptions, sp.Ge(index, check.start, evaluate=False)]
     given += [_lettered(law, index, powers) for law in (*check.laws, *_all(check))]
-    given += [_lettered(law.subs(index, index + 1), index, powers) for law in check.laws if not _steps(law, index)]
+    given += [
+        _lettered(law.subs(index, index + 1), index, powers) for law in check.laws if not _steps(law, index)
+    ]
     _show([_lettered(one.subs(index, index + 1), index, powers) for one in _all(check)], given)
 
 

@@ -30,7 +30,14 @@ from lastiterate.proofs_checks.engines.answers import (
     refuted_at,
     undecided,
 )
-from lastiterate.proofs_checks.engines.z3_answers import ask_z3, consistent, entails, require_possible, solve, usable
+from lastiterate.proofs_checks.engines.z3_answers import (
+    ask_z3,
+    consistent,
+    entails,
+    require_possible,
+    solve,
+    usable,
+)
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import find_points, free_symbols
@@ -48,7 +55,9 @@ _NEGATION = {
 }
 
 
-def _question(check: Inequality, premises: tuple[Boolean, ...], *, whole: bool) -> tuple[z3.CheckSatResult, Point]:
+def _question(
+    check: Inequality, premises: tuple[Boolean, ...], *, whole: bool
+) -> tuple[z3.CheckSatResult, Point]:
     terms = Terms(whole=whole)
     left, right = terms.term(check.left), terms.term(check.right)
     formulas = [terms.condition(premise) for premise in premises]
@@ -73,7 +82,9 @@ def _stands(check: TwoSided, relation: Relation, premises: tuple[Boolean, ...], 
         return None
 
 
-def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool, equal: bool) -> z3.CheckSatResult:
+def _possible(
+    check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool, equal: bool
+) -> z3.CheckSatResult:
     """Tell whether the sides can be equal (or differ) under the premises; unknown without a confirmed answer."""
     terms = Terms(whole=True)
     left, right = terms.term(check.left), terms.term(check.right)
@@ -98,7 +109,9 @@ def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome |
         if not same and _possible(check, there, nonzero=False, equal=False) != z3.unsat:
             return undecided(check, "at most, but the sides were not shown to be equal where the check says")
         if _possible(check, there, nonzero=False, equal=True) != z3.sat:
-            return undecided(check, "at most, but no admissible point was found where the check says they are equal")
+            return undecided(
+                check, "at most, but no admissible point was found where the check says they are equal"
+            )
         return None
     if _possible(check, premises, nonzero=True, equal=True) == z3.sat:
         return None
@@ -151,7 +164,11 @@ def near_misses(check: Inequality, assumptions: tuple[Boolean, ...], room: sp.Ex
     """Right side reduced by more than the room, or terms 3 % off if there is no room."""
     if check.relation is Relation.TIGHT:
         return first_middle_last(list(_attained(check, assumptions)))
-    return equation(check, "left", "right") if check.relation is Relation.EQUAL else tuple(closest(check, assumptions))
+    return (
+        equation(check, "left", "right")
+        if check.relation is Relation.EQUAL
+        else tuple(closest(check, assumptions))
+    )
 
 
 def _attained(check: Inequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:

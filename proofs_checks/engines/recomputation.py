@@ -32,7 +32,10 @@ def decide(check: Recomputed, assumptions: tuple[Boolean, ...]) -> Outcome:  # n
     factor = 1 + float(check.off)
     for one in found:
         if not one.low <= one.value * factor <= one.high:
-            ends, by = f"[{one.low!r}, {one.high!r}]", "what was recorded" if one.recorded else "another computation"
+            ends, by = (
+                f"[{one.low!r}, {one.high!r}]",
+                "what was recorded" if one.recorded else "another computation",
+            )
             return refuted(check, Counterexample({"of": one.what}, repr(one.value * factor), "in", ends, by))
     recorded = sum(one.recorded for one in found)
     beside = f", {recorded} of them on one side or both with what was recorded" if recorded else ""

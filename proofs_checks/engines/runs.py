@@ -58,7 +58,9 @@ def sequence_runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterato
     powers = set[sp.Pow]().union(*(part.atoms(sp.Pow) for part in parts))
     root = lcm(*(power.exp.q for power in powers if power.exp.is_Rational))
     of_letters = [law for law in check.laws if not law.atoms(AppliedUndef)]
-    of_letters = list(dict.fromkeys(law.subs(check.index, check.start + i) for law in of_letters for i in (0, *FAR)))
+    of_letters = list(
+        dict.fromkeys(law.subs(check.index, check.start + i) for law in of_letters for i in (0, *FAR))
+    )
     sides = cache(lambda i: tuple(_at_index(side, check.index, i) for side in check.conclusion.args))
     every = cache(lambda i: tuple(_at_index(law, check.index, i) for law in check.laws))
     known = False
@@ -157,7 +159,9 @@ class _Course:
                     if other not in added:
                         _by_rule(other, rules, added)
             whole = [_put(rule, added) for rule in rules]
-            new = {one: number for one, number in added.items() if one not in self.values and one not in self.point}
+            new = {
+                one: number for one, number in added.items() if one not in self.values and one not in self.point
+            }
             left = [rule for rule in whole if rule.atoms(AppliedUndef)]
             holds = all(number.is_Rational and _declared(value, number) for value, number in new.items())
             holds = holds and all(map(_may_hold, whole))

@@ -53,7 +53,9 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     if not isinstance(condition, Relational) or isinstance(condition, Ne):
         raise UnprovedError(f"No engine proves {condition}.")
     if _is_bound(condition):
-        raise UnprovedError(f"No engine proves {condition}, with a function under a sum, an integral or a derivative.")
+        raise UnprovedError(
+            f"No engine proves {condition}, with a function under a sum, an integral or a derivative."
+        )
     given = frozenset(one for one in given if not _is_bound(one))
     values = lettered(condition, *given)
     condition = condition.func(*(side.xreplace(values) for side in condition.args), evaluate=False)

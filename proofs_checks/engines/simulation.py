@@ -65,7 +65,9 @@ def interval(
     if isinstance(known, Moment):
         low, high = _median_of_means(draws, known.second(parameters))
         return low - SLACK * abs(low), high + SLACK * abs(high)
-    least, most = (0.0, 1.0) if isinstance(known, EventIndicator) else (known.low(parameters), known.high(parameters))
+    least, most = (
+        (0.0, 1.0) if isinstance(known, EventIndicator) else (known.low(parameters), known.high(parameters))
+    )
     if draws.min() < least - SLACK * abs(least) or draws.max() > most + SLACK * abs(most):
         raise InputError(
             f"draws need to lie in [{least}, {most}], got draws from {draws.min()} to {draws.max()}; "
@@ -83,7 +85,9 @@ def interval(
 def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide a `Simulated` check, with grade SIMULATED at best; a refutation has the same confidence."""
     if check.relation not in (Relation.EQUAL, Relation.AT_MOST):
-        raise InputError(f"relation needs to be == or <= for a simulation, got relation={check.relation}; use those.")
+        raise InputError(
+            f"relation needs to be == or <= for a simulation, got relation={check.relation}; use those."
+        )
     experiment = EXPERIMENTS.get(check.quantity)
     if experiment is None:
         raise InputError(f"quantity needs to be one of {', '.join(EXPERIMENTS)}, got quantity={check.quantity}.")
@@ -119,7 +123,9 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     words = f"mean in [{low:.6g}, {high:.6g}] at confidence 1 - {FAILURE:g}, {draws.size} copies, seed {seed}"
     equal = check.relation is Relation.EQUAL
     if low > value or (equal and high < value):
-        found = Counterexample(point_text(point), f"[{low:.9g}, {high:.9g}]", check.relation, f"{value:.9g}", words)
+        found = Counterexample(
+            point_text(point), f"[{low:.9g}, {high:.9g}]", check.relation, f"{value:.9g}", words
+        )
         return refuted(check, found)
     if high > value + tolerance or (equal and low < value - tolerance):
         return undecided(check, words)

@@ -52,7 +52,9 @@ def _symbol(symbol: sp.Symbol, table: Table) -> sp.Expr:
     if unit is None:
         raise InputError(f"units needs a unit for every symbol, got none for symbol={symbol}; add it.")
     if not isinstance(unit, sp.Expr) or not unit.as_powers_dict().keys() <= _BASES:
-        raise InputError(f"units needs products of powers of LENGTH and GRADIENT, got {symbol}={unit}; write it so.")
+        raise InputError(
+            f"units needs products of powers of LENGTH and GRADIENT, got {symbol}={unit}; write it so."
+        )
     return unit
 
 

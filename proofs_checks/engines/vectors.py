@@ -29,7 +29,9 @@ def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
     said: tuple[Basic, ...] = (*assumptions, *check.given, check.bound)
     letters = sorted(check.vector.atoms(Vector).union(*(one.atoms(Vector) for one in said)), key=str)
     if len(letters) > MOST:
-        raise UnsupportedError(f"the vectors engine decides lengths of sums of {MOST} vectors, got {len(letters)}")
+        raise UnsupportedError(
+            f"the vectors engine decides lengths of sums of {MOST} vectors, got {len(letters)}"
+        )
     given = [*check.given, *gram(letters)]
     try:
         square = inner(check.vector, check.vector)
@@ -62,7 +64,10 @@ def products_as_letters(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
     found = sorted(set[Expr]().union(*(one.atoms(Norm, Inner) for one in said)), key=str)
     for one in found:
         letters = [argument for argument in one.args if isinstance(argument, Vector)]
-        if len(letters) < len(one.args) or one not in {Norm(letters[0]), *inner(letters[0], letters[-1]).atoms(Inner)}:
+        if len(letters) < len(one.args) or one not in {
+            Norm(letters[0]),
+            *inner(letters[0], letters[-1]).atoms(Inner),
+        }:
             raise UnsupportedError(f"lengths of letters and inner products made by `inner` are needed, got {one}")
     if len(set(map(str, found))) < len(found):
         raise UnsupportedError(f"one name for two vectors, got {found}")

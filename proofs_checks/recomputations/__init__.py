@@ -11,7 +11,9 @@ def recomputations() -> Mapping[str, Callable[[], Iterable[Number]]]:
     """Functions ``recompute_*`` of the modules of this folder, by name without the prefix."""
     from lastiterate.proofs_checks.recomputations import accounting, audits, descriptions, losses, networks, runs
 
-    every = [entry for one in (accounting, audits, descriptions, losses, networks, runs) for entry in vars(one).items()]
+    every = [
+        entry for one in (accounting, audits, descriptions, losses, networks, runs) for entry in vars(one).items()
+    ]
     return {name.removeprefix(_PREFIX): make for name, make in every if name.startswith(_PREFIX)}
 
 

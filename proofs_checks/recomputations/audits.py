@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.lower.audit import all_scores, audit, epsilon_limits
 from lastiterate.numeric.lower.one_run import one_run
-from lastiterate.proofs_checks.recomputations.profiles import binomial, gaussian_delta, gaussian_epsilon, solve_between
+from lastiterate.proofs_checks.recomputations.profiles import (
+    binomial,
+    gaussian_delta,
+    gaussian_epsilon,
+    solve_between,
+)
 from lastiterate.proofs_checks.recomputations.record import Number, equals
 
 _DELTA, _LEVEL = 1e-3, 0.9
@@ -113,7 +118,9 @@ def _guessed(name: str, scores: Array, coins: NDArray[np.bool_]) -> Iterator[Num
     epsilons, mus = [0.0], [0.0]
     for guess in guesses:
         if least_delta(0.0, *guess) > _DELTA:
-            epsilons.append(solve_between(lambda epsilon, *of: _DELTA - least_delta(epsilon, *of), 0.0, 30.0, *guess))
+            epsilons.append(
+                solve_between(lambda epsilon, *of: _DELTA - least_delta(epsilon, *of), 0.0, 30.0, *guess)
+            )
         if sum(tail(0.0, *guess)) < doubt:
             pure = solve_between(lambda epsilon, *of: sum(tail(epsilon, *of)) - doubt, 0.0, 40.0, *guess)
             for epsilon in np.linspace(0.0, pure, 17)[:-1]:

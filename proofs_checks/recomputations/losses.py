@@ -32,8 +32,16 @@ _MODULI: tuple[tuple[str, loss.Assumption, Modulus], ...] = (
     ("sum", loss.Sum(loss.Smooth(0.3), loss.Holder(0.4, 0.5)), lambda z: 0.3 * z + 0.4 * sqrt(z)),
     ("a minimum", loss.Minimum(loss.Smooth(2.0), loss.Holder(0.9, 0.5)), lambda z: min(2.0 * z, 0.9 * sqrt(z))),
     ("blocks", loss.Blocks(loss.Smooth(0.3), loss.Smooth(0.4)), lambda z: 0.5 * z),
-    ("blocks and a table", loss.Blocks(loss.Smooth(0.3), _TABULATED), lambda z: 0.3 * z + _table(z)),  # two groups
-    ("blocks in two groups", loss.Blocks(loss.Holder(1.0, 0.1), loss.Holder(1.0, 0.9)), lambda z: z**0.1 + z**0.9),
+    (
+        "blocks and a table",
+        loss.Blocks(loss.Smooth(0.3), _TABULATED),
+        lambda z: 0.3 * z + _table(z),
+    ),  # two groups
+    (
+        "blocks in two groups",
+        loss.Blocks(loss.Holder(1.0, 0.1), loss.Holder(1.0, 0.9)),
+        lambda z: z**0.1 + z**0.9,
+    ),
 )
 
 

@@ -60,7 +60,9 @@ def _number(
     found = bound(run, losses, **target)
     least = lower_bound(run, losses, **target).value if exact else -inf
     share = TABLE if found.route == "contraction" else CLOSE
-    return as_recorded(f"{name}, {', '.join(f'{k} {v:g}' for k, v in target.items())}", found.epsilon, share, least)
+    return as_recorded(
+        f"{name}, {', '.join(f'{k} {v:g}' for k, v in target.items())}", found.epsilon, share, least
+    )
 
 
 def recompute_contraction() -> Iterator[Number]:
@@ -74,7 +76,12 @@ def recompute_contraction() -> Iterator[Number]:
         ("cyclic in parts of epochs", _run(9, 0.1, 0.1, diameter=0.25), _CONVEX, _RENYI),
         ("scheduled, cyclic", _run(6, _FALLING[:6], 0.26, 6, diameter=1.2), loss.Clipped(), _DP),
         ("shuffled", _run(8, 0.1, 0.3, 6, sampling="shuffled", diameter=0.6), _CONVEX, _DP),
-        ("scheduled, shuffled", _run(5, _FALLING[:5], 0.4, 6, sampling="shuffled", diameter=1.0), _CONVEX, _RENYI),
+        (
+            "scheduled, shuffled",
+            _run(5, _FALLING[:5], 0.4, 6, sampling="shuffled", diameter=1.0),
+            _CONVEX,
+            _RENYI,
+        ),
         ("without replacement", _run(8, 0.1, 0.1, sampling="without_replacement", diameter=0.2), _CONVEX, _DP),
         ("Poisson", _run(5, 0.1, 0.1, sampling="poisson", diameter=0.2), _CONVEX, _DP),
     )
@@ -82,7 +89,9 @@ def recompute_contraction() -> Iterator[Number]:
         yield _number(f"contraction, {name}", run, losses, target)
     sealed = bound(_run(24, 0.1, 0.1, diameter=0.25), _CONVEX, **_RENYI).certificate()
     accepted(sealed)
-    yield as_recorded("a certificate of an order by contraction", float(from_dyadic(sealed["claim"]["value"])), TABLE)
+    yield as_recorded(
+        "a certificate of an order by contraction", float(from_dyadic(sealed["claim"]["value"])), TABLE
+    )
 
 
 def recompute_classes() -> Iterator[Number]:
@@ -152,7 +161,12 @@ def recompute_lower() -> Iterator[Number]:
         ("shuffled", _run(5, 0.3, 0.5, sampling="shuffled", diameter=1.0), _CONVEX, _RENYI),
         ("Poisson", _run(5, 0.3, 0.5, sampling="poisson", diameter=1.0), _CONVEX, _DP),
         ("shuffled without a domain", _run(6, 0.3, 0.5, sampling="shuffled"), _CONVEX, _DP),
-        ("without replacement, scheduled", _run(4, falling, 0.5, sampling="without_replacement"), _CONVEX, _RENYI),
+        (
+            "without replacement, scheduled",
+            _run(4, falling, 0.5, sampling="without_replacement"),
+            _CONVEX,
+            _RENYI,
+        ),
         ("cyclic, scheduled", _run(5, (*falling, 0.3), 0.5), _CONVEX, _RENYI),
     )
     for name, run, losses, target in cases:
@@ -187,7 +201,9 @@ def recompute_uses() -> Iterator[Number]:
     steps = calibrate(replace(noisy, noise_std=0.1), _CONVEX, epsilon=1.95, order=2.0, vary="steps").run.steps
     yield equals("calibrated steps", steps, int(1.95 / (2 * 0.1 / 6 / 0.1) ** 2))
     size = calibrate(_run(9, 0.1, 0.1, 12), _CONVEX, epsilon=0.45, order=2.0, vary="batch_size").run.batch
-    enough = (b for b in (1, 2, 3, 4, 6, 12) if bound(_run(9, 0.1, 0.1, 12, b), _CONVEX, order=2.0).epsilon <= 0.45)
+    enough = (
+        b for b in (1, 2, 3, 4, 6, 12) if bound(_run(9, 0.1, 0.1, 12, b), _CONVEX, order=2.0).epsilon <= 0.45
+    )
     yield equals("calibrated batches", size, next(enough))
     path = bound(_full(5, 0.1, 0.2, 12, diameter=0.3), loss.Holder(1.0, 0.5), order=2.0)
     yield as_recorded("a Hoelder bound on a domain", path.epsilon, TABLE)
@@ -207,7 +223,9 @@ def recompute_projections() -> Iterator[Number]:
     for sampling in ("full", "cyclic", "without_replacement", "poisson"):
         run = RandomProjectionRun(5, 0.2, 4.0, (3, 2), 12, None if sampling == "full" else 3, sampling=sampling)
         for target in ({"order": 4.0}, {"delta": 1e-5}):
-            yield as_recorded(f"projections, {sampling}, {next(iter(target))}", projection_bound(run, **target).epsilon)
+            yield as_recorded(
+                f"projections, {sampling}, {next(iter(target))}", projection_bound(run, **target).epsilon
+            )
     run = RandomProjectionRun(5, 0.2, 4.0, (3, 2), 12, clip="after")
     truth = 4 / 2 * 5 * (2 / 12 / 4) ** 2
     yield upper_bound("projections, clipped after", projection_bound(run, order=4.0).epsilon, truth)

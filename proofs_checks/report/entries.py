@@ -41,7 +41,9 @@ class PaperCount:
     claims: int
 
 
-def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport], *, replay: bool = False) -> tuple[Entry, ...]:
+def entries(
+    claims: Sequence[Claim], reports: Sequence[ClaimReport], *, replay: bool = False
+) -> tuple[Entry, ...]:
     """Entries of claims and reports; derivations are shown line by line for repairs, with ``replay`` for all."""
     mended = mending(claims)
     return tuple(

@@ -14,7 +14,16 @@ from sympy.printing.latex import LatexPrinter
 from lastiterate.proofs_checks.statement import Line
 from lastiterate.symbolic.statement import Condition
 
-_SIGNS: Final = {"==": "=", "<=": "≤", ">=": "≥", "<": "<", "<= and attained": "≤", "<~": "≲", ">>": "≫", "~": "∼"}
+_SIGNS: Final = {
+    "==": "=",
+    "<=": "≤",
+    ">=": "≥",
+    "<": "<",
+    "<= and attained": "≤",
+    "<~": "≲",
+    ">>": "≫",
+    "~": "∼",
+}
 _LATEX: Final = str.maketrans(
     {"<": r"\lt ", "≤": r"\leq ", "≥": r"\geq ", "≲": r"\lesssim ", "≫": r"\gg ", "∼": r"\sim "}
 )
@@ -79,7 +88,8 @@ def row(*parts: sp.Basic | int | str) -> Markup:
     True
     """
     latex = (
-        part.translate(_LATEX) if isinstance(part, str) else _latex(sp.sympify(part, strict=True)) for part in parts
+        part.translate(_LATEX) if isinstance(part, str) else _latex(sp.sympify(part, strict=True))
+        for part in parts
     )
     return Markup(_mathml(" ".join(latex), "block", ' displaystyle="true"'))  # noqa: S704 - a printed formula
 

@@ -89,7 +89,9 @@ def ledger_page(
 
     ``mapped`` has the file of each paper's mapping page; ``drifts`` are sentences about verdicts not as locked.
     """
-    groups = {paper: [entry for entry in shown if entry.paper == paper] for paper in papers([e.claim for e in shown])}
+    groups = {
+        paper: [entry for entry in shown if entry.paper == paper] for paper in papers([e.claim for e in shown])
+    }
     return (
         _templates()
         .get_template(template)

@@ -97,7 +97,9 @@ def attack(
     described_workload("attack", workload)
     described_run("attack", run)
     if (runs := count("runs", runs)) < 4:
-        raise InputError(f"runs needs at least 4, two to learn from and two to count, got runs={runs}; give more.")
+        raise InputError(
+            f"runs needs at least 4, two to learn from and two to count, got runs={runs}; give more."
+        )
     kind = choose_member("kind", kind, AttackKind)
     delta, level = chance("delta", delta), chance("level", level)
     if target is None:
@@ -268,7 +270,8 @@ def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Oth
             f"diameter={run.diameter:g} and assumption={assumption!r}; choose others='still' or 'pull'."
         )
     reach = 0.0 if push in (0.0, inf) else run.clip_norm / push
-    bend = f":{reach:.6g}" if others == Others.OUTWARD else ""  # distinguishes workloads with equal fingerprints at 0
+    # Distinguishes workloads with equal fingerprints at 0.
+    bend = f":{reach:.6g}" if others == Others.OUTWARD else ""
     return Workload(
         f"worst-case:{others}{bend}",
         _Point,

@@ -98,7 +98,10 @@ def _tracked_in_any_order(run: NoisySGD, assumption: Assumption) -> Array:
         eta, place = run.step_size_at(t), t % run.batches
         if eta not in known:
             with precision():
-                known[eta] = assumption.expansion(run, t, differs=False), assumption.expansion(run, t, differs=True)
+                known[eta] = (
+                    assumption.expansion(run, t, differs=False),
+                    assumption.expansion(run, t, differs=True),
+                )
         plain, met = known[eta]
         if place == 0:
             distances[:] = distances.max()
@@ -142,7 +145,9 @@ def coupled_runs(
     sampling = Sampling(**settings)
     gradients, seed = sampling.gradients(workload), sampling.seed
     chosen = {"replaced": replaced, "dtype": sampling.dtype, "seed": seed}
-    store = Store(sampling.folder, identify_workload(workload, gradients) | {"format": 3, "run": asdict(run)} | chosen)
+    store = Store(
+        sampling.folder, identify_workload(workload, gradients) | {"format": 3, "run": asdict(run)} | chosen
+    )
     differing = real_sample(gradients, run, replaced)
 
     def block(number: int, size: int, tick: Callable[[], None]) -> dict[str, Array]:

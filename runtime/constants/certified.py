@@ -56,7 +56,9 @@ def certified_constants(
     if isinstance(layers, str):
         return LossConstants.unknown(layers)
     rows = workload.inputs.detach().cpu().double().flatten(start_dim=1).numpy()
-    found = network_constants(layers, rows, radius, input_radius=input_radius, inputs=inputs, loss=loss, scale=scale)
+    found = network_constants(
+        layers, rows, radius, input_radius=input_radius, inputs=inputs, loss=loss, scale=scale
+    )
     refuse_other_loss(workload.loss, workload.targets, layers[-1].outputs, loss, scale)
     return found
 
@@ -83,7 +85,9 @@ def certified_side(
                 some = workload.inputs[:_TRIED].double()
                 middle, reach = free.around(some[0].numel())
                 near = {"input_radius": reach, "inputs": f"every input of {free}"}
-                workload = replace(workload, inputs=torch.full_like(some, middle), targets=workload.targets[:_TRIED])
+                workload = replace(
+                    workload, inputs=torch.full_like(some, middle), targets=workload.targets[:_TRIED]
+                )
             module, row = workload.initial(seed), workload.inputs[:1]
             with torch.no_grad():
                 output = module(row.to(next(module.parameters())) if row.is_floating_point() else row)
@@ -97,10 +101,14 @@ def certified_side(
     if "not known: " in said:
         why = said.partition("not known: ")[2]
         return None, f"not known: {why[:1].lower()}{why[1:]}"
-    return constants, "" if isfinite(constants.smoothness) else said if said.startswith("inf") else f"infinite: {said}"
+    return constants, "" if isfinite(constants.smoothness) else said if said.startswith(
+        "inf"
+    ) else f"infinite: {said}"
 
 
-def certified_holder(constants: LossConstants | None, lam: float, diameter: float, clip_norm: float) -> float | None:
+def certified_holder(
+    constants: LossConstants | None, lam: float, diameter: float, clip_norm: float
+) -> float | None:
     """Certified constant of an order, gradient / length^lambda; None if unknown. An upper bound.
 
     Gradients that are L-Lipschitz and at most G long change by min(L r, 2 G) over a distance r, which is at

@@ -34,7 +34,9 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
 
     def __init__(self, data: Any, norm: float) -> None:
         if not isinstance(data, Sized):
-            raise InputError(f"ClippedRows needs data with a length, got data={type(data).__name__}; give a Dataset.")
+            raise InputError(
+                f"ClippedRows needs data with a length, got data={type(data).__name__}; give a Dataset."
+            )
         self.data: Any = data
         self.norm = positive("norm", norm)
 
@@ -52,7 +54,9 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
         row, target = item if isinstance(item, list | tuple) and len(item) == 2 else (None, None)
         if not isinstance(row, Tensor) or not row.is_floating_point() or not bool(torch.isfinite(row).all()):
             got = f"item={type(item).__name__} with {getattr(row, 'dtype', type(row).__name__)}"
-            raise InputError(f"ClippedRows needs pairs (input, target) of finite real inputs, got {got}; clean them.")
+            raise InputError(
+                f"ClippedRows needs pairs (input, target) of finite real inputs, got {got}; clean them."
+            )
         tiny = 2.0**-40  # for the rounding of lengths
         most = self.norm * (1 - torch.finfo(row.dtype).eps - tiny)
         while (length := float(torch.linalg.vector_norm(row.double()))) > self.norm * (1 - tiny / 2):
@@ -110,7 +114,9 @@ def assumption_of(module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm:
     if not constants.linear_score and clip_norm < constants.lipschitz:
         return Smooth(constants.smoothness)
     one = ", the constant one included" if "bias" in named else ""
-    return Convex(constants.smoothness, origin=f"{constants.statement}{one}: every row is scaled down to {data.norm:g}")
+    return Convex(
+        constants.smoothness, origin=f"{constants.statement}{one}: every row is scaled down to {data.norm:g}"
+    )
 
 
 def _constants(outputs: int, loss: Any, target: Tensor, reach: float) -> LossConstants | None:
@@ -126,7 +132,8 @@ def _constants(outputs: int, loss: Any, target: Tensor, reach: float) -> LossCon
         ("Huber loss", nn.HuberLoss, functional.huber_loss, 1.0),
         ("smooth L1 loss", nn.SmoothL1Loss, functional.smooth_l1_loss, nextafter(1 / beta, inf) if beta else inf),
     ):
-        one_score = outputs == 1 and target.shape == (1,)  # torch broadcasts targets of another shape over the batch
+        # Torch broadcasts targets of another shape over the batch.
+        one_score = outputs == 1 and target.shape == (1,)
         if (type(loss) is kind or loss is function) and one_score and curvature < inf:
             return linear_score(reach, slope=inf, curvature=curvature, name=name)
     return None

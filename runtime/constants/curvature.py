@@ -34,7 +34,9 @@ def largest_ritz(
     return torch.cat([_ritz(gradients, points[p], inputs[p], targets[p], start, steps) for p in parts])
 
 
-def _ritz(gradients: Gradients, points: Tensor, rows: Tensor, targets: Tensor, start: Tensor, steps: int) -> Tensor:
+def _ritz(
+    gradients: Gradients, points: Tensor, rows: Tensor, targets: Tensor, start: Tensor, steps: int
+) -> Tensor:
     """Compute `largest_ritz` for points whose Hessian-vector products fit in memory together."""
     pairs, products = len(points), vmap(gradients.curved)
     current = (start / torch.linalg.vector_norm(start)).repeat(pairs, 1)

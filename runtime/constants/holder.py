@@ -115,7 +115,9 @@ def _settings(sampling: Sampling | None, changed: Settings) -> Sampling:
     return (sampling or Sampling()).but(**changed)
 
 
-def _measured(workload: Workload, run: NoisySGD, sampling: Sampling, first: Gradients, iterates: int) -> PairTable:
+def _measured(
+    workload: Workload, run: NoisySGD, sampling: Sampling, first: Gradients, iterates: int
+) -> PairTable:
     settings = {"format": 8, "run": asdict(run), "sampling": sampling.deciding}
     store = Store(sampling.folder, identify_workload(workload, first) | settings if sampling.folder else {})
     parts = min(_PARTS, iterates)
@@ -135,7 +137,9 @@ def _measured(workload: Workload, run: NoisySGD, sampling: Sampling, first: Grad
 
     every = [(init, part) for init in range(sampling.inits) for part in range(parts)]
     tasks = {f"init-{init:04d}-{part:02d}": partial(measure, init, part) for init, part in every}
-    return PairTable.of_columns(np.concatenate([one["columns"] for one in sampling.compute(tasks, store).values()]))
+    return PairTable.of_columns(
+        np.concatenate([one["columns"] for one in sampling.compute(tasks, store).values()])
+    )
 
 
 _ENDINGS: Final = (".pt", ".pth", ".bin", ".safetensors")
@@ -171,7 +175,9 @@ def checkpoints_in(paths: Sequence[Path]) -> tuple[Path, ...]:
 
 def _numbered(path: Path) -> tuple[tuple[int, str], ...]:
     """Words and numbers of a path, as a sort key that puts step 20 before step 100."""
-    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", path.as_posix()))
+    return tuple(
+        (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", path.as_posix())
+    )
 
 
 @teaches()

@@ -40,7 +40,8 @@ def ball_points(count: int, radius: float, draw: Draw, generator: Stream, like: 
     """
     drawn = generator.normals(count, 2 + len(like), like)
     directions, rest = drawn[:, :-2], drawn[:, -2:].double()
-    uniform = torch.exp(rest.square().sum(dim=1, keepdim=True) / -2)  # exp(-|z|^2 / 2) of two normal numbers is uniform
+    # exp(-|z|^2 / 2) of two normal numbers is uniform.
+    uniform = torch.exp(rest.square().sum(dim=1, keepdim=True) / -2)
     shares = uniform ** (1.0 / len(like)) if draw is Draw.UNIFORM else torch.exp(uniform * log(SMALLEST_RADIUS))
     lengths = torch.linalg.vector_norm(directions, dim=1, keepdim=True, dtype=torch.float64)
     return directions.mul_((shares * radius / lengths).to(directions))
@@ -80,7 +81,12 @@ def _around(gradients: Gradients, center: Tensor, around: Tensor, clip_norm: flo
     way = _in_full if gradients.factored is None else around_factored
     norms, found, off = way(gradients, center, around, clip_norm)
     floors = FLOOR_ULPS * torch.finfo(gradients.dtype).eps * norms + off
-    rows = [distances[None], floors[None], *(found[kind][:1] for kind in Kind), *(found[kind][1:] for kind in Kind)]
+    rows = [
+        distances[None],
+        floors[None],
+        *(found[kind][:1] for kind in Kind),
+        *(found[kind][1:] for kind in Kind),
+    ]
     return torch.cat([row.to(floors) for row in rows])
 
 

@@ -76,7 +76,9 @@ def check_orders(values: Sequence[float]) -> tuple[float, ...]:
         raise InputError(f"The Hölder orders are a list, got lambdas={values!r}; for example (0.5, 1.0).")
     if not len(values):
         raise InputError("At least one Hölder order is needed, got lambdas=(); give values in (0, 1].")
-    return tuple(sorted({portion("lambda", x, "a Hölder order in (0, 1]", "use 1 for smoothness.") for x in values}))
+    return tuple(
+        sorted({portion("lambda", x, "a Hölder order in (0, 1]", "use 1 for smoothness.") for x in values})
+    )
 
 
 def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constants:
@@ -122,7 +124,9 @@ def trusted(table: PairTable, kind: Kind) -> NDArray[np.bool_]:
     return kept & (table.distances > 0) & (table.differences[kind] > 0)
 
 
-def constants_by_layer(table: PairTable, sizes: dict[str, int], lambdas: Sequence[float]) -> tuple[LayerConstants, ...]:
+def constants_by_layer(
+    table: PairTable, sizes: dict[str, int], lambdas: Sequence[float]
+) -> tuple[LayerConstants, ...]:
     """Constants of every layer; ``sizes`` has numbers of parameters by layer name, in the order of the blocks."""
     return tuple(
         LayerConstants(name, size, {kind: read_off(table.block(j), kind, lambdas) for kind in Kind})
@@ -138,7 +142,9 @@ _WORDS: Final = {Kind.SAMPLE: "per-sample gradients", Kind.SAMPLE_CLIPPED: "clip
 
 def _for_all(kind: Kind, run: NoisySGD) -> str:
     clipped = f"clipped (norm {run.clip_norm:g}) " if kind == Kind.SAMPLE_CLIPPED else ""
-    return f"holding for the {clipped}per-sample gradient of every possible sample at every two points of the domain"
+    return (
+        f"holding for the {clipped}per-sample gradient of every possible sample at every two points of the domain"
+    )
 
 
 @dataclass(frozen=True)
@@ -182,7 +188,9 @@ class HolderEstimate(Displayed):
 
     def __str__(self) -> str:
         cells = map(self.measured[Kind.SAMPLE].cell, range(len(self.lambdas)))
-        constants = ", ".join(f"{cell} for lambda = {lam:g}" for cell, lam in zip(cells, self.lambdas, strict=True))
+        constants = ", ".join(
+            f"{cell} for lambda = {lam:g}" for cell, lam in zip(cells, self.lambdas, strict=True)
+        )
         return f"{self.workload}: L per sample {constants}, lower estimates from {self.pairs} sampled pairs"
 
     def table(self) -> TextTable:
@@ -396,7 +404,12 @@ class WorstCaseConstants(Displayed):
     def table(self) -> TextTable:
         """Table of the estimates found and the certified constants, for every order."""
         rows = tuple(
-            (f"{pair.lam:g}", words_found(low), words_upper(high), f"{pair.distance:.3g}" if pair.constant else "-")
+            (
+                f"{pair.lam:g}",
+                words_found(low),
+                words_upper(high),
+                f"{pair.distance:.3g}" if pair.constant else "-",
+            )
             for pair, low, high in zip(self.searched, self.found, self.upper, strict=True)
         )
         caption = f"{self.workload}: Hölder constants of {_WORDS[self.kind]}, searched among {self._among}"

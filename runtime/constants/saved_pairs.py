@@ -71,7 +71,8 @@ def save_pairs(path: Path, look: WorstCaseConstants) -> None:
         "diameter": look.run.diameter,
         "subset": None if look.subset is None else [look.subset.samples, look.subset.seed],
         "pairs": [
-            {"lam": pair.lam, "constant": pair.constant, "sample": pair.sample, "seed": pair.seed} for pair in kept
+            {"lam": pair.lam, "constant": pair.constant, "sample": pair.sample, "seed": pair.seed}
+            for pair in kept
         ],
     }
     text = json.dumps(said | {"check": _check(said, arrays)})
@@ -96,7 +97,9 @@ def recheck(workload: Workload, path: Path) -> tuple[Rechecked, ...]:
         )
     if said["subset"] is not None and workload.subset is None:
         workload = subset(workload, *said["subset"])
-    places = ({name: torch.from_numpy(np.array(arrays[name][k])) for name in _NAMES} for k in range(len(said["pairs"])))
+    places = (
+        {name: torch.from_numpy(np.array(arrays[name][k])) for name in _NAMES} for k in range(len(said["pairs"]))
+    )
     return tuple(_recheck(workload, said | own, next(places), path) for own in said["pairs"])
 
 
@@ -110,7 +113,9 @@ def _recheck(workload: Workload, said: Mapping[str, Any], place: Mapping[str, Te
             f"Saved pairs must be points of the network, got {path} with {len(x)} numbers for {len(center)} "
             "parameters; name the network that was searched."
         )
-    row, target = (place[name].double() if place[name].is_floating_point() else place[name] for name in _NAMES[2:])
+    row, target = (
+        place[name].double() if place[name].is_floating_point() else place[name] for name in _NAMES[2:]
+    )
 
     def gradient_at(point: Tensor) -> Tensor:
         nn.utils.vector_to_parameters(point, parameters)
@@ -124,7 +129,7 @@ def _recheck(workload: Workload, said: Mapping[str, Any], place: Mapping[str, Te
     reach = said["diameter"] / 2 * (1 + _SLACK)
     if max(float((x - center).norm()), float((y - center).norm())) > reach:
         problem = (
-            "a point lies outside of the domain around the weights of this network; name --checkpoint of the search"
+            "a point lies outside the domain around the weights of this network; name --checkpoint of the search"
         )
     else:
         problem = _problem_of_sample(workload, said, place)
@@ -154,7 +159,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         check = said.pop("check")
         same = check == _check(said, arrays) and said["format"] == _FORMAT and said["kind"] in tuple(Kind)
     except OSError as error:
-        raise InputError(f"Saved pairs must be a file, got {path} ({error.strerror or error}); check it.") from None
+        raise InputError(
+            f"Saved pairs must be a file, got {path} ({error.strerror or error}); check it."
+        ) from None
     except (SafetensorError, KeyError, ValueError, TypeError, AttributeError, RecursionError):
         same = False
     if not same:

@@ -138,7 +138,9 @@ class Search(NamedTuple):
         return _ends(best, started)
 
     @torch.no_grad()
-    def curved(self, screened: int = 2000, starts: int = 48, iterations: int = 40, rounds: int = _ROUNDS) -> Arrays:
+    def curved(
+        self, screened: int = 2000, starts: int = 48, iterations: int = 40, rounds: int = _ROUNDS
+    ) -> Arrays:
         """Close pairs along the directions of largest curvature, by ascents until two reach the same curvature.
 
         Args:
@@ -279,7 +281,9 @@ class Search(NamedTuple):
         inputs = state["inputs"]
         length = state["push"] * self.free.around(inputs[0].numel())[1]
         ahead = unit_vectors(state["slope_input"].flatten(start_dim=1)) * length[:, None]
-        return self._better(state, "push", {"inputs": self.free.projected(inputs + ahead.reshape(inputs.shape))}, 2.0)
+        return self._better(
+            state, "push", {"inputs": self.free.projected(inputs + ahead.reshape(inputs.shape))}, 2.0
+        )
 
     def _inside(self, middle: Tensor, away: Tensor) -> State:
         x, y = (project_onto_ball(middle + sign * away / 2, self.center, self.diameter) for sign in (1, -1))
@@ -357,7 +361,10 @@ class _Bend(Search):
     def _shift(self, state: State) -> State:
         ahead = state["shift"][:, None] * unit_vectors(state["slope_x"])
         return self._better(
-            state, "shift", {"x": project_onto_ball(state["x"] + ahead, self.center, self.diameter)}, self.diameter / 2
+            state,
+            "shift",
+            {"x": project_onto_ball(state["x"] + ahead, self.center, self.diameter)},
+            self.diameter / 2,
         )
 
     def _turned(self, state: State) -> Tensor:
@@ -372,7 +379,10 @@ class _Bend(Search):
         over_points = vmap(grad_and_value(self._bend, argnums=(0,) if self.free is None else (0, 2)))
         slopes, values = over_points(state["x"], vectors, state["inputs"], state["targets"])
         named = dict(zip(("slope_x", "slope_input"), slopes, strict=False))
-        up = {name: (slope * _column(values.sign(), slope)).nan_to_num(0.0, 0.0, 0.0) for name, slope in named.items()}
+        up = {
+            name: (slope * _column(values.sign(), slope)).nan_to_num(0.0, 0.0, 0.0)
+            for name, slope in named.items()
+        }
         return state | up | {"vectors": vectors, "ratio": values.abs().nan_to_num(0.0, 0.0)}
 
     def _certain(self, own: State, gradients: Gradients) -> Tensor:

@@ -130,7 +130,9 @@ def worst_case_constants(
         why=why,
         searched=searched,
         certified=certified,
-        bounded=bound(run, certified.assumption(run), order=order) if certified and certainly and not outside else None,
+        bounded=bound(run, certified.assumption(run), order=order)
+        if certified and certainly and not outside
+        else None,
         device=sampling.device,
         memory=gradients.memory,
         subset=workload.subset,

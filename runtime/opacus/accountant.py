@@ -212,7 +212,9 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         elif self._description is None or self._assumption is None:
             self.route += ", as describe() was not called"
             if self.refused:
-                self.route = "composition through PLD, which holds for every optimiser, as describe() was refused: "
+                self.route = (
+                    "composition through PLD, which holds for every optimiser, as describe() was refused: "
+                )
                 self.route += self.refused
             elif self._description is not None:
                 self.route += " after a state was loaded"
@@ -302,7 +304,9 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 f"The state needs mechanism={self.mechanism()!r}, got mechanism={found.mechanism!r}; load another."
             )
         if sum(times for *_, times in found.history) != sum(times for _, times in found.step_sizes):
-            raise InputError("The state needs a step size for every step, got lists of other lengths; load another.")
+            raise InputError(
+                "The state needs a step size for every step, got lists of other lengths; load another."
+            )
         self.history, self._step_sizes = found.history, found.step_sizes
         self._projected_before, self._description = found.projected, found.description
         self._assumption = self._parameters = self._projection = None

@@ -58,7 +58,9 @@ class Description:
     def check_continues(self, before: "Description") -> None:
         """Refuse to continue a different training."""
         changed = [one.name for one in fields(self) if getattr(self, one.name) != getattr(before, one.name)]
-        if changed == ["data"] and not (self.data and before.data):  # random items, or described by an older version
+        if changed == ["data"] and not (
+            self.data and before.data
+        ):  # random items, or described by an older version
             return
         if changed == ["centre"]:
             raise InputError(
@@ -101,7 +103,9 @@ class Description:
         etas: list[float] = []
         noises: list[float] = []
         with precision():
-            for eta, sigma in zip(_unrolled(step_sizes), _unrolled((s, times) for s, _, times in history), strict=True):
+            for eta, sigma in zip(
+                _unrolled(step_sizes), _unrolled((s, times) for s, _, times in history), strict=True
+            ):
                 if not eta > 0:
                     raise InputError("Each step needs its step size and one batch, got a step without; do not use "
                                      "gradient accumulation.")  # fmt: skip
@@ -208,7 +212,9 @@ def _centre(optimizer: DPOptimizer, diameter: float) -> str:
 
 def _is_strongly_convex(assumption: Assumption) -> bool:
     """True if the assumption excludes a sample without a gradient."""
-    return isinstance(assumption, StronglyConvex) or any(map(_is_strongly_convex, getattr(assumption, "parts", ())))
+    return isinstance(assumption, StronglyConvex) or any(
+        map(_is_strongly_convex, getattr(assumption, "parts", ()))
+    )
 
 
 def _unrolled(runs: Iterable[tuple[float, int]]) -> list[float]:
@@ -233,7 +239,9 @@ def check_plain(optimizer: Any) -> None:
         )
     inner = optimizer.original_optimizer
     if type(inner) is not torch.optim.SGD:
-        raise InputError(f"The theorems need plain SGD, got optimizer={type(inner).__name__}; use torch.optim.SGD.")
+        raise InputError(
+            f"The theorems need plain SGD, got optimizer={type(inner).__name__}; use torch.optim.SGD."
+        )
     for group in inner.param_groups:
         for name in ("momentum", "dampening", "nesterov", "maximize"):
             if group.get(name):

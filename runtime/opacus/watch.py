@@ -137,7 +137,8 @@ class Watch:
                 "make_private returned."
             )
         self._draws = sampler if isinstance(sampler, _Draws) else _Draws(sampler)
-        vars(data_loader)["batch_sampler"] = self._draws  # DataLoader forbids setting it, and reads it in every epoch
+        # DataLoader forbids setting it, and reads it in every epoch.
+        vars(data_loader)["batch_sampler"] = self._draws
         self._loader, self._data, self._told = data_loader, data_loader.dataset, told
         self._seen = _contents(self._data)
         self._trial, self._refuted = _Trial(assumption) if told.data else None, ""

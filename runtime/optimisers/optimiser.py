@@ -107,9 +107,12 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         super().__init__(named.values(), {})
         self._noise = stream(self.seed, purpose=0)
         self._waiting: dict[int, Tensor] = {}  # drawn batches by step
-        self._sums = torch.zeros(run.dataset_size, dtype=torch.int64)  # checksums of the samples' rows, 0 if unseen
+        # Checksums of the samples' rows, 0 if unseen.
+        self._sums = torch.zeros(run.dataset_size, dtype=torch.int64)
         self._first: Gradients | None = None
-        self._tried_on: list[tuple[Tensor, Tensor]] = []  # first rows of the steps, on which assumptions are tested
+        self._tried_on: list[
+            tuple[Tensor, Tensor]
+        ] = []  # first rows of the steps, on which assumptions are tested
         self._room = SAMPLES  # room for further rows
         self._trials: dict[tuple[Assumption, int], str] = {}
         self._around_start = center == "initial"
@@ -197,7 +200,9 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         if self.done == self.run.steps:
             return self.run
         held = {name: getattr(self.run, name) for name in ("step_size", "noise_std")}
-        cut: dict[str, Any] = {name: value[: self.done] for name, value in held.items() if isinstance(value, tuple)}
+        cut: dict[str, Any] = {
+            name: value[: self.done] for name, value in held.items() if isinstance(value, tuple)
+        }
         return replace(self.run, steps=self.done, **cut)
 
     def bound(self, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
@@ -325,7 +330,9 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
             refuse_mixing(self._module)  # its mode may have changed
             return self._first.on(workload.inputs, workload.targets)
         dtype = str(point.dtype).removeprefix("torch.")
-        self._first = Gradients(workload, self._module, dtype=dtype, device=str(point.device), memory=self._memory)
+        self._first = Gradients(
+            workload, self._module, dtype=dtype, device=str(point.device), memory=self._memory
+        )
         return self._first
 
 

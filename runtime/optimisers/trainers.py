@@ -39,7 +39,12 @@ class Record:
     """
 
     def __init__(
-        self, optimiser: RecordedSGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
+        self,
+        optimiser: RecordedSGD,
+        assumption: Assumption,
+        *,
+        order: float | None = None,
+        delta: float | None = None,
     ) -> None:
         if not isinstance(optimiser, RecordedSGD):
             raise InputError(
@@ -55,7 +60,9 @@ class Record:
         self.bound = self._optimiser.bound(self._assumption, **self._at)
 
 
-def check_settings(optimiser: RecordedSGD, optimisers: Sequence[object], **settings: tuple[object, object]) -> None:
+def check_settings(
+    optimiser: RecordedSGD, optimisers: Sequence[object], **settings: tuple[object, object]
+) -> None:
     """Refuse another optimiser, and settings with other values than needed.
 
     Args:

@@ -58,7 +58,9 @@ def draw_batches_of_many(
             rate = run.batch / run.dataset_size
             yield _padded(torch.cat([drawn < rate for drawn in _uniform(run, runs, generator, device)]))
         elif scheme.random:
-            yield torch.cat([drawn.topk(run.batch, dim=1).indices for drawn in _uniform(run, runs, generator, device)])
+            yield torch.cat(
+                [drawn.topk(run.batch, dim=1).indices for drawn in _uniform(run, runs, generator, device)]
+            )
         else:
             if place == 0:
                 order = torch.cat([drawn.argsort(dim=1) for drawn in _uniform(run, runs, generator, device)])

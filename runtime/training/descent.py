@@ -44,7 +44,9 @@ def spread_iterates(steps: int, centers: int | None = None) -> tuple[int, ...]:
     if centers is None or count("centers", centers) > steps:
         return tuple(range(steps + 1))
     if centers < 2:
-        raise InputError(f"The first and the last iterate are always kept, got centers={centers}; give at least 2.")
+        raise InputError(
+            f"The first and the last iterate are always kept, got centers={centers}; give at least 2."
+        )
     return tuple((2 * i * steps + centers - 1) // (2 * (centers - 1)) for i in range(centers))
 
 
@@ -116,7 +118,9 @@ def train(
     noise = stream(seed, purpose=0)
     kept = spread_iterates(run.steps, centers)
     needed = len(kept) * gradients.dimension * gradients.dtype.itemsize
-    refuse_beyond("The iterates of a training take", needed, gradients.device, f"keep fewer than centers={len(kept)}")
+    refuse_beyond(
+        "The iterates of a training take", needed, gradients.device, f"keep fewer than centers={len(kept)}"
+    )
     rows = {t: row for row, t in enumerate(kept)}
     points = torch.empty(len(kept), gradients.dimension, dtype=gradients.dtype, device=gradients.device)
     points[0] = initial

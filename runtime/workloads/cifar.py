@@ -114,5 +114,7 @@ def torchvision(part: str, name: str) -> ModuleType:
         if "operator torchvision::" not in str(error):
             raise
     for operator in ("nms", "qnms"):
-        torch.library.define(f"torchvision::{operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        torch.library.define(
+            f"torchvision::{operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+        )
     return import_module(f"torchvision.{part}")

@@ -43,7 +43,15 @@ _FEW: Final = 8
 _TOKENS, _MASK, _SEGMENTS, _LABELS = "input_ids", "attention_mask", "token_type_ids", "labels"
 
 _RECOMMENDED: Final[Mapping[str, Any]] = MappingProxyType(
-    {"inits": 1, "centers": 3, "points": 8, "steps": 20, "noise_std": 1e-5, "draw": "log-uniform", "memory": 2 * 2**30}
+    {
+        "inits": 1,
+        "centers": 3,
+        "points": 8,
+        "steps": 20,
+        "noise_std": 1e-5,
+        "draw": "log-uniform",
+        "memory": 2 * 2**30,
+    }
 )
 """Settings with which a transformer takes a few minutes."""
 
@@ -83,14 +91,18 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
     name, path = f"hf:{folder}", folder / "model.safetensors"
     config = _read_config(folder, name)
     if data is None:
-        raise InputError(f"A classifier needs tokenised sentences, got workload={name} without data; give --data FILE.")
+        raise InputError(
+            f"A classifier needs tokenised sentences, got workload={name} without data; give --data FILE."
+        )
     if not path.is_file():
         raise InputError(
             f"A classifier needs its weights in one file model.safetensors, got workload={name} without it; save it "
             "by save_pretrained(FOLDER, safe_serialization=True)."
         )
     kept = read_weights(path)
-    weights = {one: values for one, values in kept.items() if not one.endswith("position_ids")}  # saved until 2023
+    weights = {
+        one: values for one, values in kept.items() if not one.endswith("position_ids")
+    }  # saved until 2023
     rows, labels = read_tokens(data, getattr(config, "pad_token_id", None) or 0)
     segmented = config.model_type in _SEGMENTED
     for what, values, limit in (
@@ -106,7 +118,9 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
             )
 
     def classifier() -> nn.Module:
-        made = transformers(name).AutoModelForSequenceClassification.from_config(config, attn_implementation="eager")
+        made = transformers(name).AutoModelForSequenceClassification.from_config(
+            config, attn_implementation="eager"
+        )
         module = Classifier(made.eval(), segmented=segmented).eval()
         put_in(weights, module, path)
         return module
@@ -131,7 +145,9 @@ def _read_config(folder: Path, name: str) -> Any:
             f"A classifier needs its config.json, got workload={name} ({type(error).__name__}); name the folder that "
             "save_pretrained wrote."
         ) from None
-    kind, built = (read.get(key) for key in ("model_type", "architectures")) if isinstance(read, dict) else (None, None)
+    kind, built = (
+        (read.get(key) for key in ("model_type", "architectures")) if isinstance(read, dict) else (None, None)
+    )
     if kind not in FAMILIES:
         raise InputError(
             f"A classifier must be of the families {', '.join(FAMILIES)}, got model_type={kind} in workload={name}; "
@@ -187,7 +203,9 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
     if not path.is_file():
         raise InputError(f"Tokenised data must be a file, got data={path}; check the path.")
     if path.suffix not in _READERS:
-        raise InputError(f"Tokenised data must be in a file of {', '.join(_READERS)}, got data={path}; convert it.")
+        raise InputError(
+            f"Tokenised data must be in a file of {', '.join(_READERS)}, got data={path}; convert it."
+        )
     try:
         columns = _READERS[path.suffix](path)
         columns = {_LABELS if name == "label" else name: values for name, values in columns.items()}
@@ -198,12 +216,16 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
                     "output of the tokenizer, and the class of each sentence."
                 )
         ids, mask = ([_whole_numbers(row) for row in columns[name]] for name in (_TOKENS, _MASK))
-        segments = [_whole_numbers(row) for row in columns.get(_SEGMENTS, ())] or [torch.zeros_like(row) for row in ids]
+        segments = [_whole_numbers(row) for row in columns.get(_SEGMENTS, ())] or [
+            torch.zeros_like(row) for row in ids
+        ]
         labels = _whole_numbers(columns[_LABELS])
     except InputError:
         raise
     except ImportError as error:
-        raise InputError(f"This file needs its reader, got data={path} without {error.name}; install it.") from None
+        raise InputError(
+            f"This file needs its reader, got data={path} without {error.name}; install it."
+        ) from None
     except Exception as error:  # damaged bytes may raise anything
         said = f"{type(error).__name__}: {' '.join(str(error).split())[:100].rstrip('.')}"
         raise InputError(
@@ -217,7 +239,9 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
         )
     for row, one in enumerate(mask):
         if not set(one.tolist()) <= {0, 1} or not one.any():
-            raise InputError(f"{_MASK} must be 1 at the tokens and 0 after, got row={row} of data={path}; mend it.")
+            raise InputError(
+                f"{_MASK} must be 1 at the tokens and 0 after, got row={row} of data={path}; mend it."
+            )
     filled = [pad_sequence(one, True, by) for one, by in ((ids, padding), (mask, 0), (segments, 0))]
     return torch.stack(filled, dim=1), labels
 

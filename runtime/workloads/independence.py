@@ -73,7 +73,8 @@ def first_tensor(output: object) -> Tensor | None:
 def outputs_differ(left: Tensor, right: Tensor) -> bool:
     """Test whether two outputs differ by more than rounding."""
     largest = right.nan_to_num(0.0, 0.0, 0.0).abs().max() if right.numel() else 0.0
-    return bool(((left - right).abs() > tolerance(right) * largest).any())  # nan compares False; the loss shows it
+    # nan compares False; the loss shows it.
+    return bool(((left - right).abs() > tolerance(right) * largest).any())
 
 
 def tolerance(values: Tensor) -> float:
@@ -85,7 +86,9 @@ def _perturb(values: Tensor, share: float) -> Tensor:
     """Real values each reduced by a random part of ``share``, or noise if all are 0; others unchanged."""
     if not values.is_floating_point():
         return values
-    return values * (1 - share * torch.rand_like(values)) if bool(values.any()) else share * torch.randn_like(values)
+    return (
+        values * (1 - share * torch.rand_like(values)) if bool(values.any()) else share * torch.randn_like(values)
+    )
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,9 @@ class Together:
     def in_its_precision(self) -> "Together":
         """Copy in double precision, or else in a precision that the loss accepts."""
         for dtype in (torch.float64, tree_leaves(self.outputs)[0].dtype, torch.float32):
-            with suppress(Exception):  # the loss holds tensors of another dtype, or the device has no double precision
+            with suppress(
+                Exception
+            ):  # the loss holds tensors of another dtype, or the device has no double precision
                 cast = lambda one: one.to(dtype) if one.is_floating_point() else one  # noqa: B023, E731
                 loss = deepcopy(self.loss).to(dtype) if isinstance(self.loss, nn.Module) else self.loss
                 outputs, targets = tree_map(cast, (self.outputs, self.targets))
@@ -136,13 +141,20 @@ class Together:
     def with_labels(self) -> "Together":
         """Copy with rows of further labels, up to the number of outputs; on a GPU only between existing ones."""
         targets, classes = self.targets, [n for leaf in tree_leaves(self.outputs) for n in leaf.shape[1:]]
-        if targets.is_floating_point() or targets.is_complex() or targets.dtype is torch.bool or not targets.numel():
+        if (
+            targets.is_floating_point()
+            or targets.is_complex()
+            or targets.dtype is torch.bool
+            or not targets.numel()
+        ):
             return self
         seen = torch.unique(targets.cpu())
         least, most = max(0, int(seen[0])), int(seen[-1])
         if targets.device.type == "cpu":  # an out-of-range label does no harm on the CPU
             least, most = 0, max([most, *(number - 1 for number in classes)])
-        labels = torch.unique(torch.linspace(least, max(least, most), _LABELS, dtype=torch.float64).round().to(seen))
+        labels = torch.unique(
+            torch.linspace(least, max(least, most), _LABELS, dtype=torch.float64).round().to(seen)
+        )
         labels = labels[~torch.isin(labels, seen)]
         base = (torch.arange(len(labels)) % len(targets)).to(targets.device)
         others = labels.to(targets.device).reshape(-1, *[1] * (targets.ndim - 1)).expand(-1, *targets.shape[1:])
@@ -224,11 +236,15 @@ def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, sca
     generator = torch.Generator().manual_seed(0)
     for target in targets[: 2 * _ROWS]:
         output = torch.randn(1, outputs, generator=generator, dtype=torch.float64)
-        with user_code(f"The workload's loss needs to be scale times {loss}", "at a random output; name its loss."):
+        with user_code(
+            f"The workload's loss needs to be scale times {loss}", "at a random output; name its loss."
+        ):
             if loss == "cross_entropy":
                 wanted = float(functional.cross_entropy(output, target[None].long()))
             else:
-                wanted = float(functional.binary_cross_entropy_with_logits(output[0, 0], target.reshape(()).double()))
+                wanted = float(
+                    functional.binary_cross_entropy_with_logits(output[0, 0], target.reshape(()).double())
+                )
             got = float(given(output, target[None]))
         if not abs(got - scale * wanted) <= _SAME * scale:
             raise InputError(
@@ -308,7 +324,8 @@ def _gradients_differ(together: Tensor, apart: Tensor, leaves: Sequence[Tensor])
         for outputs in (together, apart)
     )
     change = torch.cat([(a - b).reshape(-1) for a, b in zip(here, there, strict=True)]).norm()
-    return bool(change > _SLACK * tolerance(together) * torch.cat([b.reshape(-1) for b in there]).norm())  # nan: False
+    # nan: False.
+    return bool(change > _SLACK * tolerance(together) * torch.cat([b.reshape(-1) for b in there]).norm())
 
 
 class _Trial:

@@ -66,7 +66,9 @@ def constants_of_network(
     Returns:
         constants(module, diameter) for a `lastiterate.runtime.workloads.workload.Workload`. Upper bounds.
     """
-    reach = within("input_norm", input_norm, "a finite number of at least 0", lambda x: 0 <= x < inf, "shorten inputs.")
+    reach = within(
+        "input_norm", input_norm, "a finite number of at least 0", lambda x: 0 <= x < inf, "shorten inputs."
+    )
 
     def constants(module: nn.Module, diameter: float) -> LossConstants:
         layers = layers_of(module, shape)
@@ -132,7 +134,9 @@ class _Reader:
     def __init__(self, shape: Sequence[int] | None) -> None:
         self.found: list[Layer] = []
         if not isinstance(shape, list | tuple | None):
-            raise InputError(f"shape needs the sizes of one input, got shape={echo(shape)}; give (channels, *sizes).")
+            raise InputError(
+                f"shape needs the sizes of one input, got shape={echo(shape)}; give (channels, *sizes)."
+            )
         self._shape = None if shape is None else tuple(count("shape", size) for size in shape)
 
     def read(self, name: str, module: Any) -> None:
@@ -196,7 +200,9 @@ class _Reader:
                 "too many for a proof"
             )
         if average:
-            self.found.append(average_pool(self._shape, part.kernel_size, stride=part.stride, padding=part.padding))
+            self.found.append(
+                average_pool(self._shape, part.kernel_size, stride=part.stride, padding=part.padding)
+            )
         else:
             settings = {key: getattr(part, key) for key in ("stride", "padding", "dilation", "groups")}
             self.found.append(

@@ -32,7 +32,9 @@ BUILTIN: Final[Mapping[str, Callable[[], Workload]]] = MappingProxyType(
 )
 """Built-in workloads that include their data."""
 
-ON_YOUR_DATA: Final[Mapping[str, Callable[..., Workload]]] = MappingProxyType({"cifar10-resnet18": cifar10_resnet18})
+ON_YOUR_DATA: Final[Mapping[str, Callable[..., Workload]]] = MappingProxyType(
+    {"cifar10-resnet18": cifar10_resnet18}
+)
 """Built-in workloads that take a folder of the user as ``data``."""
 
 
@@ -86,8 +88,12 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
             workload = factory(data=data)
     if not isinstance(workload, Workload):
         got = f"the class {workload.__name__}" if isinstance(workload, type) else type(workload).__name__
-        remedy = "call it" if workload is Workload else "build one from a module factory, a per-sample loss and data"
-        raise InputError(f"The factory must return a lastiterate.Workload, got {got} from workload={name}; {remedy}.")
+        remedy = (
+            "call it" if workload is Workload else "build one from a module factory, a per-sample loss and data"
+        )
+        raise InputError(
+            f"The factory must return a lastiterate.Workload, got {got} from workload={name}; {remedy}."
+        )
     return workload if checkpoint is None else workload.at_checkpoint(checkpoint)
 
 

@@ -116,14 +116,18 @@ def _sentences(page: str) -> list[str]:
     ['It holds the lengths of many petals.', 'Who measured them is not known.']
     """
     paragraphs = re.split(r"\n\s*\n", page)
-    prose = [" ".join(part.split()) for part in paragraphs if re.match(r"[A-Z][a-z']*\s+[a-z]", part.lstrip("\n"))]
+    prose = [
+        " ".join(part.split()) for part in paragraphs if re.match(r"[A-Z][a-z']*\s+[a-z]", part.lstrip("\n"))
+    ]
     pieces = [piece for part in prose for piece in _SENTENCE_END.split(part)]
     whole = [piece for piece in pieces if piece[-1] in ".!?" and "`" not in piece]
     return [piece for piece in whole if len(piece.split()) >= _FEWEST_WORDS]
 
 
 def _folder() -> Path:
-    missing = [module for module in ("sklearn", "safetensors", "tokenizers", _PACKAGE) if find_spec(module) is None]
+    missing = [
+        module for module in ("sklearn", "safetensors", "tokenizers", _PACKAGE) if find_spec(module) is None
+    ]
     if missing:
         raise InputError(
             f"The transformer needs its weights and readers, got workload={_NAME} without {', '.join(missing)}; "

@@ -24,7 +24,9 @@ _UP: Final = 1 + 1e-9
 """Factor that exceeds the rounding of a norm of a few thousand float64 numbers."""
 _ROW_NORM: Final = sqrt(_FEATURE_NORM**2 + 1) * _UP
 """Norm of the longest row including the constant feature of the bias."""
-_STANDARDISED: Final = "Features are standardised by the data's own mean and deviation, which is not private itself."
+_STANDARDISED: Final = (
+    "Features are standardised by the data's own mean and deviation, which is not private itself."
+)
 
 
 def _tenth_of_cross_entropy(output: Tensor, target: Tensor) -> Tensor:

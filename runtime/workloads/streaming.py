@@ -37,7 +37,9 @@ def read_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None)
     """
     wanted = None if samples is None else count("samples", samples)
     if not isinstance(data, Iterable | Dataset):
-        raise InputError(f"A loader needs to be iterable, got {type(data).__name__}; give a DataLoader or a Dataset.")
+        raise InputError(
+            f"A loader needs to be iterable, got {type(data).__name__}; give a DataLoader or a Dataset."
+        )
     if isinstance(data, Iterator):
         raise InputError(
             f"A loader needs to be iterable again, got {type(data).__name__}, which is over after one pass; give a "
@@ -55,7 +57,9 @@ def read_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None)
             refuse_beyond("Copies of the samples of a loader so far take", 2 * held, torch.device("cpu"), remedy)
     if not digests or len(digests) < (wanted or 0):
         needed = "at least one sample" if wanted is None else f"samples={wanted} samples"
-        raise InputError(f"A loader needs to yield {needed}, got {len(digests)}; give more data, or ask for fewer.")
+        raise InputError(
+            f"A loader needs to yield {needed}, got {len(digests)}; give more data, or ask for fewer."
+        )
     if sorted(digest for batch in _batches(data, wanted) for digest in _digests(batch)) != sorted(digests):
         raise InputError(
             f"A loader needs to yield the same {len(digests)} samples in every pass, got others in the second; take "
@@ -101,13 +105,21 @@ def _batches(data: Any, wanted: int | None) -> Iterator[list[Tensor]]:
 
 def _pair(given: Any) -> list[Tensor]:
     if not isinstance(given, (tuple, list)) or len(given) != 2:
-        got = f"{type(given).__name__} of {len(given)}" if isinstance(given, (tuple, list)) else type(given).__name__
-        raise InputError(f"A loader needs to yield pairs (inputs, targets), got {got}; return them from its Dataset.")
+        got = (
+            f"{type(given).__name__} of {len(given)}"
+            if isinstance(given, (tuple, list))
+            else type(given).__name__
+        )
+        raise InputError(
+            f"A loader needs to yield pairs (inputs, targets), got {got}; return them from its Dataset."
+        )
     try:
         return [torch.as_tensor(part).detach().cpu() for part in given]
     except (TypeError, ValueError, RuntimeError):
         got = ", ".join(type(part).__name__ for part in given)
-        raise InputError(f"A loader needs to yield tensors, got {got}; make tensors of them in the Dataset.") from None
+        raise InputError(
+            f"A loader needs to yield tensors, got {got}; make tensors of them in the Dataset."
+        ) from None
 
 
 def _words(kind: tuple[torch.dtype, torch.Size]) -> str:

@@ -16,7 +16,9 @@ import lastiterate
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.devices import ran_out
 
-_OF_OTHERS: Final = tuple(f"{Path(inspect.getfile(one)).parent}{os.sep}" for one in (torch, lastiterate, importlib))
+_OF_OTHERS: Final = tuple(
+    f"{Path(inspect.getfile(one)).parent}{os.sep}" for one in (torch, lastiterate, importlib)
+)
 """Folders whose code is not the user's."""
 
 _LETTERS: Final = 300

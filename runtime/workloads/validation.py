@@ -70,7 +70,9 @@ def place_loss(loss: Loss, device: torch.device, dtype: torch.dtype) -> Loss:
     return deepcopy(loss).to(device, dtype)
 
 
-def probe(name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows, batched: Callable[[], Tensor]) -> None:
+def probe(
+    name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows, batched: Callable[[], Tensor]
+) -> None:
     """Test a workload at the parameters of its module, on the device and in the dtype of the measurement.
 
     ``batched`` computes the gradient of the first sample as in the measurement, shape (dimension,).
@@ -89,7 +91,9 @@ def probe(name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows,
     with keep_random_state(inputs.device), torch.enable_grad():
         _refuse_unsteady(name, module, inputs)
         refuse_tied_rows(name, module, loss, inputs, targets)
-        value, *_ = (_loss_of_row(row, name, module, loss, inputs, targets) for row in (0, *_extreme_labels(targets)))
+        value, *_ = (
+            _loss_of_row(row, name, module, loss, inputs, targets) for row in (0, *_extreme_labels(targets))
+        )
         trained = [p for p in module.parameters() if p.requires_grad]
         parts = torch.autograd.grad(value, trained, allow_unused=True, materialize_grads=True)
         plain = torch.cat([part.reshape(-1) for part in parts])
@@ -99,7 +103,9 @@ def probe(name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows,
                 "parameters; mend the loss there (a root or a logarithm of 0?)."
             )
         mend = "write them without branches on values, .item() and changes in place."
-        with user_code("The module and the loss must be batched by torch.func.vmap", f"in workload={name}; {mend}"):
+        with user_code(
+            "The module and the loss must be batched by torch.func.vmap", f"in workload={name}; {mend}"
+        ):
             found = batched()
     off = torch.linalg.vector_norm(found - plain)
     if not bool(off <= tolerance(plain) * (1 + torch.linalg.vector_norm(plain))):
@@ -112,7 +118,9 @@ def probe(name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows,
 def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
     before = {key: value.clone() for key, value in module.named_buffers()}
     outputs = []
-    shape = f"for inputs[:1] of shape={tuple(inputs[:1].shape)} and dtype={_dtype_name(inputs)} in workload={name}"
+    shape = (
+        f"for inputs[:1] of shape={tuple(inputs[:1].shape)} and dtype={_dtype_name(inputs)} in workload={name}"
+    )
     with (
         torch.no_grad(),
         user_code(

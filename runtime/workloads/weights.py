@@ -72,13 +72,17 @@ def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
     own = module.state_dict()
     # safetensors omits tensors that alias others, such as a tied head
     places = {(own[name].data_ptr(), own[name].shape): name for name in own if name in weights}
-    twins = {name: places.get((values.data_ptr(), values.shape)) for name, values in own.items() if name not in weights}
+    twins = {
+        name: places.get((values.data_ptr(), values.shape)) for name, values in own.items() if name not in weights
+    }
     tied = {name: weights[twin] for name, twin in twins.items() if twin is not None and not own[name].is_meta}
     weights = weights | tied
     differences = [f"lacks {name}" for name in own if name not in weights]
     differences += [f"has besides {name}" for name in weights if name not in own]
     kinds = {name: (_kind(weights[name]), _kind(own[name])) for name in own if name in weights}
-    differences += [f"has {name} {given} for {needed}" for name, (given, needed) in kinds.items() if given != needed]
+    differences += [
+        f"has {name} {given} for {needed}" for name, (given, needed) in kinds.items() if given != needed
+    ]
     if differences:
         first = next(iter(weights)).partition(".")[0] + "."
         remedy = "build the network that was trained."
@@ -113,7 +117,9 @@ def _of_torch(path: Path, called: str) -> Mapping[str, object]:
             )
         read = torch.load(path, map_location="cpu", weights_only=True)
     except Exception:  # damaged bytes may raise anything
-        raise InputError(f"A {called} must be {wrong}; save it again by torch.save(x.state_dict(), FILE).") from None
+        raise InputError(
+            f"A {called} must be {wrong}; save it again by torch.save(x.state_dict(), FILE)."
+        ) from None
     return read if isinstance(read, Mapping) else {}
 
 
@@ -125,7 +131,9 @@ def _of_safetensors(path: Path, called: str) -> Mapping[str, object]:
         return load_file(path)
     except SafetensorError as error:
         said = " ".join(str(error).split())
-        raise InputError(f"A {called} must be a whole file, got {called}={path} ({said}); save it again.") from None
+        raise InputError(
+            f"A {called} must be a whole file, got {called}={path} ({said}); save it again."
+        ) from None
 
 
 def _kind(values: Tensor) -> str:

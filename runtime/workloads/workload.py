@@ -70,14 +70,18 @@ class Workload:
             refuse_complex("A workload", **{name: [values]})
             if values.layout is not torch.strided:
                 got = str(values.layout).removeprefix("torch.")
-                raise InputError(f"A workload needs dense data, got {name} of layout={got}; use {name}.to_dense().")
+                raise InputError(
+                    f"A workload needs dense data, got {name} of layout={got}; use {name}.to_dense()."
+                )
             if not values.ndim or not len(values):
                 raise InputError(
                     f"A workload needs at least one sample, got {name}.shape={tuple(values.shape)}; give {name} of "
                     "shape (n, ...)."
                 )
             if values.is_floating_point() and not bool(torch.isfinite(values).all()):
-                raise InputError(f"A workload needs finite data, got {name} with nan or inf; remove those samples.")
+                raise InputError(
+                    f"A workload needs finite data, got {name} with nan or inf; remove those samples."
+                )
         if len(self.targets) != len(self.inputs):
             raise InputError(
                 f"A workload needs one target a sample, got targets.shape={tuple(self.targets.shape)} for "
@@ -190,7 +194,9 @@ class Workload:
 def described_workload(what: str, workload: object) -> Workload:
     """The workload itself; an `InputError` if it is not one."""
     if not isinstance(workload, Workload):
-        raise InputError(f"{what} needs a Workload, got workload={type(workload).__name__}; build one, or load one.")
+        raise InputError(
+            f"{what} needs a Workload, got workload={type(workload).__name__}; build one, or load one."
+        )
     return workload
 
 
@@ -209,7 +215,9 @@ def subset(workload: Workload, samples: int, seed: int) -> Workload:
             "draw fewer, or leave it out for all of them."
         )
     if workload.subset is not None:
-        raise InputError(f"A subset is drawn once, got {workload.name} with {workload.subset}; draw from all samples.")
+        raise InputError(
+            f"A subset is drawn once, got {workload.name} with {workload.subset}; draw from all samples."
+        )
     order = stream(seed, purpose=_SUBSET).permutation(workload.samples)
     chosen = order[:samples].sort().values
     return replace(

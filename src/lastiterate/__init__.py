@@ -8,7 +8,9 @@ that ``import lastiterate`` is fast.
 from importlib import import_module
 from pathlib import Path
 
-if not Path(__file__).with_name("numeric").is_dir():  # a clone without symbolic links: the folders lie beside src/
+if (
+    not Path(__file__).with_name("numeric").is_dir()
+):  # a clone without symbolic links: the folders lie beside src/
     __path__.append(str(Path(__file__).parents[2]))
 
 _LISTED = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")

@@ -116,7 +116,9 @@ class MissingItem(pytest.Item):
         pytest.fail("\n".join(told), pytrace=False)
 
 
-def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """In a run of whole folders, add a failing test for missing locked claims."""
     places = [config.invocation_params.dir / argument for argument in config.args]
     if config.getoption("lastiterate") and all(place.is_dir() for place in places):

@@ -18,7 +18,8 @@ _longer = _cost.subs(x, x + y)
 _RUNS = ("linear", "quadratic", "clamped_linear", "clamped_quadratic")
 _u, _v = Vector("u"), Vector("v")
 _total = Function("G", nonnegative=True)  # length of the sum of t gradients
-_side = cumulative(K / ((n + 1) * sigma_dp))  # probability to be on one's side of the middle of means 2 K/(n + 1) apart
+# Probability to be on one's side of the middle of means 2 K/(n + 1) apart.
+_side = cumulative(K / ((n + 1) * sigma_dp))
 
 
 def _removed(bound: Expr) -> Inequality:
@@ -32,7 +33,9 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_1/bound",
         "(B.1): T s^2 or w (D~/w + s)^2 over the windows, for convex losses and full batches",
         at("B.1", "(B.1)"),
-        UpperBound("altschuler_talwar_b1", _RUNS, name="against solvable runs").mutant("eta K/n", altered={K: K / 2}),
+        UpperBound("altschuler_talwar_b1", _RUNS, name="against solvable runs").mutant(
+            "eta K/n", altered={K: K / 2}
+        ),
         Derived("full_batch/composition", Gauss(T * _s**2 / sigma**2), "every step"),
         Derived("full_batch/convex", Gauss(w * ((D + _s) / w + _s) ** 2 / sigma**2), "a window"),
         statement=private(

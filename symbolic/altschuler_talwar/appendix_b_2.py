@@ -27,7 +27,9 @@ _law = SampledUp(_tenth, S.One, _order)  # without projection
 COST, MOST = SampledDown(b / n, b * sigma_dp / (2 * K), alpha), log(n / (n - b))
 """The cost S of a step, and its bound at every order."""
 
-_composed = Derived("without_replacement/composition", Power(SwapStep(q, sensitivity(b) ** 2 / sigma**2), T), "T steps")
+_composed = Derived(
+    "without_replacement/composition", Power(SwapStep(q, sensitivity(b) ** 2 / sigma**2), T), "T steps"
+)
 _window = u * y + v / y  # a real window y, u = S and v = alpha D^2/(2 eta^2 sigma_1^2)
 _longer = _window.subs(y, y + z)
 
@@ -100,7 +102,9 @@ CLAIMS = (
             quantity=LAST_ITERATES,
             claimed=T * COST,
             true=event(alpha, b / n * tail((alpha - 1) / sigma_dp), tail(alpha / sigma_dp)),
-            says=condition("AllOrders", "(B.2) and (B.3) hold for all orders {0} and all noise {1}")(alpha, sigma_dp),
+            says=condition("AllOrders", "(B.2) and (B.3) hold for all orders {0} and all noise {1}")(
+                alpha, sigma_dp
+            ),
         ),
         remark="""Remark B.1 frees (B.2) and (B.3) of the conditions on the order and the noise, because they only
         serve Lemma 2.12. At large orders S stays below log(1/(1 - q)) while the loss of one step grows like alpha/(2
@@ -135,7 +139,9 @@ CLAIMS = (
         "Of real windows D/(eta sigma_1) sqrt(alpha/(2 S)) is best in (B.2); of whole ones its floor or its ceiling",
         at("B.2", "Numerical computation"),
         Inequality(2 * sqrt(u * v), "<= and attained", _window, (y > 0,), "at sqrt(v/u)", (Eq(y, sqrt(v / u)),)),
-        Inequality(_longer, "<=", _window, (y > 0, u * (y + z) ** 2 <= v), "a longer window up to it costs no more"),
+        Inequality(
+            _longer, "<=", _window, (y > 0, u * (y + z) ** 2 <= v), "a longer window up to it costs no more"
+        ),
         Inequality(_window, "<=", _longer, (y > 0, v <= u * y**2), "a longer window from it on costs no less"),
         Identity(
             put(sqrt(v / u), {v: alpha * D**2 / (2 * eta**2 * sigma**2)}),

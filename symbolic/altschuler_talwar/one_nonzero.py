@@ -57,9 +57,9 @@ CLAIMS = (
         "altschuler_talwar/theorem_4_1/one_nonzero",
         "The lower bound holds even when all but one of the losses are zero",
         at("Section 4"),
-        IntervalInequality(_pair.subs(sigma_dp, _small), "<=", _most(1000 / _small), {}, "sigma_DP = 10^-7").mutant(
-            "a third of (4.1)", left=_pair.subs(sigma_dp, _small) / 3
-        ),
+        IntervalInequality(
+            _pair.subs(sigma_dp, _small), "<=", _most(1000 / _small), {}, "sigma_DP = 10^-7"
+        ).mutant("a third of (4.1)", left=_pair.subs(sigma_dp, _small) / 3),
         Asymptotic(_pair, _most(1000 / sigma_dp), path={sigma_dp: 1 / growth**4}, name="noise falling to 0"),
         refutation=_refutation,
         remark="""The bound is said to hold even when all but one of the losses are zero. With b = n/2, little
@@ -92,7 +92,9 @@ CLAIMS = (
             (x <= _lengths + 2,),
             "x + 1 free steps, x of them to reach I",
         ),
-        IntervalInequality(_pair.subs(sigma_dp, Rational(1, 1000)), "<", _most(Integer(10**6)), {}, "silent at 1/1000"),
+        IntervalInequality(
+            _pair.subs(sigma_dp, Rational(1, 1000)), "<", _most(Integer(10**6)), {}, "silent at 1/1000"
+        ),
         letters={q: "probability that a step is free", r: "that it leads into the next interval", p: "log 2"}
         | {u: "bound of the ratio of densities, 2", v: "probability to reach a point"},
         statement=closed(

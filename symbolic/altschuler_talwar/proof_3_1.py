@@ -43,7 +43,9 @@ LEAST = SampledDown(Rational(1, 10), 1 / sqrt(Integer(800)), _order)
 
 def claimed(cost: Expr) -> Expr:
     """The number of (3.7) for the run at this cost of one step: T - tau - 1 = 175, the variance split evenly."""
-    return (_window + 1) * cost + _hidden.subs({alpha: _order, D: 4, eta: 1, r: 1 / sqrt(Integer(200)), w: _window})
+    return (_window + 1) * cost + _hidden.subs(
+        {alpha: _order, D: 4, eta: 1, r: 1 / sqrt(Integer(200)), w: _window}
+    )
 
 
 def _bias(change: Expr, name: str) -> Inequality:
@@ -176,7 +178,9 @@ CLAIMS = (
         "One step between two mixtures costs at most twice the larger direction of the sampled Gaussian",
         at("Step 3b", "(3.6)"),
         Derived(
-            "without_replacement/composition", Power(SwapStep(q, sensitivity(b) ** 2 / sigma**2), T), "both orders"
+            "without_replacement/composition",
+            Power(SwapStep(q, sensitivity(b) ** 2 / sigma**2), T),
+            "both orders",
         ),
         Identity(
             Derivative(_primitive, z),

@@ -25,7 +25,9 @@ def _between(lipschitz: Expr, far: Expr, name: str) -> VectorInequality:
     family, middle = Operators("T", lipschitz), (1 - theta) * _u + theta * _v
     ends = tuple(replace(family.at(point), image=point) for point in (_u, _v))
     moved = family.at(middle)
-    return VectorInequality(Norm(moved.image - middle) ** 2, "<=", far * Norm(_u - _v) ** 2, (*ends, moved), name=name)
+    return VectorInequality(
+        Norm(moved.image - middle) ** 2, "<=", far * Norm(_u - _v) ** 2, (*ends, moved), name=name
+    )
 
 
 def _gradients(bound: Expr) -> NormBound:
@@ -95,7 +97,9 @@ CLAIMS = (
         "altschuler_talwar/section_1/footnote_3",
         "Footnote 3: one noise in three conventions, by rescaling",
         at("Footnote 3"),
-        Identity(put(eta * z**2, {z: sqrt(eta) * sigma_dp}), (eta * sigma_dp) ** 2, "variance eta times a square"),
+        Identity(
+            put(eta * z**2, {z: sqrt(eta) * sigma_dp}), (eta * sigma_dp) ** 2, "variance eta times a square"
+        ),
         Identity(put(z**2, {z: eta * sigma_dp}), (eta * sigma_dp) ** 2, "variance a square"),
     ),
     Claim(
@@ -116,7 +120,9 @@ CLAIMS = (
         at("Section 1.2"),
         Identity(put(z / eta, {eta: T ** (-u)}), z * T**u, "D n/K over eta_T"),
         Identity(log(exp(v) * T**u), v + u * log(T), "M T^c, M = e^v"),
-        Inequality(v + u * y, "<= and attained", y, (y * (1 - u) >= v,), "M T^c <= T, y = log T; or log T/2, for DP"),
+        Inequality(
+            v + u * y, "<= and attained", y, (y * (1 - u) >= v,), "M T^c <= T, y = log T; or log T/2, for DP"
+        ),
         assumptions=(u < 1,),
         letters={u: "c", z: "D n/K", v: "log M", y: "log T"},
     ),

@@ -71,14 +71,18 @@ CLAIMS = (
             -log(2),
             "one term, p = 1",
         ),
-        Inequality(x / 2, "<", x - y, (x >= 4 * y, y > 0), "x = log(1/r), y = log(2)/(alpha - 1): the mean is x/2"),
+        Inequality(
+            x / 2, "<", x - y, (x >= 4 * y, y > 0), "x = log(1/r), y = log(2)/(alpha - 1): the mean is x/2"
+        ),
         assumptions=(alpha > 1,),
     ),
     Claim(
         "altschuler_talwar/section_2_2/chain_rule",
         "The direct analog of the chain rule fails: a fair coin, and D_2 = 0 or log(u) given its side",
         at("Section 2.2", "above Lemma 2.8"),
-        Inequality(u, "<", ((1 + u) / 2) ** 2, (u > 1,), "exp of twice the mean, log(u)/2, and of the divergence"),
+        Inequality(
+            u, "<", ((1 + u) / 2) ** 2, (u > 1,), "exp of twice the mean, log(u)/2, and of the divergence"
+        ),
     ),
     Ours(
         "altschuler_talwar/definition_2_10/both_orders",

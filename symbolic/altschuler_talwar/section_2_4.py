@@ -101,7 +101,9 @@ CLAIMS = (
         "altschuler_talwar/section_2_4/lemma_2_16",
         "Lemma 2.16 and (A.1): random contractions that are coupled within s lengthen a shift z to z + s",
         at("Lemma 2.16", "(A.1)"),
-        Deduced(statements.reduction(z + APART, OTHER_MAP, alpha >= 1, CONTRACTION, CLOSE), "reduction/contractions"),
+        Deduced(
+            statements.reduction(z + APART, OTHER_MAP, alpha >= 1, CONTRACTION, CLOSE), "reduction/contractions"
+        ),
     ),
     Claim(
         "altschuler_talwar/section_2_4/proposition_2_17",
@@ -122,7 +124,9 @@ CLAIMS = (
         "Equal shifts D/w + s over w steps: two Gaussian walks attain Proposition 3.2",
         at("Proposition 3.2"),
         Identity(put(D + w * (s - a), {a: D / w + s}), S.Zero, "equal shifts D/w + s end at 0"),
-        Identity(renyi((D + w * s, w * v), (S.Zero, w * v), alpha), alpha / 2 * w * (D / w + s) ** 2 / v, "attained"),
+        Identity(
+            renyi((D + w * s, w * v), (S.Zero, w * v), alpha), alpha / 2 * w * (D / w + s) ** 2 / v, "attained"
+        ),
         assumptions=(alpha > 1,),
     ),
     Step(

@@ -74,7 +74,9 @@ CLAIMS = (
         "altschuler_talwar/section_5_1/lemma_5_5",
         "Lemma 5.5, set up as Lemma 2.16: random c-contractions coupled within s lengthen a shift z to c z + s",
         at("Lemma 5.5"),
-        Deduced(statements.reduction(FACTOR * z + APART, OTHER_MAP, alpha >= 1, LIPSCHITZ, CLOSE), "reduction/close"),
+        Deduced(
+            statements.reduction(FACTOR * z + APART, OTHER_MAP, alpha >= 1, LIPSCHITZ, CLOSE), "reduction/close"
+        ),
     ),
     Step(
         "altschuler_talwar/section_5_1/last_shift",
@@ -110,9 +112,9 @@ CLAIMS = (
         "altschuler_talwar/section_5_1/bound",
         "(5.3) follows as (3.7), at any order and noise: (T - tau) S + c^(2 w) alpha D^2/(2 eta^2 sigma_1^2)",
         at("Section 5.1", "(5.3)"),
-        IntervalInequality(SEEN, "<=", 2 * log(Rational(10, 9)), {}, "tau = T - 2, c = 0: twice log(1/(1 - q))").mutant(
-            "once", right=log(Rational(10, 9))
-        ),
+        IntervalInequality(
+            SEEN, "<=", 2 * log(Rational(10, 9)), {}, "tau = T - 2, c = 0: twice log(1/(1 - q))"
+        ).mutant("once", right=log(Rational(10, 9))),
         remark="""(5.3) rests on (3.4), (3.5) and (5.2), which use no condition on the order or the noise. Under
         none it fails: with kappa = 1 it claims 0.22 for two steps, and ten equal quadratics with different
         minimisers have D_2 above 190 at every T. Under the conditions of Theorem 5.1 it is neither shown nor

@@ -39,10 +39,17 @@ CLAIMS = (
             "no condition on the order", given=SMALL[:1]
         ),
         RenyiBound(
-            "noisy_sgd/convex", 33 * _unit * w, (*SMALL, *_long), amplified=True, at=_chosen, name="w <= T, b < n/5"
+            "noisy_sgd/convex",
+            33 * _unit * w,
+            (*SMALL, *_long),
+            amplified=True,
+            at=_chosen,
+            name="w <= T, b < n/5",
         ),
         RenyiBound("noisy_sgd/composition", 100 * _unit * T, (5 * b >= n,), name="any T, b >= n/5"),
-        RenyiBound("noisy_sgd/convex", 101 * _unit * w, (5 * b >= n, *_long), at=_chosen, name="w <= T, b >= n/5"),
+        RenyiBound(
+            "noisy_sgd/convex", 101 * _unit * w, (5 * b >= n, *_long), at=_chosen, name="w <= T, b >= n/5"
+        ),
         letters={w: "any window with D n/(K eta) <= w <= T"},
         assumptions=(alpha > 1, b <= n, eta * L <= 2, sigma_dp > 8 * sqrt(2) * K / b),
         statement=private(101 * _unit * Min(T, _steps), *PRINTED, Convex(L, K), eta * L <= 2),
@@ -52,7 +59,9 @@ CLAIMS = (
         "Below (3.7): Lemma 2.12 gives 8 alpha (K/(n sigma_2))^2 where sigma_2 >= 8 K/b",
         at("Step 4"),
         Identity(_cost(b * sigma / (2 * K)), 8 * alpha * (K / (n * sigma)) ** 2, "cost of a step"),
-        Inequality(Integer(4), "<= and attained", b * sigma / (2 * K), (sigma >= 8 * K / b,), "noise of the lemma"),
+        Inequality(
+            Integer(4), "<= and attained", b * sigma / (2 * K), (sigma >= 8 * K / b,), "noise of the lemma"
+        ),
         Inequality(8 * K / b, "<", sigma_dp / sqrt(2), (sigma_dp > 8 * sqrt(2) * K / b,), "noise of the theorem"),
         Identity(
             put(b * sigma / (2 * K), {sigma: sigma_dp / sqrt(2)}),

@@ -24,7 +24,8 @@ _shown = Rational(1, 10) - log(100) / 99
 """A lower bound of the order 100 where (1/10, 1/100)-DP fails."""
 
 _run, _mirrored, _below, _noise = (Function(name, real=True) for name in ("x", "y", "u", "Z"))
-_by_one, _lost = (Function(name, nonnegative=True) for name in ("x", "X"))  # the loss of a run, and of all runs so far
+# The loss of a run, and of all runs so far.
+_by_one, _lost = (Function(name, nonnegative=True) for name in ("x", "X"))
 
 
 def quantity(bar: Expr) -> Expr:
@@ -50,7 +51,10 @@ CLAIMS = (
         IntervalInequality(-Rational(1, 5), "<", SEEN - y / 800, {}, "what the event shows, T = T bar from 0"),
         Inequality(LEVEL * y, "<", y / 800 - Rational(1, 5), (y >= 1000,), "(4.1) is below it at every noise"),
         Identity(
-            put(exp(-(z**2) / (2 * v)), {z: D / 20, v: D**2 / y}), exp(-y / 800), "maximum of the walk", (y >= 1000,)
+            put(exp(-(z**2) / (2 * v)), {z: D / 20, v: D**2 / y}),
+            exp(-y / 800),
+            "maximum of the walk",
+            (y >= 1000,),
         ),
         statement=closed(
             Exists(
@@ -82,7 +86,9 @@ CLAIMS = (
         "A.4: with the constants of footnote 9, (4.1) exceeds 0.005, and 0.005 + log(100)/99 < 0.1",
         at("A.4"),
         Inequality(Rational(5, 1000), "<", LEVEL * y, (y >= 1000,), "(4.1) above 0.005"),
-        IntervalInequality(Rational(5, 1000) + log(100) / 99, "<", Rational(1, 10), {}, "conversion at delta = 0.01"),
+        IntervalInequality(
+            Rational(5, 1000) + log(100) / 99, "<", Rational(1, 10), {}, "conversion at delta = 0.01"
+        ),
     ),
     Step(
         "altschuler_talwar/theorem_4_1/suffices",
@@ -154,9 +160,9 @@ CLAIMS = (
         "altschuler_talwar/theorem_4_1/start",
         "The test of positivity distinguishes the runs from any start",
         at("Theorem 4.1"),
-        IntervalInequality(_grown * (1 - exp(-125)) + Rational(1, 100), "<=", S.One, {}, "start D/2, T = T bar").mutant(
-            "start at 0 with twice the probability", left=_grown * Rational(99, 100) + Rational(1, 100)
-        ),
+        IntervalInequality(
+            _grown * (1 - exp(-125)) + Rational(1, 100), "<=", S.One, {}, "start D/2, T = T bar"
+        ).mutant("start at 0 with twice the probability", left=_grown * Rational(99, 100) + Rational(1, 100)),
         remark="""The proof puts P[w_T >= 0] at 1/2 by symmetry around 0. From D/2 the walk without a push is
         still positive after T bar steps with probability 1 - exp(-125). From other starts push towards the far
         end, for which a walk from 0 is dominated.""",

@@ -45,7 +45,11 @@ CLAIMS = (
         ),
         RenyiBound("noisy_sgd/composition", 100 * _unit * T, (5 * b >= n,), name="any T, b >= n/5"),
         RenyiBound(
-            "noisy_sgd/strongly convex", 101 * _unit * w, (5 * b >= n, *_long), at=_chosen, name="w <= T, b >= n/5"
+            "noisy_sgd/strongly convex",
+            101 * _unit * w,
+            (5 * b >= n, *_long),
+            at=_chosen,
+            name="w <= T, b >= n/5",
         ),
         IntervalInequality(1 - y, "<=", exp(-2 * y) * (1 + y), {y: (0, oo)}, "factor of a step"),
         letters={w: "a window of at most T steps with c^w D n <= K eta", y: "1/ceil(kappa)"},
@@ -80,7 +84,9 @@ CLAIMS = (
             t, Le(_drift(t), t * eta * K), begin(_drift), (Le(_drift(t + 1), _drift(t) + eta * K),), name="drift"
         ),
         Expected(
-            gaussian_mean([Transposed(_ones), _noise, Transposed(_noise), _ones], entries={_noise: (T, dim, r**2)}),
+            gaussian_mean(
+                [Transposed(_ones), _noise, Transposed(_noise), _ones], entries={_noise: (T, dim, r**2)}
+            ),
             "==",
             dim * r**2 * T,
             (Eq(Norm(_ones) ** 2, T),),
@@ -93,7 +99,11 @@ CLAIMS = (
             "drift and noise",
         ),
         repairs="altschuler_talwar/section_5_1/effective_diameter",
-        letters={_ones: "T ones, so that its square is T", _far: "sum of gradient steps", _sum: "sum of the noises"},
+        letters={
+            _ones: "T ones, so that its square is T",
+            _far: "sum of gradient steps",
+            _sum: "sum of the noises",
+        },
     ),
     Step(
         "altschuler_talwar/section_5_1/rate",
@@ -107,7 +117,9 @@ CLAIMS = (
             p * u * r / 2,
             "last term of (5.3) over S = v, p = c^(2 w), y = log u",
         ),
-        Inequality(w + 1 + q * r / 2, "<= and attained", Rational(5, 2) * r * y, _window, "(5.3) over S, q = p u"),
+        Inequality(
+            w + 1 + q * r / 2, "<= and attained", Rational(5, 2) * r * y, _window, "(5.3) over S, q = p u"
+        ),
         assumptions=(r >= 1, z <= 1),
         letters={r: "condition number kappa", w: "window, T - tau - 1"},
     ),

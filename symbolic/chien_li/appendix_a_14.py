@@ -107,7 +107,11 @@ CLAIMS = (
         Inequality((s * w + D) ** 2 / w, "<=", 4 * s * D + s**2, (w >= D / s, w <= D / s + 1), "about D/s steps"),
         Inequality(T * s**2, "<=", 4 * s * D + s**2, (T * s <= D + s,), "shorter runs: composition"),
         Inequality(
-            8 * eta * K * D / n + sensitivity() ** 2, "<=", y, (n * y >= 8 * eta * K * D + 4 * eta**2 * K**2,), "any y"
+            8 * eta * K * D / n + sensitivity() ** 2,
+            "<=",
+            y,
+            (n * y >= 8 * eta * K * D + 4 * eta**2 * K**2,),
+            "any y",
         ),
     ),
     Claim(

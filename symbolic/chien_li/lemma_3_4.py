@@ -42,6 +42,8 @@ CLAIMS = (
         "Strongly convex: max(1 - eta m, eta L - 1) for every step, which is 1 - eta m up to eta = 2/(L + m)",
         at("Lemma 3.4"),
         Inequality(eta * L - 1, "<=", 1 - eta * m, (eta * (L + m) <= 2,), "the first up to 2/(L + m)"),
-        step(_strong, Max(1 - eta * m, eta * L - 1)).mutant("1 - eta m beyond", step(_strong, Max(1 - eta * m, 0))),
+        step(_strong, Max(1 - eta * m, eta * L - 1)).mutant(
+            "1 - eta m beyond", step(_strong, Max(1 - eta * m, 0))
+        ),
     ),
 )

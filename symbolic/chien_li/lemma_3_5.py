@@ -71,7 +71,9 @@ CLAIMS = (
         "chien_li/lemma_3_5/sharper",
         "One update expands z to z + eta L (n - 1)/n z + 2 eta K / n, never more than c z + 2 eta K / n",
         at("Lemma 3.5", "(82)-(90)"),
-        Identity((n - 1) / n * (1 + eta * L) * z + (z + _cap) / n, z + eta * L * (n - 1) / n * z + _s, "n - 1 expand"),
+        Identity(
+            (n - 1) / n * (1 + eta * L) * z + (z + _cap) / n, z + eta * L * (n - 1) / n * z + _s, "n - 1 expand"
+        ),
         Inequality(z + eta * L * (n - 1) / n * z + _s, "<=", (1 + eta * L) * z + _s, name="never larger"),
     ),
     Step(
@@ -82,7 +84,9 @@ CLAIMS = (
             x + zeta - eta * (x + zeta) ** 2 - (xi + x - eta * (xi + x) ** 2),
             zeta - eta * zeta**2 - (xi - eta * xi**2),
             "second difference with noise x, and without",
-        ).mutant("noise counted once", left=x + zeta - eta * (x + zeta) ** 2 - (xi - eta * xi**2), right=zeta - xi),
+        ).mutant(
+            "noise counted once", left=x + zeta - eta * (x + zeta) ** 2 - (xi - eta * xi**2), right=zeta - xi
+        ),
         assumptions=(eta < 1,),
         remark="""With the curved loss x^3/3 the next difference depends on the noise that both runs share.
         Nothing breaks: the essential supremum is to be taken over the noise too, and (90) bounds it path by

@@ -58,9 +58,9 @@ CLAIMS = (
         "chien_li/proof_3_1/conditioning",
         "Given Z = Z' the two processes have the same updates and noise, so W'_1 keeps the law of W_1",
         at("Section 3.1", "below (8); (10)"),
-        Identity(_tilted_tail(xi), tail(S.One), "P(W'_1 > 1 given Z'_1 = xi) is that of W_1, clipped gradients").mutant(
-            "tilted the other way", left=_tilted_tail(-xi)
-        ),
+        Identity(
+            _tilted_tail(xi), tail(S.One), "P(W'_1 > 1 given Z'_1 = xi) is that of W_1, clipped gradients"
+        ).mutant("tilted the other way", left=_tilted_tail(-xi)),
         *(
             Printed(f"chien_li/{one}", one)
             for one in (
@@ -84,7 +84,9 @@ CLAIMS = (
             -((zeta - _tilted_mean) ** 2) / (2 * _tilted_variance) - xi**2 / (2 * v * (1 + r**2)),
             "law of W'_1 = zeta given Z'_1 = xi, unclipped: the product of two densities",
         ),
-        Value(_tilted_tail(Integer(-2)), "0.4231", "P(W'_1 > 1 given Z'_1 = -2), clipped at 1; P(W_1 > 1) is 0.1587"),
+        Value(
+            _tilted_tail(Integer(-2)), "0.4231", "P(W'_1 > 1 given Z'_1 = -2), clipped at 1; P(W_1 > 1) is 0.1587"
+        ),
         Value(
             renyi((S.Zero, Integer(2)), (S.One, Rational(3, 2)), Integer(2)),
             "1.0589",

@@ -70,9 +70,13 @@ CLAIMS = (
         "One last step under strong convexity; with D + s under convexity",
         at("Figure 1", "caption"),
         UpperBound("last_step_strongly_convex", STRONG_RUNS, name="strongly convex"),
-        attacked("last_step_convex", SMOOTH_RUNS[:4], "noise counted twice", "alpha / 2 for alpha", name="convex"),
+        attacked(
+            "last_step_convex", SMOOTH_RUNS[:4], "noise counted twice", "alpha / 2 for alpha", name="convex"
+        ),
         Derived("last_step/convex", Gauss((D + sensitivity()) ** 2 / sigma**2), "convex"),
-        Derived("last_step/strongly convex", Gauss(((1 - eta * m) * D + sensitivity()) ** 2 / sigma**2), "one step"),
+        Derived(
+            "last_step/strongly convex", Gauss(((1 - eta * m) * D + sensitivity()) ** 2 / sigma**2), "one step"
+        ),
         statement=private(
             alpha * ((1 - eta * m) * D + sensitivity()) ** 2 / (2 * sigma**2),
             *FULL_BATCHES,
@@ -94,7 +98,9 @@ CLAIMS = (
             (c > 1, u < s / (s + D * (c - 1))),
             "c > 1: past the best",
         ),
-        Inequality((s * x + D) ** 2 / x, "<=", (s * y + D) ** 2 / y, (x * s >= D, y >= x, D > 0), "c = 1: past D/s"),
+        Inequality(
+            (s * x + D) ** 2 / x, "<=", (s * y + D) ** 2 / y, (x * s >= D, y >= x, D > 0), "c = 1: past D/s"
+        ),
     ),
     Ours(
         "chien_li/remarks_3_1/converges",
@@ -152,7 +158,9 @@ CLAIMS = (
         ),
         Inequality((s * x + D) ** 2 / x, "<=", 4 * s * D + s**2, (s * x >= D, s * x <= D + s), "about D/s steps"),
         Asymptotic(Min(T, 4 * x + 1), Min(T, y), Integer(3), given=(y >= 2 * x, y >= 1), name="(3)/s^2, x = D/s"),
-        Asymptotic(Min(T, y), z, Integer(2), given=(z >= 1, z >= Min(T, 4 * x), y <= 2 * x + 1), name="conversely"),
+        Asymptotic(
+            Min(T, y), z, Integer(2), given=(z >= 1, z >= Min(T, 4 * x), y <= 2 * x + 1), name="conversely"
+        ),
     ),
     Ours(
         "chien_li/remarks_3_1/below_altschuler_talwar",
@@ -195,7 +203,8 @@ CLAIMS = (
             true=Min(T * s**2, s**2 * (1 + c) ** 2),
             sign="<",
             says=closed(
-                condition("Stricter", "(3) is strictly below (B.3) of Altschuler & Talwar for every {0}")(T), c < 1
+                condition("Stricter", "(3) is strictly below (B.3) of Altschuler & Talwar for every {0}")(T),
+                c < 1,
             ),
         ),
         remark="""Both (3) and Altschuler & Talwar's (B.3) contain composition, T s^2. At T = 1 both are s^2,
@@ -220,7 +229,9 @@ CLAIMS = (
         "chien_li/remarks_3_1/domain",
         "m-strongly convex and K-Lipschitz on a domain forces its diameter to be at most 2 K / m",
         at("Table 1", "note *; A.1 (23)"),
-        Inequality(d, "<= and attained", 2 * K / m, (d**2 <= P, d**2 >= P, m * P <= Q, Q**2 <= P * R, R <= 4 * K**2)),
+        Inequality(
+            d, "<= and attained", 2 * K / m, (d**2 <= P, d**2 >= P, m * P <= Q, Q**2 <= P * R, R <= 4 * K**2)
+        ),
     ),
     Ours(
         "chien_li/remarks_3_1/when_below_output_perturbation",
@@ -229,7 +240,9 @@ CLAIMS = (
         Inequality(_final, "<", D**2, (c**2 + 2 * s * (c + 1) / D < 2,), "if"),
         Inequality(c**2 + 2 * s * (c + 1) / D, "<", Integer(2), (_final < D**2,), "only if"),
         Inequality(D**2, "<", _final, (c**2 >= 2,), "never from c = sqrt(2), eta L = sqrt(2) - 1, on"),
-        Inequality(D**2, "<=", _cost, (Ne(c, 1), (c - 1) * (1 - u) > 0, c**2 + 2 * s * (c + 1) / D >= 2), "no window"),
+        Inequality(
+            D**2, "<=", _cost, (Ne(c, 1), (c - 1) * (1 - u) > 0, c**2 + 2 * s * (c + 1) / D >= 2), "no window"
+        ),
         Inequality(D**2, "<=", _flat, (4 * s >= D,), "no window, c = 1"),
         assumptions=(D * (1 - c) < s,),
     ),

@@ -36,7 +36,8 @@ CLAIMS = (
         at("Definition 2.1"),
         Identity(
             moment_exponent(xi, (d, r), (S.Zero, v), alpha),
-            density_exponent(xi, alpha * d * v / _mixed, r * v / _mixed) + (alpha - 1) * alpha * d**2 / (2 * _mixed),
+            density_exponent(xi, alpha * d * v / _mixed, r * v / _mixed)
+            + (alpha - 1) * alpha * d**2 / (2 * _mixed),
             "complete the square",
         ),
         Identity(
@@ -75,7 +76,9 @@ CLAIMS = (
         "The shifted divergence of two Gaussians is at most that of the means brought z <= d closer; the ratio grows",
         at("Definition 2.7"),
         Identity(
-            renyi((d - z, sigma**2), (S.Zero, sigma**2), alpha), alpha * (d - z) ** 2 / (2 * sigma**2), "translate"
+            renyi((d - z, sigma**2), (S.Zero, sigma**2), alpha),
+            alpha * (d - z) ** 2 / (2 * sigma**2),
+            "translate",
         ),
         Identity(diff(_ratio, xi), (d - z) / sigma**2, "slope of the log likelihood ratio"),
         Inequality(S.Zero, "<=", (d - z) / sigma**2, name="the ratio grows"),

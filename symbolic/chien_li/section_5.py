@@ -80,7 +80,9 @@ CLAIMS = (
         "chien_li/section_5/clipped_convex",
         "Without further assumptions on f the clipped update expands some steps, at any step size",
         at("Section 5", "Gradient clipping"),
-        Inequality(_before, "<", _square_after(xi - zeta / 10), (xi > zeta / 10, zeta > xi), "a small step (xi, zeta)"),
+        Inequality(
+            _before, "<", _square_after(xi - zeta / 10), (xi > zeta / 10, zeta > xi), "a small step (xi, zeta)"
+        ),
         IntervalInequality(Rational(1, 80), "<", _moved, {}, "from (10, 100) to (10.05, 100.1), K = 10 sqrt 2"),
     ),
     Ours(

@@ -49,7 +49,9 @@ CLAIMS = (
         at("Theorem 3.1", "(3)"),
         attacked("chien_li_3_1_strongly_convex", STRONG_RUNS, *COMMON, "as if there were 2 n samples"),
         *share_checks("strongly convex", c),
-        statement=private(split_bound(1 - eta * m), *FULL_BATCHES, StronglyConvex(m, L, K), eta * L <= 1, eta * m < 1),
+        statement=private(
+            split_bound(1 - eta * m), *FULL_BATCHES, StronglyConvex(m, L, K), eta * L <= 1, eta * m < 1
+        ),
         assumptions=(alpha > 1, m <= L, eta * L <= 1, eta * m < 1, Eq(c, 1 - eta * m), c < 1),
     ),
     Ours(

@@ -79,7 +79,9 @@ CLAIMS = (
         "One step costs at least S_up at the shift 2 eta K/b: all others have gradient -K, the replaced one +-K",
         at("Theorem 3.12", "(19)"),
         Identity(-eta * (-K - (b - 1) * K) / b + eta * (K - (b - 1) * K) / b, 2 * eta * K / b, "their distance"),
-        Value(SampledUp(_tenth, S.One / 2, Integer(20)), "37.576226", "D(.9 N(0) + .1 N(2) || N(0)) at alpha = 20"),
+        Value(
+            SampledUp(_tenth, S.One / 2, Integer(20)), "37.576226", "D(.9 N(0) + .1 N(2) || N(0)) at alpha = 20"
+        ),
         Value(_against_zero, "7.5762263", "D(.9 N(0) + .1 N(1) || N(0)) at alpha = 20"),
     ),
     Step(
@@ -108,7 +110,9 @@ CLAIMS = (
         "chien_li/theorem_3_12/posterior",
         "Given Z'_t = z the batch holds i* with probability q kappa/((1 - q) gamma + q kappa)",
         at("A.3", "(65)"),
-        Identity(_posterior + (1 - q) * gamma / ((1 - q) * gamma + q * kappa), S.One, "Bayes: with the complement, 1"),
+        Identity(
+            _posterior + (1 - q) * gamma / ((1 - q) * gamma + q * kappa), S.One, "Bayes: with the complement, 1"
+        ),
         Inequality(_posterior, "<", q, (kappa < gamma,), "less where the moved law is rarer"),
         Inequality(_posterior.subs(kappa, gamma), "==", q, name="q where the densities agree"),
         assumptions=_densities,

@@ -105,7 +105,9 @@ CLAIMS = (
         "c < 1: the optimum is strictly below composition for every T >= 2",
         at("Section 5", "Uniform strict improvement"),
         Identity(
-            (_ratio + _one_step) / (1 + _ratio * _one_step), (1 - c ** (T + 1)) / (1 + c ** (T + 1)), "addition law"
+            (_ratio + _one_step) / (1 + _ratio * _one_step),
+            (1 - c ** (T + 1)) / (1 + c ** (T + 1)),
+            "addition law",
         ),
         Inequality((p + q) / (1 + p * q), "<", p + q, name="so one more step adds less than one"),
         Induction(
@@ -135,8 +137,16 @@ CLAIMS = (
         Identity(put(r * u, {r: level(s, Delta, v, u)}), s * v + Delta, "so level c^-j covers it"),
         Identity(put(r**2 * u, {r: level(s, Delta, v, u)}), cost(s, Delta, v, u), "and costs that"),
         Recursion(w, S.Zero, PREVIOUS + c**-w, v_sum(c, w), name="V as a geometric sum", given=(Ne(c, 1),)),
-        Recursion(w, S.Zero, PREVIOUS + c ** (-2 * w), w_sum(c, w), name="W as a geometric sum", given=(Ne(c, 1),)),
-        letters={v: "V of the window", u: "W of the window", x: "cost of shifts", y: "what they cover", r: "a level"},
+        Recursion(
+            w, S.Zero, PREVIOUS + c ** (-2 * w), w_sum(c, w), name="W as a geometric sum", given=(Ne(c, 1),)
+        ),
+        letters={
+            v: "V of the window",
+            u: "W of the window",
+            x: "cost of shifts",
+            y: "what they cover",
+            r: "a level",
+        },
     ),
     Ours(
         "chien_li/theorem_3_1/direct/feasible",
@@ -199,7 +209,9 @@ CLAIMS = (
         "chien_li/theorem_3_1/direct/untested_numbers",
         "c = 1.1, Delta = 0, T = 1000: the untested formula says 21.00 s^2, infeasible from T = 2 on",
         at("Section 3.1", "(11)"),
-        Value(window_cost(Rational(11, 10), S.One, S.Zero, Rational(11, 10) ** -1000), "21.00", "in units of s^2"),
+        Value(
+            window_cost(Rational(11, 10), S.One, S.Zero, Rational(11, 10) ** -1000), "21.00", "in units of s^2"
+        ),
         Inequality(
             feasibility(c, s, S.Zero, w).subs(c**w, u).subs(c ** (1 - w), c / u),
             "<",

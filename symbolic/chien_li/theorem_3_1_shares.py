@@ -61,7 +61,9 @@ CLAIMS = (
             "so (3) is no less",
         ),
         Induction(t, Eq(_P(t), s * r * V(t)), begin(V, _P), (_paid(_best), V_GROWS), name="P at the best shares"),
-        Induction(t, Eq(_G(t), s * V(t) / r), begin(V, _G), (_given(_best), V_GROWS), name="G at the best shares"),
+        Induction(
+            t, Eq(_G(t), s * V(t) / r), begin(V, _G), (_given(_best), V_GROWS), name="G at the best shares"
+        ),
         Identity(put(s * r * v + Delta**2 / (u - s * v / r), {r: _level}), cost(s, Delta, v, u), "(3) there"),
         assumptions=(Delta > 0,),
         letters=_letters | {x: "P of the window", y: "G of the window", r: "a level"},
@@ -72,7 +74,11 @@ CLAIMS = (
         at("Theorem 3.1", "(4)"),
         Identity(z * s / _level - 1, _slack(z) / (s * v + Delta), "beta_1, z = c, or beta_w, z = c^w, less 1"),
         Induction(
-            t, Le(best_share(c, s, _level, t), 1), laws=(c <= 1, _slack(c) <= 0), start=1, name="so are all for c <= 1"
+            t,
+            Le(best_share(c, s, _level, t), 1),
+            laws=(c <= 1, _slack(c) <= 0),
+            start=1,
+            name="so are all for c <= 1",
         ),
         Induction(
             t,

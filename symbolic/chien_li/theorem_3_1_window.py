@@ -55,7 +55,9 @@ CLAIMS = (
             s * (c**w - 1) * (c + c ** (1 - w)),
             "what the test leaves, at the best length",
         ),
-        Inequality(s, "<=", _level * u, (c * u <= 1, c * u * (s + D * (c - 1)) >= s), "less than one step longer"),
+        Inequality(
+            s, "<=", _level * u, (c * u <= 1, c * u * (s + D * (c - 1)) >= s), "less than one step longer"
+        ),
         assumptions=(c > 1,),
     ),
     Ours(
@@ -97,7 +99,9 @@ CLAIMS = (
             "the likelihood ratio is e^epsilon at mu/2 + epsilon/mu",
         ),
         Identity(diff(_delta, epsilon), -exp(epsilon) * cumulative(-mu / 2 - epsilon / mu), "slope in epsilon"),
-        Identity(diff(_delta, mu), exp(-((mu / 2 - epsilon / mu) ** 2) / 2) / sqrt(2 * pi), "slope in mu, positive"),
+        Identity(
+            diff(_delta, mu), exp(-((mu / 2 - epsilon / mu) ** 2) / 2) / sqrt(2 * pi), "slope in mu, positive"
+        ),
         Value(delta_of_gdp(S.One, S.One), "0.126937", "epsilon = 1, mu = 1"),
     ),
 )

@@ -21,7 +21,9 @@ _tracking = (
     (Eq(_tracked(0), 0),),
     (Eq(_tracked(t + 1), Min(_tracked(t) + eta * L * _power(t) + s, _tracked(t) + n * s, D)),),
 )
-_split = Inequality((s + a) ** 2, "<= and attained", s**2 / beta + a**2 / (1 - beta), (beta > 0, beta < 1), "any share")
+_split = Inequality(
+    (s + a) ** 2, "<= and attained", s**2 / beta + a**2 / (1 - beta), (beta > 0, beta < 1), "any share"
+)
 
 CLAIMS = (
     Claim(
@@ -44,7 +46,11 @@ CLAIMS = (
         Induction(t, Ge(_tracked(t), Min(s * t, D)), *_tracking, name="and D from D/s steps on"),
         _split,
         Induction(
-            t, Ge(_cost(t), s**2 * t), begin(_cost), (gains(_cost, (s + _length(t)) ** 2),), name="s^2 a step or more"
+            t,
+            Ge(_cost(t), s**2 * t),
+            begin(_cost),
+            (gains(_cost, (s + _length(t)) ** 2),),
+            name="s^2 a step or more",
         ),
         Inequality(
             D,
@@ -59,7 +65,9 @@ CLAIMS = (
         "chien_li/theorem_3_7/two_programs",
         "The A-program of (15) is the z-program of e(z) = g(z) + s, and the best beta leaves (s + a)^2",
         at("Theorem 3.7", "(15)"),
-        Identity(put(expansion(z, L, lam, s) - u, {u: s + a}), hoelder_growth(z, L, lam) - a, "one step, u = s + a"),
+        Identity(
+            put(expansion(z, L, lam, s) - u, {u: s + a}), hoelder_growth(z, L, lam) - a, "one step, u = s + a"
+        ),
         Identity(hoelder_growth(inverse_half(z, L), L, Rational(1, 2)), z, "h undoes g at lambda = 1/2"),
         _split,
         assumptions=(L > 0, z > 0),
@@ -68,7 +76,9 @@ CLAIMS = (
         "chien_li/theorem_3_7/sharper",
         "Direct shifts with e(z) = z + eta (n - 1)/n min(L z^lambda, 2 K) + s bound the divergence",
         at("Theorem 3.7", "(13)-(15)"),
-        attacked("shifts_full_holder", HOLDER_RUNS, *COMMON, "radius for diameter", "a hundredth of the smoothness"),
+        attacked(
+            "shifts_full_holder", HOLDER_RUNS, *COMMON, "radius for diameter", "a hundredth of the smoothness"
+        ),
         *windows("known_batches", "modulus"),
         Inequality(
             z + eta * L * (n - 1) / n * x + sensitivity(),

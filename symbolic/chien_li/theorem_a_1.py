@@ -88,7 +88,9 @@ CLAIMS = (
         "(29), t = t_0 + 1: the first encounter moves equal iterates 2 eta K/b apart, the later case at 0",
         at("Lemma A.2", "(29); A.11, (110)-(112)"),
         NormBound(eta / b * (_u - _v), _s, (Norm(_u) <= K, Norm(_v) <= K), "two clipped gradients"),
-        Identity(put(hoelder_growth(z, eta * L * (b - 1) / b, lam) + _s, {z: 0}), _s, "the later case at distance 0"),
+        Identity(
+            put(hoelder_growth(z, eta * L * (b - 1) / b, lam) + _s, {z: 0}), _s, "the later case at distance 0"
+        ),
     ),
     Ours(
         "chien_li/lemma_a_2/sharper",

@@ -98,7 +98,9 @@ CLAIMS = (
         "E|A A^T g|^2/p <= 3 p d^2 sigma_A^4 |g|^2 for every d and p, with equality at d = p = 1",
         at("A.6", "(30)"),
         Expected(_there_and_back, "<=", 3 * ell * dim**2 * sigma_A**4 * _length, name="every d and p"),
-        Expected(_there_and_back, "==", 3 * ell * dim**2 * sigma_A**4 * _length, (Eq(dim, 1), Eq(ell, 1)), "d = p = 1"),
+        Expected(
+            _there_and_back, "==", 3 * ell * dim**2 * sigma_A**4 * _length, (Eq(dim, 1), Eq(ell, 1)), "d = p = 1"
+        ),
         repairs="d2p2/algorithm_1/projected_gradient_one",
     ),
     Step(
@@ -140,9 +142,9 @@ CLAIMS = (
         "d2p2/algorithm_1/sensitivity",
         "Lemma 5's proof: the mini-batch sum has sensitivity 1; in batches of fixed size a sample replaces another",
         at("A.3", "proof of Lemma 5"),
-        Inequality(Abs(_clipped - kappa / (Abs(kappa) + stab)), "<=", S.One, name="one sample, on the line").mutant(
-            "3/2", right=Rational(3, 2)
-        ),
+        Inequality(
+            Abs(_clipped - kappa / (Abs(kappa) + stab)), "<=", S.One, name="one sample, on the line"
+        ).mutant("3/2", right=Rational(3, 2)),
         Printed("d2p2/theorem_1", "the printed proof of Theorem 1, a projection by r"),
         assumptions=(stab > 0,),
         remark="""A.3 draws batches of a fixed size without replacement, so that a sample replaces another. A

@@ -63,7 +63,11 @@ CLAIMS = (
         Identity(put(PULLED, {x: Rational(1, 100), stab: Rational(133, 6600)}), S.Zero, "the run stays at 1/100"),
         Asymptotic(Rational(99, 100) ** 2 / 2, _rate, path={T: growth}, name="f(1/100) - f* in K"),
         IntervalInequality(
-            Rational(99, 100) ** 2 / 2, "<=", 1000 * _rate, {T: (10**10, 10**10)}, "at K = 10^10, up to a constant 1000"
+            Rational(99, 100) ** 2 / 2,
+            "<=",
+            1000 * _rate,
+            {T: (10**10, 10**10)},
+            "at K = 10^10, up to a constant 1000",
         ),
         refutation=_STUCK,
         remark="""Of losses (x - a)^2/2, a = 0, 0, 0 and 4, in full batches without noise the normalised
@@ -82,7 +86,11 @@ CLAIMS = (
             "its terms",
         ),
         Inequality(
-            (log(T) + 1) / (T * sqrt(T)), "<= and attained", 1 / sqrt(T), name="ln K + 1 <= K", attained=(Eq(T, 1),)
+            (log(T) + 1) / (T * sqrt(T)),
+            "<= and attained",
+            1 / sqrt(T),
+            name="ln K + 1 <= K",
+            attained=(Eq(T, 1),),
         ),
         letters={G: "greatest slope", P: "|x_1 - x*|^2", r: "theta = eta sqrt(K)"},
         repairs="d2p2/corollary_1",

@@ -127,7 +127,9 @@ CLAIMS = (
         at("Section 3.2", "below Corollary 2"),
         Identity(put(PULLED, {x: _stays}), S.Zero, "of samples 0, 0, 0, 4 the normalised gradients cancel there"),
         Inequality(1 - stab / 2, "<", 1 - _stays, name="|grad f| there"),
-        Asymptotic(1 - _stays, stab, path={stab: 1 / growth}, name="xi = gamma").mutant("its square", right=stab**2),
+        Asymptotic(1 - _stays, stab, path={stab: 1 / growth}, name="xi = gamma").mutant(
+            "its square", right=stab**2
+        ),
         IntervalInequality(
             1 - _stays, "<=", 1000 * stab, {stab: (Rational(1, 10**4), Rational(1, 10**4))}, "gamma = 1/10000"
         ),
@@ -142,7 +144,9 @@ CLAIMS = (
         "From K = 1/xi^2 on 1/sqrt(K) + ln K/K^1.5, all but the bias, is at most 2 xi; K B is sigma^2/xi^4 for B = "
         "sigma^2/xi^2 and K = 1/xi^2",
         at("Section 3.2", "below Corollary 2"),
-        Identity(put(T * b, {T: 1 / xi**2, b: sigma_sgd**2 / xi**2}), sigma_sgd**2 / xi**4, "gradients", (xi > 0,)),
+        Identity(
+            put(T * b, {T: 1 / xi**2, b: sigma_sgd**2 / xi**2}), sigma_sgd**2 / xi**4, "gradients", (xi > 0,)
+        ),
         reached(xi),
         letters={xi: "accuracy"},
         repairs="d2p2/corollary_2/complexity",
@@ -152,11 +156,14 @@ CLAIMS = (
         "Table 1, beside the bias sigma + gamma: the rate for non-convex losses is 1/sqrt(K) + ln K/K^1.5",
         at("Table 1", "D2P2-SGD (Non-convex)"),
         *_CHECKS,
-        IntervalInequality(SLOPE, "<", DEVIATION + TWELFTH, {}, "the slope of the 27 samples is within it").mutant(
-            "gamma alone", right=TWELFTH
-        ),
+        IntervalInequality(
+            SLOPE, "<", DEVIATION + TWELFTH, {}, "the slope of the 27 samples is within it"
+        ).mutant("gamma alone", right=TWELFTH),
         misprint=Asymptotic(
-            SLOPE, 1 / sqrt(T) + log(T) / T ** Rational(3, 2), path={T: growth, stab: TWELFTH}, name="the 27 samples"
+            SLOPE,
+            1 / sqrt(T) + log(T) / T ** Rational(3, 2),
+            path={T: growth, stab: TWELFTH},
+            name="the 27 samples",
         ),
         statement=_STATEMENT,
         assumptions=(stab > 0,),

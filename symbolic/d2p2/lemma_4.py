@@ -57,7 +57,9 @@ CLAIMS = (
             "Gaussian mechanism, mu = epsilon = 1, the best alpha",
         ),
         statement=closed(
-            Exists((alpha,), (alpha > 1,), (alpha - 1) * (RenyiDivergence(alpha, FIRST, SECOND) - epsilon) <= -chi),
+            Exists(
+                (alpha,), (alpha > 1,), (alpha - 1) * (RenyiDivergence(alpha, FIRST, SECOND) - epsilon) <= -chi
+            ),
             HockeyStick(exp(epsilon), FIRST, SECOND) <= exp(-chi),
         ),
         refutation=_NECESSARY,

@@ -50,7 +50,9 @@ CLAIMS = (
         "d2p2/lemma_5",
         "(11): 7 B^2 alpha/(nu^2 n^2) for alpha <= (nu^2/2) log(n/B), B/n < 1/10, a sensitivity of 1",
         at("Lemma 5", "(11)"),
-        IntervalInequality(_order_two.subs(nu, sqrt(Rational(1, 5))), "<=", 70 * q**2, _rare, "alpha = 2, nu^2 = 1/5"),
+        IntervalInequality(
+            _order_two.subs(nu, sqrt(Rational(1, 5))), "<=", 70 * q**2, _rare, "alpha = 2, nu^2 = 1/5"
+        ),
         IntervalInequality(exp(5) - 1, "<=", Integer(70), {}, "over q^2, as q falls to 0"),
         Inequality(Integer(2), "<=", y / 10, (y >= 20,), "alpha = 2 is allowed, y = log(n/B)"),
         refutation=_MOMENTS,
@@ -62,7 +64,9 @@ CLAIMS = (
         "d2p2/lemma_5/rightly",
         "With nu^2 >= 1/4 a step of order 2 costs at most 14 q^2/nu^2; 2 alpha q^2/nu^2 of Lemma A.13 is below (11)",
         at("Lemma 5", "(11)"),
-        IntervalInequality(u * (exp(1 / u) - 1), "<=", Integer(14), {u: (Rational(1, 4), 100)}, "u = nu^2, to 100"),
+        IntervalInequality(
+            u * (exp(1 / u) - 1), "<=", Integer(14), {u: (Rational(1, 4), 100)}, "u = nu^2, to 100"
+        ),
         Inequality(2 * alpha * q**2 / nu**2, "<=", 7 * alpha * q**2 / nu**2, name="Lemma A.13"),
         repairs="d2p2/lemma_5",
     ),
@@ -130,7 +134,9 @@ CLAIMS = (
         "d2p2/lemma_5/range_repaired",
         "An order alpha <= (nu^2/(2 K)) log(n/B) is within Lemma 5's range at every step k <= K",
         at("A.3", "(12)"),
-        Inequality(alpha, "<= and attained", nu**2 / (2 * j) * y, (alpha <= nu**2 / (2 * T) * y, j <= T), "at step k"),
+        Inequality(
+            alpha, "<= and attained", nu**2 / (2 * j) * y, (alpha <= nu**2 / (2 * T) * y, j <= T), "at step k"
+        ),
         letters={y: "log(n/B)"},
         repairs="d2p2/lemma_5/range",
     ),
@@ -138,7 +144,9 @@ CLAIMS = (
         "d2p2/theorem_1/sum_of_steps",
         "(12): the costs 7 q^2 alpha k/nu^2 of the steps add up to 7 q^2 alpha K (K + 1)/(2 nu^2)",
         at("A.3", "(12)"),
-        Identity(7 * q**2 * alpha / nu**2 * Sum(j, (j, 1, T)), 7 * q**2 * alpha * T * (T + 1) / (2 * nu**2), "the sum"),
+        Identity(
+            7 * q**2 * alpha / nu**2 * Sum(j, (j, 1, T)), 7 * q**2 * alpha * T * (T + 1) / (2 * nu**2), "the sum"
+        ),
         Inequality(T * (T + 1) / 2, "<= and attained", T**2, name="at most K^2, and K is not what counts them"),
     ),
     Step(
@@ -166,6 +174,8 @@ CLAIMS = (
         "A.9.2: 40 epochs of batches of 1024 from 60000 are 2360 steps, so K = 40 is not the K of (12)",
         at("A.9.2"),
         Value(_epochs, "2360", "steps"),
-        Value(Rational(275, 100) * Integer(60000) ** 2 / (1024**2 * _epochs), "4.0006", "C_1 for 2.75 at K = 2360"),
+        Value(
+            Rational(275, 100) * Integer(60000) ** 2 / (1024**2 * _epochs), "4.0006", "C_1 for 2.75 at K = 2360"
+        ),
     ),
 )

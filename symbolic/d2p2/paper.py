@@ -5,7 +5,9 @@ from types import MappingProxyType
 
 from lastiterate.symbolic.prelude import *
 
-D2P2_UNITS: Final[Mapping[Symbol, Expr]] = MappingProxyType({eta: LENGTH, L: GRADIENT / LENGTH, r: GRADIENT * LENGTH})
+D2P2_UNITS: Final[Mapping[Symbol, Expr]] = MappingProxyType(
+    {eta: LENGTH, L: GRADIENT / LENGTH, r: GRADIENT * LENGTH}
+)
 """Normalised gradients and the noise on them are numbers, so a step size is a length; r is a loss."""
 
 at: Final = partial(Source, PAPERS["d2p2"])

@@ -65,7 +65,11 @@ CLAIMS = (
             2 * (1 - exp(-1)) * tail(sqrt(_noise)) ** 2, "<=", exp(-chi), _box, "epsilon = 1, A not known"
         ),
         Inequality(
-            alpha * (alpha - 1), "<", ell * nu**2, (alpha <= nu**2, alpha > 1), "the orders of the proof, n >= 10 B"
+            alpha * (alpha - 1),
+            "<",
+            ell * nu**2,
+            (alpha <= nu**2, alpha > 1),
+            "the orders of the proof, n >= 10 B",
         ),
         statement=for_some(
             (C_2, r),
@@ -123,8 +127,16 @@ CLAIMS = (
             (Eq(y**4, C_2 * chi), chi >= 64 * C_2, C_2 * chi >= 1),
             "y^4 = eps^2 nu^2 = C_2 ln(1/delta)",
         ),
-        Unbounded(exp(-chi / 2), exp(-chi), {chi: growth}, name="over delta").mutant("its root", right=exp(-chi / 2)),
-        letters={x: "|A|", z: "|e|", xi: "iterate A^2 g + A e, g = 1 or -1", y: "sqrt(eps nu)", u: "between 0 and 1"}
+        Unbounded(exp(-chi / 2), exp(-chi), {chi: growth}, name="over delta").mutant(
+            "its root", right=exp(-chi / 2)
+        ),
+        letters={
+            x: "|A|",
+            z: "|e|",
+            xi: "iterate A^2 g + A e, g = 1 or -1",
+            y: "sqrt(eps nu)",
+            u: "between 0 and 1",
+        }
         | {p: "probability of the event where g = 1", q: "where g = -1"},
     ),
     Ours(
@@ -133,12 +145,17 @@ CLAIMS = (
         at("Theorem 1"),
         Identity(renyi(*_pair, alpha), alpha * xi**2 / (2 * v), "two Gaussians, A fixed"),
         Identity(renyi(*_pair[::-1], alpha), alpha * xi**2 / (2 * v), "in the other order"),
-        Identity(exp(alpha * (alpha - 1) * xi**2 / (2 * v)), exp((alpha - 1) * renyi(*_pair, alpha)), "its moment"),
+        Identity(
+            exp(alpha * (alpha - 1) * xi**2 / (2 * v)), exp((alpha - 1) * renyi(*_pair, alpha)), "its moment"
+        ),
         Identity(x * chi_square(x, ell), ell * chi_square(x, ell + 2), "two degrees of freedom more", (x > 0,)),
         Identity(_tilted, _scaled, "the mean over A: chi-square, scaled", _finite),
         Identity(projected_moment(alpha * (alpha - 1), r, ell), exp(_step), "the step", _orders),
         Identity(
-            exp((alpha - 1) * projected_step(alpha, r, ell, q)), 1 - q + q * exp(_step), "with probability q", _orders
+            exp((alpha - 1) * projected_step(alpha, r, ell, q)),
+            1 - q + q * exp(_step),
+            "with probability q",
+            _orders,
         ),
         Identity(diff(-log(1 - u) - u, u), u / (1 - u), "what a projection costs on top grows from 0", (u < 1,)),
         Inequality(S.Zero, "<", u / (1 - u), given=(u < 1,), name="costs more than no projection"),
@@ -189,7 +206,9 @@ CLAIMS = (
             "what is integrated, x = |A^T g|^2/sigma_A^2",
             (x > 0,),
         ),
-        Inequality(S.One, "<= and attained", exp((u - 1) * x / 2), (u >= 1,), "from u = 1 on", attained=(Eq(u, 1),)),
+        Inequality(
+            S.One, "<= and attained", exp((u - 1) * x / 2), (u >= 1,), "from u = 1 on", attained=(Eq(u, 1),)
+        ),
         Identity(Derivative(2 / ell * x ** (ell / 2), x), x ** (ell / 2 - 1), "its integral", (x > 0,)),
         Unbounded(2 * sqrt(x), S.One, {x: growth**2, alpha: 2 * S.One}, name="no bound at p = 1"),
         Inequality(y / 2, "<= and attained", ell * y / 2, (y >= 0,), "x^(p/2) is no less, y = log x"),

@@ -64,7 +64,10 @@ CLAIMS = (
         "(2) bounds E f(mean iterate) - f*, here of L |x|^2/2: from x = 100 without noise, and from x* with noise",
         at("Theorem 2", "(2)"),
         Inequality(
-            Rational(199, 2) ** 2 / 2, "<=", _far(Rational(101, 100)).subs(x, 100), name="K = 3, d = p = 1, no noise"
+            Rational(199, 2) ** 2 / 2,
+            "<=",
+            _far(Rational(101, 100)).subs(x, 100),
+            name="K = 3, d = p = 1, no noise",
         ).mutant("twice gamma", right=_far(Rational(102, 100)).subs(x, 100)),
         IntervalInequality(
             (_NOISY.true - _NOISY.claimed).subs(_NOISY.at),
@@ -131,7 +134,9 @@ CLAIMS = (
         "d2p2/theorem_2/mean_of_clipped",
         "The mean of clipped gradients is the clipped mean gradient (line 425), gradients 5, -1, -1",
         at("A.4", "below (16)"),
-        Identity(_clipped_mean, 1 / (1 + stab), "the mean gradient is 1").mutant("other sign", right=-1 / (1 + stab)),
+        Identity(_clipped_mean, 1 / (1 + stab), "the mean gradient is 1").mutant(
+            "other sign", right=-1 / (1 + stab)
+        ),
         Simulated("normalised_gradient", "==", 1 / (1 + stab), {stab: Rational(1, 10)}, name="drawn"),
         remark="""The proof replaces the mean of the normalised gradients by the normalised mean. For gradients 5, -1,
         -1 the mean is 1 and the mean of the normalised ones is negative for small gamma, so the run moves uphill. The

@@ -22,7 +22,9 @@ _u, _v, _best = Vector("u"), Vector("v"), Vector("x*")
 
 
 def _word(*letters: Expr) -> Expr:
-    return gaussian_mean(letters, entries={one: law for one, law in _entries.items() if one in Tuple(*letters).atoms()})
+    return gaussian_mean(
+        letters, entries={one: law for one, law in _entries.items() if one in Tuple(*letters).atoms()}
+    )
 
 
 NOISE = dim * ell * sigma_A**2 * nu**2
@@ -98,7 +100,11 @@ CLAIMS = (
             _here.value - _least.value, "<=", inner(_here.image, X - _best), (_here, _least), name="(14), in R^d"
         ),
         Inequality(
-            h / (G + stab), "<= and attained", Q / (g + stab), (g <= G, h <= Q, h >= 0), "v = grad f/(|grad f| + gamma)"
+            h / (G + stab),
+            "<= and attained",
+            Q / (g + stab),
+            (g <= G, h <= Q, h >= 0),
+            "v = grad f/(|grad f| + gamma)",
         ),
         VectorInequality(
             _mean.value,
@@ -120,7 +126,9 @@ CLAIMS = (
         ),
         HARMONIC,
         Identity(
-            (G + stab) / (_half_step * T) * (P + eta**2 * (T * (ell + dim + 1) * sigma_A**4 + NOISE * (log(T) + 1))),
+            (G + stab)
+            / (_half_step * T)
+            * (P + eta**2 * (T * (ell + dim + 1) * sigma_A**4 + NOISE * (log(T) + 1))),
             mended(eta, T, log(T) + 1),
             "the three terms",
         ),

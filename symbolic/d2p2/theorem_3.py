@@ -104,7 +104,9 @@ CLAIMS = (
             ),
             name="any number of samples, each with its probability; h = |m|",
         ),
-        mean_square(_distance, _chance, _distances, _squares, _chances, name="their mean distance, by mean square"),
+        mean_square(
+            _distance, _chance, _distances, _squares, _chances, name="their mean distance, by mean square"
+        ),
         Inequality(
             h - 2 * sigma_sgd - stab,
             "<= and attained",
@@ -134,7 +136,9 @@ CLAIMS = (
         Inequality(2 * sigma_sgd + stab, "<=", _clipping_bias, name="(25) by (3)").mutant(
             "B / 100", right=2 * sigma_sgd / sqrt(b) + 100 * stab
         ),
-        Asymptotic(2 * sigma_sgd, 2 * sigma_sgd / sqrt(b), path={sigma_sgd: S.One, b: growth**2}, name="large batches"),
+        Asymptotic(
+            2 * sigma_sgd, 2 * sigma_sgd / sqrt(b), path={sigma_sgd: S.One, b: growth**2}, name="large batches"
+        ),
         remark="""The two statements of Theorem 3 differ by the factor sqrt(B) in the clipping bias. (3)
         implies (25), not the other way; only (25) is true, see d2p2/theorem_3.""",
     ),
@@ -208,7 +212,9 @@ CLAIMS = (
         "d2p2/appendix_a_8/clipping_bias",
         "(36): for B of at most a constant r the bias sigma/sqrt(B) + gamma is sqrt(r) (sigma + gamma)/sqrt(B) at most",
         at("A.8", "(36)"),
-        Inequality(_bias, "<= and attained", sqrt(r) * (sigma + stab) / sqrt(b), (b <= r,), "B = O(1), as A.8 has it"),
+        Inequality(
+            _bias, "<= and attained", sqrt(r) * (sigma + stab) / sqrt(b), (b <= r,), "B = O(1), as A.8 has it"
+        ),
     ),
     Claim(
         "d2p2/appendix_a_8/a_9_2",
@@ -216,7 +222,10 @@ CLAIMS = (
         at("A.9.2"),
         *(
             check
-            for size, reached, thousandths, allowed in ((60000, 275, "11.65", "3.66"), (73257, 245, "7.82", "2.45"))
+            for size, reached, thousandths, allowed in (
+                (60000, 275, "11.65", "3.66"),
+                (73257, 245, "7.82", "2.45"),
+            )
             for check in (
                 Inequality(Rational(reached, 100), "<=", 314 * _allowed(size) / 1000, name=f"n = {size}"),
                 Value(_allowed(size), thousandths, f"n = {size}, in 1/1000"),

@@ -44,7 +44,9 @@ def windows_or_composition(*losses: str) -> Iterator[Derived]:
     """The coin and shift of every step if all batches have the supposed sizes, a composition otherwise."""
     for one, (part, (begins, _, steps)) in product(losses, PARTS.items()):
         inside = Composed((Steps(PoissonStep(q, p(i)), i, steps), Gauss(A)))
-        yield Derived(f"poisson_sizes/{one}, {part}", _or_composition(inside, begins + steps), f"sizes: {one}, {part}")
+        yield Derived(
+            f"poisson_sizes/{one}, {part}", _or_composition(inside, begins + steps), f"sizes: {one}, {part}"
+        )
 
 
 def ranges_or_composition(*losses: str) -> Iterator[Derived]:
@@ -107,4 +109,6 @@ def share_checks(losses: str, factor: Expr) -> Iterator[Derived]:
     tracked = tau if factor == 1 else (factor**tau - 1) / (factor - 1)
     distances = {"domain": D, "tracked": sensitivity() * tracked, "clipped": 2 * eta * K * tau}
     for start, distance in distances.items():
-        yield Derived(f"shared_noise/{losses}, {start}", Gauss((B + distance**2 / W) / sigma**2), f"start: {start}")
+        yield Derived(
+            f"shared_noise/{losses}, {start}", Gauss((B + distance**2 / W) / sigma**2), f"start: {start}"
+        )

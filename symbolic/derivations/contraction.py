@@ -63,7 +63,9 @@ Block = Callable[[Kernel, Expr], tuple[Span, Span]]
 """A function of the first step of a block that gives its near and far judgements."""
 
 
-def _contracted(kernel: Kernel, begin: Span, profile: Callable[[Profile, Profile], Profile], block: Block) -> Span:
+def _contracted(
+    kernel: Kernel, begin: Span, profile: Callable[[Profile, Profile], Profile], block: Block
+) -> Span:
     """Contract every block, with ``profile`` of the near and far costs of block k."""
     start = begin.end + w * ell
 

@@ -11,7 +11,16 @@ from lastiterate.symbolic.derivations.statements import *
 from lastiterate.symbolic.kernel.densities import *
 from lastiterate.symbolic.kernel.integrals import EVENT, Calculus, Proposition, add_noise
 from lastiterate.symbolic.notation import L, a, alpha, chi, epsilon, lam, sigma, z
-from lastiterate.symbolic.statement import FIRST, MAP, SECOND, HolderMove, Image, Lipschitz, Noisy, RenyiDivergence
+from lastiterate.symbolic.statement import (
+    FIRST,
+    MAP,
+    SECOND,
+    HolderMove,
+    Image,
+    Lipschitz,
+    Noisy,
+    RenyiDivergence,
+)
 from lastiterate.symbolic.vectors import Norm
 
 Deduction = Callable[[Calculus], Proposition]

@@ -22,7 +22,9 @@ def _maps(constant: Expr, apart: Expr) -> Expansion:
     says = "the map of a step is Lipschitz with the first constant in both runs, at most the second apart"
     supposed = frozenset({Hypothesis(says, (constant, apart))})
     signs = (Ge(constant, 0), Ge(apart, 0))
-    return shown(Expansion(_near, constant * _near + apart, Guide.OTHER, ("ours/expansions/maps",), supposed, signs))
+    return shown(
+        Expansion(_near, constant * _near + apart, Guide.OTHER, ("ours/expansions/maps",), supposed, signs)
+    )
 
 
 def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Kernel) -> Guarantee:

@@ -124,7 +124,9 @@ def hide_in_window(
     return both_orders(outer, from_step_0(outer, hide_straight(outer, expansion, c, s, D, v, T - m, m)))
 
 
-def hide_straight(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
+def hide_straight(
+    kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, tau: Expr, m: Expr
+) -> Span:
     """(D + V_m)^2 / W_m-GDP of steps tau, ..., tau + m - 1, m >= 1, from the distance D.
 
     The ``expansion`` takes z to c z + s, with c = 1, below or above 1 as given; v is the variance of the
@@ -141,7 +143,9 @@ def hide_straight(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Exp
     test = Ge(v * _r_m * (D + _V_m - s * _r_m), s * (_W_m - v * _r_m**2))
     shifted = outer.under(Eq(_slope * _W_m, D + _V_m), Ge(_slope, 0), Gt(_W_m, 0), *((test,) if grows else ()))
     kept = Ge(v * _r / c * (D + _V), s * _W)
-    steps = StepInduction(shifted, j, m, sequences, (Gt(_r, 0), Ge(_V, 0), Ge(_W, 0), *(() if grows else (kept,))))
+    steps = StepInduction(
+        shifted, j, m, sequences, (Gt(_r, 0), Ge(_V, 0), Ge(_W, 0), *(() if grows else (kept,)))
+    )
     if grows:
         steps.returns(Ge(v * _r * (D + _V - s * _r), s * (_W - v * _r**2)))
     steps.falls(D + _V, _W)
@@ -200,7 +204,11 @@ def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gu
         outer,
         j,
         m,
-        (Sequence(y, start, after, y_m), Sequence(h, S.Zero, next_h, h_m), Sequence(cost, S.Zero, cost + a**2 / v, A)),
+        (
+            Sequence(y, start, after, y_m),
+            Sequence(h, S.Zero, next_h, h_m),
+            Sequence(cost, S.Zero, cost + a**2 / v, A),
+        ),
         keeps=(Ge(y, 0), Ge(h, 0), Ge(cost, 0)),
         letters=(after, next_h, a, k, of_path),
         laws=(*path, *ahead),

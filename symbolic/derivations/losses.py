@@ -74,7 +74,12 @@ class Losses:
         return update.strongly_convex_over_sizes(S.One, L, self.least, S.One, low, high) * _z
 
     def _expansion(
-        self, after: Expr, guide: Guide, conditions: tuple[Boolean, ...], also: Hypothesis | None = None, *lemmas: str
+        self,
+        after: Expr,
+        guide: Guide,
+        conditions: tuple[Boolean, ...],
+        also: Hypothesis | None = None,
+        *lemmas: str,
     ) -> Expansion:
         curved = () if self.modulus is not None else (Le(self.least, L),)
         supposed = frozenset({Hypothesis(self.says, self.constants), *((also,) if also else ())})
@@ -104,7 +109,9 @@ _STRONG: Final = "every loss is m-strongly convex and L-smooth, and no gradient 
 
 LOSSES: Final[Mapping[str, Losses]] = MappingProxyType(
     {
-        "clipped": Losses("gradients are clipped at K", (K,), _MODULUS, Piecewise((S.Zero, Eq(_z, 0)), (2 * K, True))),
+        "clipped": Losses(
+            "gradients are clipped at K", (K,), _MODULUS, Piecewise((S.Zero, Eq(_z, 0)), (2 * K, True))
+        ),
         "smooth": Losses("every loss is L-smooth, and gradients are clipped at K", (L, K), _MODULUS, L * _z),
         "Hoelder": Losses(_HOELDER, (L, lam, K), _MODULUS, L * _z**lam),
         "modulus": Losses(_ANY, (omega(_z), K), _MODULUS, omega(_z)),
@@ -197,7 +204,9 @@ def by_claim(claim: Claim, z: Symbol) -> Expansion:
         UnprovedError: the claim has no such check or more than one, or no list of claims has the claim.
     """
     if known(claim.key) is not claim:
-        raise UnprovedError(f"An expansion needs a claim that is decided, got {claim.key}, which is not among CLAIMS.")
+        raise UnprovedError(
+            f"An expansion needs a claim that is decided, got {claim.key}, which is not among CLAIMS."
+        )
     bounds = [check for check in claim.checks if isinstance(check, NormBound)]
     if len(bounds) != 1:
         raise UnprovedError(f"An expansion needs a claim with one NormBound, got {claim.key} with {len(bounds)}.")

@@ -37,7 +37,10 @@ def _strongly_convex(kernel: Kernel) -> Guarantee:
     steps = StepInduction(kernel, j, w - 1, (Sequence(_r, S.One, c * _r, _r_m, c**j),), (Gt(_r, 0),))
 
     before = steps.close(steps.span(tau, _r * D, Power(_COIN.profile, j), _steps(carried, no_shift())))
-    shift, batch = gaussian_shift(c**w * D, _v / 2), Variable("the batch without the sample that differs", tau + w - 1)
+    shift, batch = (
+        gaussian_shift(c**w * D, _v / 2),
+        Variable("the batch without the sample that differs", tau + w - 1),
+    )
     ends = c ** (w - 1) * D, S.Zero
     one = kernel.step(Order.FIRST, tau + w - 1, ends, carried, shift, _v, _COIN, (batch,))
     last = kernel.mean(batch, ((S.One, one),))

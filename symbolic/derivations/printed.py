@@ -34,7 +34,9 @@ def _shifts(
         return inner.mean(batch, ((S.One, made),)) if drawn else made
 
     laws, shift = (Gt(_beta, 0), Lt(_beta, 1), Ge(_a, 0)), (_a, _a**2 / (1 - _beta))
-    return from_step_0(outer, hide_distance(outer, (tau, D, w), carried, shift, one, (_beta, _a), laws, over_noise))
+    return from_step_0(
+        outer, hide_distance(outer, (tau, D, w), carried, shift, one, (_beta, _a), laws, over_noise)
+    )
 
 
 def _known(last: Expr, kernel: Kernel, mean: bool = False) -> Guarantee:

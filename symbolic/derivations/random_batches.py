@@ -40,7 +40,9 @@ _product, _product_next, _product_w = _products = symbols("P_j P_next P_w", real
 """Products of the contractions of the batches of a block."""
 
 
-def _tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Symbol, ...], *laws: Boolean) -> Span:
+def _tracked(
+    kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Symbol, ...], *laws: Boolean
+) -> Span:
     """``later`` after t steps from the domain, or after steps from 0: x_{j+1} is at least max(e_j(x_j), 0)."""
     x, following, x_m = symbols("x_j x_next x_m", real=True)
     begins, count = (later.start - t, t) if later.start.has(t) else (S.Zero, later.start)
@@ -104,7 +106,9 @@ def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
 
 def _one_batch(later: Span, start: Expr, carried: Expansion) -> Callable[[Kernel, Expr, Expr], Span]:
     """Steps of both runs on one random batch, averaged over it, or over the coin if ``later`` reveals the rest."""
-    coin = Variable("the batch" if not later.scope else "whether the batch has the sample that differs", start + j)
+    coin = Variable(
+        "the batch" if not later.scope else "whether the batch has the sample that differs", start + j
+    )
     others = tuple(later.scope)
     return each_step(start, carried, no_shift(), _v, order=later.order, revealed=others, drawn=coin)
 
@@ -149,7 +153,10 @@ def last_swap_step(losses: Losses, share: Expr, kernel: Kernel) -> Guarantee:
     """The last step, without replacement: the coin takes a share of the noise, a shift of e(D) takes the rest."""
     carried, v = losses.same_data(eta, eta), sigma**2
     reach, batch = carried.at(D), Variable("the batch without the sample that differs", T - 1)
-    coin, shift = swap_coin(q, update.step_sensitivity(eta, K, b), share * v), gaussian_shift(reach, (1 - share) * v)
+    coin, shift = (
+        swap_coin(q, update.step_sensitivity(eta, K, b), share * v),
+        gaussian_shift(reach, (1 - share) * v),
+    )
     given = kernel.step(Order.FIRST, T - 1, (D, S.Zero), carried, shift, v, coin, (batch,))
     return both_orders(kernel, from_step_0(kernel, kernel.mean(batch, ((S.One, given),))))
 
@@ -258,7 +265,13 @@ def contracting_blocks(kernel: Kernel, losses: Losses, order: Order, run: Run, b
 
 
 def coins(
-    kernel: Kernel, order: Order, coin: Coin, v: Expr, m: Expr, batches: Variable | None = None, start: Expr = S.Zero
+    kernel: Kernel,
+    order: Order,
+    coin: Coin,
+    v: Expr,
+    m: Expr,
+    batches: Variable | None = None,
+    start: Expr = S.Zero,
 ) -> Span:
     """m steps at the cost of their coins, of equal size and noise unless the noise is the letter of step j."""
     letters, laws = ((_eta, _v), (*coin.conditions, Ge(_eta, 0))) if _v == v else ((), ())
@@ -329,7 +342,9 @@ def stretches(inside: Profile, step: Profile, length: Expr, count: Expr) -> Recu
 
 
 @each_order
-def poisson_stretches(kernel: Kernel, losses: Losses, inside: Inside, count: Expr, length: Expr, order: Order) -> Span:
+def poisson_stretches(
+    kernel: Kernel, losses: Losses, inside: Inside, count: Expr, length: Expr, order: Order
+) -> Span:
     """Poisson batches in long runs: the last stretch whose batches are as supposed hides everything before it.
 
     N stretches of ``length`` steps (``count`` steps or blocks) follow T_0 steps. One that does not hide the
@@ -343,14 +358,18 @@ def poisson_stretches(kernel: Kernel, losses: Losses, inside: Inside, count: Exp
         start = T_0 + length * _h
         batches = Variable("the batches of a stretch without the sample that differs", start)
         good = inside(inner, losses, order, (start, D, count), batches)
-        return _unless(inner, batches, good, inner.chain(before, coins(inner, order, coin, v, length, batches, start)))
+        return _unless(
+            inner, batches, good, inner.chain(before, coins(inner, order, coin, v, length, batches, start))
+        )
 
     begin = coins(outer, order, coin, v, T_0)
     profile = stretches(first.profile, coin.profile, length, _h)
     return StepInduction(outer, _h, N, ()).recur(begin, profile, extend, length)
 
 
-def projected(rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel, *, hidden: bool = False) -> Guarantee:
+def projected(
+    rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel, *, hidden: bool = False
+) -> Guarantee:
     """T steps whose gradients are projected at random before noise is added, at the cost of their outcomes.
 
     A sample is in a batch with probability ``rate``. It is replaced and its coin is revealed, or it is
@@ -376,12 +395,17 @@ BLOCKS: Final = {
 TABLE: Final[dict[str, Derivation]] = {
     **by_losses("without_replacement", swap_window, PARTS),
     "without_replacement/composition": swap_composition,
-    **{f"without_replacement/last step, {losses}": partial(last_swap_step, LOSSES[losses], beta) for losses in GROWING},
+    **{
+        f"without_replacement/last step, {losses}": partial(last_swap_step, LOSSES[losses], beta)
+        for losses in GROWING
+    },
     **by_losses("poisson", poisson_window, UNTRACKED),
     "poisson/composition": poisson_composition,
     **by_losses("poisson_sizes", partial(poisson_or_composition, sized_window), PARTS),
     **by_losses("poisson_ranges", poisson_ranges, {"": ()}, GROWING),
-    **by_losses("poisson_blocks", partial(poisson_or_composition, contracting_blocks), BLOCKS, ("strongly convex",)),
+    **by_losses(
+        "poisson_blocks", partial(poisson_or_composition, contracting_blocks), BLOCKS, ("strongly convex",)
+    ),
     **by_losses("poisson_stretches", poisson_stretches, {"": (sized_window, w, w)}, GROWING),
     "poisson_stretches/blocks": lambda kernel: poisson_stretches(kernel, _STRONG, contracting_blocks, T, T * w),
     "projections/known_batches": partial(projected, S.One, 2 * _k / b, (Ge(_k, 0), Le(_k, 1))),

@@ -59,14 +59,21 @@ def _share(price: Expr, b: Expr, k: Expr, *positive: Boolean) -> Coin:
     If beta_j is ``positive``, the cost is ``price`` / beta_j.
     """
     square = price / _beta if positive else price
-    signs = (Ge(s, sensitivity(b)), *(positive or (Ge(_beta, 0),)), Ge(square, 0), Ge(square * _beta, (k * s) ** 2))
+    signs = (
+        Ge(s, sensitivity(b)),
+        *(positive or (Ge(_beta, 0),)),
+        Ge(square, 0),
+        Ge(square * _beta, (k * s) ** 2),
+    )
     hidden, lemmas = frozenset({replaced(k, b)}), ("ours/expansions/sensitivity",)
     return shown(Coin(Gauss(square / _v), _beta * _v, hidden, signs, lemmas))
 
 
 def _tracked(kernel: Kernel, expansion: Expansion, factor: Expr, offset: Expr) -> Span:
     closed = offset * j if factor == 1 else offset * (factor**j - 1) / (factor - 1)
-    steps = StepInduction(kernel, j, tau, (Sequence(_z, S.Zero, factor * _z + offset, _z_m, closed),), (Ge(_z, 0),))
+    steps = StepInduction(
+        kernel, j, tau, (Sequence(_z, S.Zero, factor * _z + offset, _z_m, closed),), (Ge(_z, 0),)
+    )
     return steps.close(steps.span(S.Zero, _z, Equal(), each_step(S.Zero, expansion, no_shift(), _v)))
 
 

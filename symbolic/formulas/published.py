@@ -62,7 +62,8 @@ EQUATION_13: Final[Expr] = _renyi * Sum(one_step**2 / SHARES[j] + SHIFTS[j] ** 2
 """Theorem 3.7, (13); minimised over w, beta_j and the shifts that hide the distance."""
 
 EQUATION_19: Final[Expr] = Sum(
-    SampledDown(b / n, sqrt(SHARES[j]) * sigma / _batch, alpha) + _renyi * SHIFTS[j] ** 2 / (1 - SHARES[j]), (j, 1, w)
+    SampledDown(b / n, sqrt(SHARES[j]) * sigma / _batch, alpha) + _renyi * SHIFTS[j] ** 2 / (1 - SHARES[j]),
+    (j, 1, w),
 )
 """Theorem 3.12, (19), with sqrt(beta) for the misprinted beta; minimised over w, beta_j and the shifts."""
 

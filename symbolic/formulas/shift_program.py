@@ -12,7 +12,9 @@ from sympy import Expr, Integer
 
 def sums(c: Expr, w: int) -> tuple[Expr, Expr]:
     """(V, W) of a window of w steps, written out: the sums of c^-j and of c^-2j for j = 1..w."""
-    return sum((c**-j for j in range(1, w + 1)), Integer(0)), sum((c ** (-2 * j) for j in range(1, w + 1)), Integer(0))
+    return sum((c**-j for j in range(1, w + 1)), Integer(0)), sum(
+        (c ** (-2 * j) for j in range(1, w + 1)), Integer(0)
+    )
 
 
 def v_sum(c: Expr, w: Expr) -> Expr:

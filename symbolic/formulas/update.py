@@ -45,6 +45,8 @@ def inverse_half(z: Expr, L: Expr) -> Expr:
     return ((sqrt(L**2 + 4 * z) - L) / 2) ** 2
 
 
-def strongly_convex_over_sizes(eta: Expr, L: Expr, m: Expr, b: Expr, low: Expr, high: Expr, k: Expr = S.One) -> Expr:
+def strongly_convex_over_sizes(
+    eta: Expr, L: Expr, m: Expr, b: Expr, low: Expr, high: Expr, k: Expr = S.One
+) -> Expr:
     """max(k - eta low m / b, eta high L / b - k), convex in the size of the batch."""
     return Max(k - eta * low / b * m, eta * high / b * L - k)

@@ -41,7 +41,9 @@ def own_letters(
     terms = [part for one in sequences for part in (one.first, one.after, one.closed) if part is not None]
     named = set[Basic]().union(*(one.free_symbols for one in (*terms, *conditions)))
     if len({index, *own}) <= len(own) or named & {one.last for one in sequences}:
-        raise UnprovedError(f"Letters of its own for each sequence, and for its last value, are needed, got {own}.")
+        raise UnprovedError(
+            f"Letters of its own for each sequence, and for its last value, are needed, got {own}."
+        )
 
 
 @rule
@@ -166,19 +168,30 @@ class StepInduction:
         self._own()
         self._of_values(profile, distance)
         if begin.scope or begin.drawn or not begin.given <= self.kernel.given:
-            raise UnprovedError("An induction begins with no variable, and with no more than its kernel supposes.")
+            raise UnprovedError(
+                "An induction begins with no variable, and with no more than its kernel supposes."
+            )
         inner, near = self.kernel.under(*self._known), begin.near
-        first = self.kernel.weaken(begin, near, put_values(distance, self._first), put_values(profile, self._first))
+        first = self.kernel.weaken(
+            begin, near, put_values(distance, self._first), put_values(profile, self._first)
+        )
         ends = (begin.start, begin.end + length * self.index)
         supposed = steps_before(inner, begin.order, ends, (near, distance), profile, self.index, revealed)
         one = extend(inner, supposed)
         if any(
-            supposed.hypotheses & made.hypotheses and not made.premises and made is not supposed for made in one.lines()
+            supposed.hypotheses & made.hypotheses and not made.premises and made is not supposed
+            for made in one.lines()
         ):
             raise UnprovedError("An induction supposes one judgement about the steps before.")
         kept = any(self.index in variable.step.free_symbols for variable in revealed)
-        if kept or one.scope != revealed or any(self.index not in variable.step.free_symbols for variable in one.drawn):
-            raise UnprovedError("What is drawn in the steps of an induction is averaged over there, and nothing else.")
+        if (
+            kept
+            or one.scope != revealed
+            or any(self.index not in variable.step.free_symbols for variable in one.drawn)
+        ):
+            raise UnprovedError(
+                "What is drawn in the steps of an induction is averaged over there, and nothing else."
+            )
         if one.order is not begin.order:
             raise UnprovedError(f"An induction needs one order, got {begin.order} and {one.order}.")
         there = (*same(one.start, begin.start), *same(one.end, begin.end + length * (self.index + 1)))
@@ -191,7 +204,9 @@ class StepInduction:
         hypotheses = self.supposed(*own)
         given = self.kernel.given | self._kept | self._of_all | one.given - inner.given
         if set(self._over) & set().union(*(said.free_symbols for said in (*given, begin.start, end, near))):
-            raise UnprovedError("What holds of all steps, such as the distance before them, may not name the index.")
+            raise UnprovedError(
+                "What holds of all steps, such as the distance before them, may not name the index."
+            )
         self._own()
         made = {"rule": "induct", "premises": (first, after), "shown": tuple(shown), "cites": (), "near": near}
         return record(
@@ -319,7 +334,14 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
     of_steps = {p, k, u, U, Q, _p_m, _U_m, _Q_m}
     meant = steps.supposed(Hypothesis("so many of so many samples of a batch are replaced: one or none", (k, b)))
     others = made.hypotheses - meant
-    spoken = (made.near, made.far, made.start, made.end, *made.given, *(c for one in others for c in one.constants))
+    spoken = (
+        made.near,
+        made.far,
+        made.start,
+        made.end,
+        *made.given,
+        *(c for one in others for c in one.constants),
+    )
     if not meant <= made.hypotheses or of_steps & set().union(*(one.free_symbols for one in spoken)):
         raise UnprovedError("Payments are chosen where nothing but the profile speaks of them.")
     r, m = n / b, steps.count
@@ -328,5 +350,7 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
     less = within.weaken(made, profile=made.profile.subs(most))
     order = Hypothesis("step t takes so many samples, from number t times that on, modulo so many in all", (b, n))
     signs, given = (Gt(b, 0), Le(b, n)), kernel.given | made.given
-    shown = apply(kernel, "cyclic", made.order, made.ends, made.distances, less.profile, signs, (), {*others, order})
+    shown = apply(
+        kernel, "cyclic", made.order, made.ends, made.distances, less.profile, signs, (), {*others, order}
+    )
     return record(shown, premises=(less,), given=given, scope=made.scope, drawn=made.drawn)

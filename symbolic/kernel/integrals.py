@@ -83,7 +83,9 @@ class Calculus(Ground):
         said = Le(*says, evaluate=False) if isinstance(says, tuple) else says
         if said.has(oo, -oo, zoo, nan):
             raise UnprovedError(f"The rule {rule} needs finite numbers, got {said}.")
-        return infer(self, object.__new__(Proposition), rule, f"rule {rule}", premises, conditions, says=said, **more)
+        return infer(
+            self, object.__new__(Proposition), rule, f"rule {rule}", premises, conditions, says=said, **more
+        )
 
     def sign(self, order: Expr) -> Expr:
         """The sign of a - 1, if it is evident or given."""
@@ -139,14 +141,18 @@ class Calculus(Ground):
     def young(self, p: Expr, q: Expr, order: Expr) -> Proposition:
         """s (a p - (a-1) q) <= phi(p, q): the tangent in the proof of `jensen` at t = 1."""
         s, conditions = self.sign(order), [*nonnegative(p), *nonnegative(q), Gt(order, 0)]
-        return self._draw("young", (s * (order * p - (order - 1) * q), s * p**order * q ** (1 - order)), (), conditions)
+        return self._draw(
+            "young", (s * (order * p - (order - 1) * q), s * p**order * q ** (1 - order)), (), conditions
+        )
 
     @rule
     def mean(self, made: Proposition, *given: Expr) -> Proposition:
         """Take the conditional mean of both sides given some points. The mean is monotone."""
         kept = frozenset[Expr]().union(*(points(one) for one in made.given))
         if kept - set(given):
-            raise UnprovedError(f"A mean over {kept} needs the inequality at every point, but {made.given} is given.")
+            raise UnprovedError(
+                f"A mean over {kept} needs the inequality at every point, but {made.given} is given."
+            )
         return self._draw("mean", (mean(made.left, *given), mean(made.right, *given)), (made,))
 
     @rule
@@ -290,7 +296,9 @@ class Calculus(Ground):
             raise UnprovedError(f"Logarithms need {s * left} <= {s * bound}, got {made}.")
         divergences = Add(*(power * RenyiDivergence(order, one, other) for power, one, other in some))
         says = RenyiDivergence(order, *pair), divergences + rest / (order - 1)
-        return self._draw("divergence", says, (made,), [Gt(power, 0) for power, *_ in some], supposed=_totals(*pair))
+        return self._draw(
+            "divergence", says, (made,), [Gt(power, 0) for power, *_ in some], supposed=_totals(*pair)
+        )
 
     @rule
     def conditional(self, made: Proposition, order: Expr, *given: Point) -> Proposition:
@@ -363,12 +371,16 @@ class Calculus(Ground):
         return self._draw("every order", above.says, (above, below), cites=(CONTINUOUS,), **known)
 
     @rule
-    def telescope(self, step: Proposition, base: Proposition, value: Expr, index: Symbol, count: Expr) -> Proposition:
+    def telescope(
+        self, step: Proposition, base: Proposition, value: Expr, index: Symbol, count: Expr
+    ) -> Proposition:
         """From f(j+1) <= f(j) + b(j), all j >= 0, and f(0) <= 0: f(k) <= b(0) + ... + b(k-1). Induction on k."""
         bound = step.right - value
         if not (_ranges(index, integer=True, nonnegative=True) and count.is_integer):
             raise UnprovedError(f"Induction needs an index that runs over 0, 1, 2, ..., got {index}.")
-        if not _same(step.left, value.subs(index, index + 1)) or any(index in one.free_symbols for one in step.given):
+        if not _same(step.left, value.subs(index, index + 1)) or any(
+            index in one.free_symbols for one in step.given
+        ):
             raise UnprovedError(f"A sum of steps needs f({index} + 1) <= f({index}) + b({index}), got {step}.")
         if not _same(base.left, value.subs(index, 0)) or base.right != 0:
             raise UnprovedError(f"A sum of steps starts from {value.subs(index, 0)} <= 0, got {base}.")
@@ -434,7 +446,9 @@ class Calculus(Ground):
         within = any(isinstance(one, Within) and one.args[:2] == (first, second) for one in made.given)
         named = made.says.free_symbols.union(*(one.free_symbols for one in made.given - {chosen}))
         if not isinstance(chosen, Parting) or not within or not isinstance(kernel, Symbol) or kernel in named:
-            raise UnprovedError(f"The kernel {kernel} is still named in {made}, or its laws are not within a distance.")
+            raise UnprovedError(
+                f"The kernel {kernel} is still named in {made}, or its laws are not within a distance."
+            )
         return self._draw("forget", made.says, (made,), (Ge(radius, 0),), discharged=(chosen,))
 
     @rule
@@ -467,7 +481,9 @@ class Calculus(Ground):
         the density of N(a h, v I) times exp(-c |h|^2 / (2 v)), and D = -c |h|^2 / (2 v (a-1)).
         """
         y, h = Vector("y"), Vector("h")
-        square = expand(order * inner(y - h, y - h) + (1 - order) * inner(y, y) - inner(y - order * h, y - order * h))
+        square = expand(
+            order * inner(y - h, y - h) + (1 - order) * inner(y, y) - inner(y - order * h, y - order * h)
+        )
         c = square.coeff(Norm(h), 2)
         if expand(square - c * Norm(h) ** 2) != 0:
             raise UnprovedError("The square was not completed.")
@@ -489,7 +505,9 @@ class Calculus(Ground):
         """
         line = tuple(Normal(at, variance / radius**2) for at in (S.Zero, S.One))
         space = Gaussian(S.Zero, variance), Noisy(Dirac(vector), variance) if back else Gaussian(vector, variance)
-        there, here = (RenyiDivergence(order, one, (1 - rate) * one + rate * other) for one, other in (space, line))
+        there, here = (
+            RenyiDivergence(order, one, (1 - rate) * one + rate * other) for one, other in (space, line)
+        )
         on = (Eq if back else Le)(Norm(vector), radius)
         signs = (Gt(radius, 0), Gt(variance, 0), Ge(rate, 0), Le(rate, 1), Gt(order, 0))
         return self._draw("on a line", (here, there) if back else (there, here), (), signs, supposed=(on,))
@@ -512,7 +530,9 @@ class Calculus(Ground):
         (letter, radius), there = ball.args, Eq(Norm(vector), ball.args[1])
         at_point = upper.left.xreplace({letter: Dirac(vector)})
         if not isinstance(ball, OnBall) or ball not in upper.given or there not in lower.given:
-            raise UnprovedError(f"A supremum over the ball of radius {radius} is needed, got {upper} and {lower}.")
+            raise UnprovedError(
+                f"A supremum over the ball of radius {radius} is needed, got {upper} and {lower}."
+            )
         rest = Tuple(upper.right, *(upper.given - {ball}), *(lower.given - {there}))
         if (lower.left, lower.right) != (upper.right, at_point) or rest.free_symbols & {letter, vector}:
             raise UnprovedError(f"A supremum needs {upper.right} <= {at_point}, got {lower}.")
@@ -544,7 +564,8 @@ def nonnegative(term: Expr) -> tuple[Boolean, ...]:
     if Ge(term, 0) == true:
         return ()
     random = sorted(
-        (one for one in term.atoms(AppliedUndef, ConditionalMean) if one != term and not nonnegative(one)), key=str
+        (one for one in term.atoms(AppliedUndef, ConditionalMean) if one != term and not nonnegative(one)),
+        key=str,
     )
     return (Ge(term.xreplace({one: Symbol(f"_{i}", nonnegative=True) for i, one in enumerate(random)}), 0),)
 
@@ -574,7 +595,9 @@ def _runs(index: Symbol, count: Expr, fixed: Iterable[Basic]) -> None:
     """Raise an error unless an index runs over 1, ..., ``count`` and does not occur in the fixed terms."""
     whole = _ranges(index, integer=True, positive=True) or _ranges(index, integer=True, nonnegative=True)
     if not whole or not count.is_integer or any(index in one.free_symbols for one in (count, *fixed)):
-        raise UnprovedError(f"A sum over {index} needs the same for every {index}, up to a whole number, got {fixed}.")
+        raise UnprovedError(
+            f"A sum over {index} needs the same for every {index}, up to a whole number, got {fixed}."
+        )
 
 
 def quantities(*of: Basic) -> dict[Basic, Symbol]:

@@ -69,7 +69,11 @@ class Hypothesis:
 
     def __str__(self) -> str:
         named = f"{self.says} ({', '.join(map(str, self.constants))})" if self.constants else self.says
-        return f"{named}, so that the profile is at most {', '.join(map(str, self.bounds))}" if self.bounds else named
+        return (
+            f"{named}, so that the profile is at most {', '.join(map(str, self.bounds))}"
+            if self.bounds
+            else named
+        )
 
     def at(self, values: Mapping[Symbol, Expr]) -> "Hypothesis":
         """The hypothesis with values for letters over which it does not range."""
@@ -320,8 +324,14 @@ class Guarantee:
     def __post_init__(self) -> None:
         for span, order in ((self.first, Order.FIRST), (self.second, Order.SECOND)):
             if not genuine(span):
-                raise UnprovedError(f"A guarantee needs judgements that the rules made, got {type(span).__name__}.")
+                raise UnprovedError(
+                    f"A guarantee needs judgements that the rules made, got {type(span).__name__}."
+                )
             if span.order is not order or span.near != 0 or span.far != 0 or span.start != 0 or span.scope:
-                raise UnprovedError(f"A guarantee needs a judgement from step 0, from 0 to 0, {order}, got {span}.")
+                raise UnprovedError(
+                    f"A guarantee needs a judgement from step 0, from 0 to 0, {order}, got {span}."
+                )
         if self.first.end != self.second.end:
-            raise UnprovedError(f"Both orders need the same last step, got {self.first.end} and {self.second.end}.")
+            raise UnprovedError(
+                f"Both orders need the same last step, got {self.first.end} and {self.second.end}."
+            )

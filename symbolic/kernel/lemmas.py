@@ -152,7 +152,8 @@ def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: 
     is E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). ``square`` is as in `gaussian_shift`.
     """
     says = (
-        "run 1 has one sample more, in each batch with the first chance, where it moves the mean by at most the second"
+        "run 1 has one sample more, in each batch with the first chance, "
+        "where it moves the mean by at most the second"
     )
     sampled, (ratio, signs) = Hypothesis(says, (rate, moved), symmetric=False), _ratio(moved, variance, square)
     return _coin(PoissonStep(rate, ratio, order), sampled, variance, signs)
@@ -166,12 +167,16 @@ def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = Non
     convexity in the second law the bound is q E_tau of two means ``moved`` apart. E_g(P' || P) is reflected
     below 1. ``square`` is as in `gaussian_shift`.
     """
-    says = "one sample is replaced, in each batch with the first chance; any two means are at most the second apart"
+    says = (
+        "one sample is replaced, in each batch with the first chance; any two means are at most the second apart"
+    )
     replaced, (ratio, signs) = Hypothesis(says, (rate, moved)), _ratio(moved, variance, square)
     return _coin(SwapStep(rate, ratio), replaced, variance, signs)
 
 
-def _coin(profile: PoissonStep | SwapStep, sampled: Hypothesis, variance: Expr, signs: tuple[Boolean, ...]) -> Coin:
+def _coin(
+    profile: PoissonStep | SwapStep, sampled: Hypothesis, variance: Expr, signs: tuple[Boolean, ...]
+) -> Coin:
     conditions = (Gt(profile.rate, 0), Le(profile.rate, 1), *signs)
     return shown(Coin(profile, variance, frozenset({sampled}), conditions, CITES))
 
@@ -185,7 +190,13 @@ def _ratio(length: Expr, variance: Expr, square: Expr | None) -> tuple[Expr, tup
 
 @rule
 def projected_sample(
-    rate: Expr, moved: Expr, spread: Expr, variance: Expr, dimension: Expr, load: Expr, hidden: Order | None = None
+    rate: Expr,
+    moved: Expr,
+    spread: Expr,
+    variance: Expr,
+    dimension: Expr,
+    load: Expr,
+    hidden: Order | None = None,
 ) -> Coin:
     """The pair (A, A^T g / sqrt(p) + xi), if a differing sample moves g by a vector h of length at most ``moved``.
 

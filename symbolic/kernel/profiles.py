@@ -72,7 +72,9 @@ class Profile:
             clash = any(index in value.free_symbols for value in inside.values())
             outside["index"] = new_letter(index, *inside.values(), _said(self)) if clash else index
             inside |= {index: outside["index"]} if clash else {}
-        made: Profile = replace(own, **outside, **{name: put_values(part, inside) for name, part in parts.items()})
+        made: Profile = replace(
+            own, **outside, **{name: put_values(part, inside) for name, part in parts.items()}
+        )
         return made
 
     def at(self, g: Expr) -> Expr:
@@ -111,7 +113,9 @@ def put_values(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
     if isinstance(thing, ExprWithLimits):
         return _put_inside(thing, values)
     bound = thing.atoms(Symbol) - thing.free_symbols
-    if not thing.has(ExprWithLimits) and bound & set(values).union(*(one.free_symbols for one in values.values())):
+    if not thing.has(ExprWithLimits) and bound & set(values).union(
+        *(one.free_symbols for one in values.values())
+    ):
         raise UnprovedError(f"No value is put for, or made of, a letter that {thing} binds, got {values}.")
     return thing.func(*(put_values(one, values) for one in thing.args)) if thing.args else thing
 
@@ -402,7 +406,9 @@ class Projected(_OfParts):
     def subs(self, values: Mapping[Symbol, Expr]) -> Profile:
         """Substitute values as in every profile; `X` is bound, so it may not be replaced or occur in a value."""
         if X in values or any(X in value.free_symbols for value in values.values()):
-            raise UnprovedError(f"The mean over {X} leaves no {X} to put a value for, or to make one of, got {values}.")
+            raise UnprovedError(
+                f"The mean over {X} leaves no {X} to put a value for, or to make one of, got {values}."
+            )
         return super().subs(values)
 
     def at(self, g: Expr) -> Expr:
@@ -469,8 +475,15 @@ def unfolded(profile: Recurring) -> MeanProfile:
 
 def counts(index: Symbol, count: Expr) -> None:
     """Raise an error unless an index stands for every integer >= 0, and the count is an integer without it."""
-    if not isinstance(index, Symbol) or index.assumptions0 != _INDEX or not count.is_integer or index in count.atoms():
-        raise UnprovedError(f"An index needs to run over 0, 1, 2, ..., so many whole numbers, got {index}, {count}.")
+    if (
+        not isinstance(index, Symbol)
+        or index.assumptions0 != _INDEX
+        or not count.is_integer
+        or index in count.atoms()
+    ):
+        raise UnprovedError(
+            f"An index needs to run over 0, 1, 2, ..., so many whole numbers, got {index}, {count}."
+        )
 
 
 _INDEX: Final = Symbol("i", integer=True, nonnegative=True).assumptions0
@@ -488,7 +501,9 @@ def formed(profile: Profile) -> None:
     for part in inside:
         formed(part)
         if part.order not in {None, profile.order}:
-            raise UnprovedError(f"A profile of parts of the order {part.order} is of that order, got {profile.order}.")
+            raise UnprovedError(
+                f"A profile of parts of the order {part.order} is of that order, got {profile.order}."
+            )
     if isinstance(profile, Steps | Average | Chords | BlockChain | Damped):
         counts(profile.index, profile.count)
     elif isinstance(profile, Power | Recurring) and not profile.count.is_integer:
@@ -602,7 +617,18 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
     raise UnprovedError(f"It is not known when {above} is at least {below}.")
 
 
-_RISING: Final = (Steps, Average, Projected, Chords, Composed, MeanProfile, Recurring, Contracted, BlockChain, Damped)
+_RISING: Final = (
+    Steps,
+    Average,
+    Projected,
+    Chords,
+    Composed,
+    MeanProfile,
+    Recurring,
+    Contracted,
+    BlockChain,
+    Damped,
+)
 """Terms that increase with their parts, at every index, if everything else is the same."""
 
 

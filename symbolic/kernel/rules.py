@@ -52,7 +52,8 @@ class Kernel(Ground):
         hypotheses: Iterable[Hypothesis] = (),
     ) -> Span:
         """A judgement without a derivation. It becomes a hypothesis of every conclusion drawn from it."""
-        supposed = Hypothesis(says, (*ends, *distances), symmetric=False, bounds=(profile,))  # for this order only
+        # For this order only.
+        supposed = Hypothesis(says, (*ends, *distances), symmetric=False, bounds=(profile,))
         conditions = (*sound(profile), *(Ge(one, 0) for one in distances))
         every, scope = {supposed, *hypotheses}, frozenset(revealed)
         return apply(self, "suppose", order, ends, distances, profile, conditions, (), every, scope=scope)
@@ -97,7 +98,9 @@ class Kernel(Ground):
         """The judgement in the other order, if its hypotheses are symmetric in the runs."""
         one_sided = [one.says for one in span.hypotheses if not one.symmetric]
         if one_sided or span.profile.order is not None:
-            raise FalseLineError(f"To exchange the runs needs hypotheses that are symmetric in them, got {one_sided}.")
+            raise FalseLineError(
+                f"To exchange the runs needs hypotheses that are symmetric in them, got {one_sided}."
+            )
         return apply(self, "exchange", span.order.other, span.ends, span.distances, span.profile, (), (span,))
 
     def chain(self, first: Span, *others: Span) -> Span:
@@ -148,10 +151,14 @@ class Kernel(Ground):
             why = "needs one law of it in both runs, whatever the state is"
             raise FalseLineError(f"A mean over {variable.name} {why}.")
         if any(variable not in span.scope for span in spans) or len(events) not in {0, len(spans)}:
-            raise UnprovedError(f"A mean over {variable} needs it revealed, and events for none or all of its cases.")
+            raise UnprovedError(
+                f"A mean over {variable} needs it revealed, and events for none or all of its cases."
+            )
         on = events or (frozenset[Hypothesis](),) * len(spans)
         if over is not None and any(on) and not on[0]:
-            raise UnprovedError(f"A mean over values of {variable} allows no events beside it, which may hold some.")
+            raise UnprovedError(
+                f"A mean over values of {variable} allows no events beside it, which may hold some."
+            )
         supposed = [span.hypotheses - event for span, event in zip(spans, on, strict=True)]
         profiles, given = [span.profile for span in spans], frozenset[Boolean]()
         if over is not None:
@@ -203,11 +210,18 @@ class Kernel(Ground):
         if (expansion.guide is Guide.OTHER) != (coin is None) or (coin is not None and coin.observed):
             raise UnprovedError("A step needs a hidden coin if and only if the third map is the run's own.")
         if any(expansion.z in one.free_symbols for one in self.given) or expansion.z.assumptions0 != _DISTANCE:
-            raise UnprovedError(f"The distance {expansion.z} needs to be any nonnegative number, got {self.given}.")
+            raise UnprovedError(
+                f"The distance {expansion.z} needs to be any nonnegative number, got {self.given}."
+            )
         hidden, scope, (near, far) = coin or Coin(Equal()), frozenset(revealed), distances
         conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length), Ge(shift.length, 0)]
         conditions += [Le(shift.variance + hidden.variance, variance), *expansion.conditions]
-        conditions += [Ge(shift.variance, 0), Ge(hidden.variance, 0), *sound(shift.profile), *sound(hidden.profile)]
+        conditions += [
+            Ge(shift.variance, 0),
+            Ge(hidden.variance, 0),
+            *sound(shift.profile),
+            *sound(hidden.profile),
+        ]
         conditions += [*shift.conditions, *hidden.conditions]
         conditions += [Le(one.step, step) for one in scope if one.follows]
         parts = (expansion, shift, coin) if coin else (expansion, shift)
@@ -224,16 +238,21 @@ class Kernel(Ground):
         """Substitute values for symbols, which must satisfy what is given and declared of the symbols."""
         at = partial(put_values, values=values)
         over = set[Symbol]().union(*(one.over for one in span.hypotheses))
-        inside = any(one.says == STEPS_BEFORE for one in span.hypotheses)  # an induction binds all its letters there
+        # An induction binds all its letters there.
+        inside = any(one.says == STEPS_BEFORE for one in span.hypotheses)
         if inside or over & set(values).union(*(value.free_symbols for value in values.values())):
             raise UnprovedError(f"No value is put for, or made of, letters that range over many, got {values}.")
         conditions = [one for symbol, value in values.items() for one in declared(symbol, value)]
         changed = values.keys() & set().union(*(condition.free_symbols for condition in span.given))
         conditions += [at(one) for one in span.given if one not in self.given or changed & one.free_symbols]
-        scope, drawn = (frozenset(replace(one, step=at(one.step)) for one in each) for each in (span.scope, span.drawn))
+        scope, drawn = (
+            frozenset(replace(one, step=at(one.step)) for one in each) for each in (span.scope, span.drawn)
+        )
         if len(scope | drawn) < len(span.scope | span.drawn):
             raise UnprovedError(f"Two variables would become one, which was drawn twice, got {values}.")
-        made = apply(self, "specialise", span.order, at(span.ends), at(span.distances), at(span.profile), conditions)
+        made = apply(
+            self, "specialise", span.order, at(span.ends), at(span.distances), at(span.profile), conditions
+        )
         hypotheses = frozenset(one.at(values) for one in span.hypotheses)
         return record(made, premises=(span,), hypotheses=hypotheses, scope=scope, drawn=drawn)
 
@@ -265,9 +284,12 @@ def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr
     conditions = [*same(before.end, near.start), *same(near.start, far.start)]
     conditions += [*same(near.end, far.end), *same(near.far, far.far), Le(before.far, near.near)]
     profile = Contracted(before.profile, near.profile, far.profile)
-    conditions += [Ge(far.near, diameter), Le(before.near, diameter)]  # without a step before, the points are inside
+    # Without a step before, the points are inside.
+    conditions += [Ge(far.near, diameter), Le(before.near, diameter)]
     ends, distances = (before.start, near.end), (before.near, near.far)
-    return apply(kernel, "contract", before.order, ends, distances, profile, conditions, (before, near, far), {inside})
+    return apply(
+        kernel, "contract", before.order, ends, distances, profile, conditions, (before, near, far), {inside}
+    )
 
 
 def _law(
@@ -305,7 +327,9 @@ def _unnamed(index: Symbol, fixed: Iterable[Expr], others: Iterable[Span]) -> No
     named = [one for one in fixed if index in one.free_symbols]
     named += [one.profile for one in others if put_values(one.profile, {index: whichever(index)}) != one.profile]
     if named:
-        raise UnprovedError(f"A mean over {index} needs {', '.join(map(str, named))} to be the same for all values.")
+        raise UnprovedError(
+            f"A mean over {index} needs {', '.join(map(str, named))} to be the same for all values."
+        )
 
 
 def _shares(index: Symbol, count: Expr, weight: Expr, *, of_events: bool) -> None:
@@ -340,7 +364,9 @@ def observe(kernel: Kernel, order: Order, step: Expr, outcome: Coin, revealed: I
     At a point x let O, O' be the laws of the outcome and U the update from x. K(x) and K'(x) of a set A are O
     and O' of the outcomes that U maps to A, and O(B) - g O'(B) <= E_g(O || O') <= S(g) for every set B.
     """
-    function = Hypothesis("a state is a function, one for both runs, of the state before and of what the step observes")
+    function = Hypothesis(
+        "a state is a function, one for both runs, of the state before and of what the step observes"
+    )
     ends, still = (step, step + 1), (S.Zero, S.Zero)
     noisy = frozenset() if outcome.observed else {noise(outcome.variance)}
     hypotheses = outcome.hypotheses | owed(outcome) | {function} | noisy

@@ -80,7 +80,9 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
             admit((*thing, *thing.values()))
         elif kind not in {str, bool, int, NoneType}:
             if not _familiar(thing, kind):
-                raise UnprovedError(f"A rule needs objects of Sympy and of this package, got one of {kind.__name__}.")
+                raise UnprovedError(
+                    f"A rule needs objects of Sympy and of this package, got one of {kind.__name__}."
+                )
             if is_dataclass(thing) and kind.__module__.startswith(_OF_TERMS):
                 admit(_values(thing))
             elif isinstance(thing, Basic):

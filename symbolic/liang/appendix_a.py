@@ -31,7 +31,9 @@ _edge = {q: Rational(1, 5), sigma: Integer(4)}
 
 def _sampled(order: int) -> IntervalInequality:
     box = {q: (Rational(1, 20), Rational(1, 5)), v: (16, 16)}
-    return IntervalInequality(SampledUp(q, sqrt(v), Integer(order)), "<=", 2 * order * q**2 / v, box, f"order {order}")
+    return IntervalInequality(
+        SampledUp(q, sqrt(v), Integer(order)), "<=", 2 * order * q**2 / v, box, f"order {order}"
+    )
 
 
 CLAIMS = (
@@ -39,7 +41,9 @@ CLAIMS = (
         "liang/lemma_a_1",
         "(21): two contractions at most s apart lengthen a shift z to z + s, for every pair of laws",
         at("Lemma A.1", "(21)"),
-        Deduced(statements.reduction(z + APART, OTHER_MAP, alpha > 1, CONTRACTION, CLOSE), "reduction/contractions"),
+        Deduced(
+            statements.reduction(z + APART, OTHER_MAP, alpha > 1, CONTRACTION, CLOSE), "reduction/contractions"
+        ),
     ),
     Claim(
         "liang/lemma_a_2",

@@ -22,7 +22,10 @@ CLAIMS = (
         "(44), (49): z_(t+1) + a_t = (1 + eta L) z_t; a shift is paid from noise (1 - beta) eta^2 sigma_DP^2",
         at("Theorem B.2", "(44)"),
         Identity(
-            put(alpha * a**2 / (2 * u), {u: (1 - beta) * eta**2 * sigma_dp**2}), _weight * a**2, "Lemma 2.6", _share
+            put(alpha * a**2 / (2 * u), {u: (1 - beta) * eta**2 * sigma_dp**2}),
+            _weight * a**2,
+            "Lemma 2.6",
+            _share,
         ),
     ),
     Step(
@@ -56,7 +59,9 @@ CLAIMS = (
         "liang/appendix_b/last_line_3_3",
         "(46) is (11) up to the constant 2/beta, which has no bound as the share beta falls",
         at("Theorem B.2", "(46)"),
-        Identity(T * b / n * put(alpha * a**2 / (2 * beta * sigma_dp**2), {a: 2 * K / b}), STEP / beta * T, "(46)"),
+        Identity(
+            T * b / n * put(alpha * a**2 / (2 * beta * sigma_dp**2), {a: 2 * K / b}), STEP / beta * T, "(46)"
+        ),
         Unbounded(2 / beta, S.One, {beta: 1 / growth}, name="no bound").mutant(
             "beta at least 1/2", path={beta: Rational(1, 2) + 1 / growth}
         ),
@@ -71,11 +76,16 @@ CLAIMS = (
             t,
             Eq(_any_state(t), v**t * D - v**t * _taken(t)),
             (Eq(_any_state(0), D), Eq(_taken(0), 0)),
-            (Eq(_any_state(t + 1), v * _any_state(t) - _any_shift(t)), gains(_taken, v ** -(t + 1) * _any_shift(t))),
+            (
+                Eq(_any_state(t + 1), v * _any_state(t) - _any_shift(t)),
+                gains(_taken, v ** -(t + 1) * _any_shift(t)),
+            ),
             name="any shifts; R sums v^-(i+1) a_i",
         ),
         Identity(put(v * z - a, {z: D, a: v * D}), S.Zero, "after the first shift, v D"),
-        Induction(t, Eq(_state(t), 0), begin(_state), (Eq(_state(t + 1), v * _state(t)),), name="then without a shift"),
+        Induction(
+            t, Eq(_state(t), 0), begin(_state), (Eq(_state(t + 1), v * _state(t)),), name="then without a shift"
+        ),
         letters={v: "1 + eta L"},
     ),
 )

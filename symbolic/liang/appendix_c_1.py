@@ -102,7 +102,9 @@ CLAIMS = (
         "liang/appendix_c_1/far_sample",
         "(60): 2 eta C |theta - theta*| <= 4 eta C G/sqrt(2 mu)",
         at("C.1", "(60)"),
-        Inequality(2 * eta * K * x, "<= and attained", 4 * eta * K / sqrt(2 * m) * G, (m * x**2 / 2 <= G**2,), "A.15"),
+        Inequality(
+            2 * eta * K * x, "<= and attained", 4 * eta * K / sqrt(2 * m) * G, (m * x**2 / 2 <= G**2,), "A.15"
+        ),
     ),
     Step(
         "liang/appendix_c_1/markov",
@@ -183,7 +185,9 @@ CLAIMS = (
         "Case 2.1 with eta <= 1/(10 L): eta^2 K^2 <= (2/5) eta K G/sqrt(2 L); 9/5 at eta <= 9/(20 L)",
         at("C.1", "(69)"),
         Inequality(eta * K**2, "<=", _fifth_part, (2 * g > K, _slope, 10 * eta * L <= 1, L > 0), "(69)"),
-        Inequality(eta * K**2, "<=", 9 * K * G / 5, (g <= G, 2 * g > K, eta <= _q(9, 10)), "at the paper's step size"),
+        Inequality(
+            eta * K**2, "<=", 9 * K * G / 5, (g <= G, 2 * g > K, eta <= _q(9, 10)), "at the paper's step size"
+        ),
         repairs="liang/appendix_c_1/square_2",
     ),
     Step(
@@ -249,7 +253,9 @@ CLAIMS = (
             (g <= u * G, u * x <= 2 * rho**2 * G),
             "second, u = sqrt(2 L)",
         ),
-        Inequality(16 * sigma_sgd**2 / K**2 * rho**2 * G**2, "<= and attained", _q(4, 25) * G**2 / rho**2, name="so"),
+        Inequality(
+            16 * sigma_sgd**2 / K**2 * rho**2 * G**2, "<= and attained", _q(4, 25) * G**2 / rho**2, name="so"
+        ),
         Inequality(_q(46, 25), "<= and attained", 2 - _q(4, 25) * rho**-2, name="last line"),
         assumptions=_case_2,
     ),
@@ -280,7 +286,11 @@ CLAIMS = (
         at("C.1", "(74), (75)"),
         Expected(batch_mean(_mean, "draws", b), "==", _spread, (b >= 1,), "E|g(theta)|^2 for b draws"),
         Expected(
-            batch_mean(_mean, "fixed", b, n), "<=", _spread, (b <= n, n > 1, Norm(MEAN) ** 2 <= SQUARES), "not replaced"
+            batch_mean(_mean, "fixed", b, n),
+            "<=",
+            _spread,
+            (b <= n, n > 1, Norm(MEAN) ** 2 <= SQUARES),
+            "not replaced",
         ),
         Inequality(
             2 * eta * g**2 - _q(46, 25) * G**2,
@@ -311,7 +321,10 @@ CLAIMS = (
         _steps(eta / 25, _third_line, "(75) summed, a 25th of the squares on the left"),
         Identity(
             (D**2 + (T + 1) * _third_line) / (eta * (T + 1)),
-            D**2 / (eta * (T + 1)) + 4 * sigma_sgd**3 / (m * K) + 2 * eta * sigma_sgd**2 / b + dim * eta * sigma_dp**2,
+            D**2 / (eta * (T + 1))
+            + 4 * sigma_sgd**3 / (m * K)
+            + 2 * eta * sigma_sgd**2 / b
+            + dim * eta * sigma_dp**2,
             "(76)",
         ),
     ),
@@ -349,9 +362,15 @@ CLAIMS = (
         "Case 2: the second term is the smaller one; case 1: the gap of the squares is at most 10 (L/m)^2",
         at("C.1", "(79)"),
         Inequality(sigma_sgd**3 / K, "<=", rho**6 * sigma_sgd**2, (_edge <= K,), "case 2"),
-        Inequality(rho**6 * sigma_sgd**2, "<= and attained", 10 * rho**8 * sigma_sgd**3 / K, (_edge >= K,), "case 1"),
         Inequality(
-            r * sigma_sgd**3 / K, "<", rho**6 * sigma_sgd**2, (rho >= r, r > 1, sigma_sgd <= K), "no r serves (79)"
+            rho**6 * sigma_sgd**2, "<= and attained", 10 * rho**8 * sigma_sgd**3 / K, (_edge >= K,), "case 1"
+        ),
+        Inequality(
+            r * sigma_sgd**3 / K,
+            "<",
+            rho**6 * sigma_sgd**2,
+            (rho >= r, r > 1, sigma_sgd <= K),
+            "no r serves (79)",
         ),
         assumptions=(rho >= 1,),
         repairs="liang/appendix_c_1/minimum",

@@ -36,7 +36,10 @@ CLAIMS = (
         at("C.2", "above (83)"),
         Identity(put(epsilon / 2 + chi / (alpha - 1), {alpha: 1 + 2 * chi / epsilon}), epsilon, "Lemma 2.4"),
         Inequality(
-            (1 + 2 * chi / epsilon) / (epsilon / 2), "<= and attained", 8 * chi / epsilon**2, (epsilon <= 2 * chi,)
+            (1 + 2 * chi / epsilon) / (epsilon / 2),
+            "<= and attained",
+            8 * chi / epsilon**2,
+            (epsilon <= 2 * chi,),
         ),
         assumptions=(epsilon > 0,),
     ),
@@ -44,7 +47,9 @@ CLAIMS = (
         "liang/appendix_c_2/squares",
         "(84): the square of (83) is at most six times the sum of the squares of its six terms",
         at("C.2", "(84)"),
-        Inequality((x + y + z + u + v + r) ** 2, "<= and attained", 6 * (x**2 + y**2 + z**2 + u**2 + v**2 + r**2)),
+        Inequality(
+            (x + y + z + u + v + r) ** 2, "<= and attained", 6 * (x**2 + y**2 + z**2 + u**2 + v**2 + r**2)
+        ),
     ),
     Step(
         "liang/appendix_c_2/steps",
@@ -59,8 +64,12 @@ CLAIMS = (
         "liang/appendix_c_2/small_noise_case",
         "(86), (87): where sigma_SGD^2 <= X, the bias and eta L sigma_SGD^2/b at eta L <= b are at most X",
         at("C.2", "(86)"),
-        Inequality(Min(sigma_sgd**2, sigma_sgd**4 / K**2), "<= and attained", x, (sigma_sgd**2 <= x,), "bias, x = X"),
-        Inequality(eta * L * sigma_sgd**2 / b, "<= and attained", x, (sigma_sgd**2 <= x, eta * L <= b), "sampling"),
+        Inequality(
+            Min(sigma_sgd**2, sigma_sgd**4 / K**2), "<= and attained", x, (sigma_sgd**2 <= x,), "bias, x = X"
+        ),
+        Inequality(
+            eta * L * sigma_sgd**2 / b, "<= and attained", x, (sigma_sgd**2 <= x, eta * L <= b), "sampling"
+        ),
     ),
     Step(
         "liang/appendix_c_2/step_size",
@@ -96,9 +105,9 @@ CLAIMS = (
         "liang/appendix_c_2/privacy_range",
         "(88): at this T the noise meets sigma_DP > 8 C/(b sqrt(beta)), which (81) assumes, for some constant",
         at("C.2", "(88)"),
-        Asymptotic(64 / b**2, 1 / (b * dim), path={dim: growth**2, b: growth}, name="beta <= 1, noise r/(b d)").mutant(
-            "1/(b^2 d)", right=1 / (b**2 * dim)
-        ),
+        Asymptotic(
+            64 / b**2, 1 / (b * dim), path={dim: growth**2, b: growth}, name="beta <= 1, noise r/(b d)"
+        ).mutant("1/(b^2 d)", right=1 / (b**2 * dim)),
         remark="""With T of (88) the noise sigma_DP^2/C^2 is of the order 1/(b d), so the assumption says that
         b is above 64 d times a constant; the path d = b^2 = N^2 refutes every constant. With b of the order d
         the choice is consistent; else only (80), with n b for n^2, may be used.""",
@@ -110,7 +119,9 @@ CLAIMS = (
         Identity(put(_variance, {T: _T_88}), 1 / (b * dim), "the noise at (88)"),
         Inequality(64 / b**2, "<", 1 / (b * dim), (b > 64 * dim,), "enough"),
         Inequality(r / (b * dim), "<", 64 / b**2, (r * b < 64 * dim,), "and no r serves"),
-        Identity(put(_variance, {T: _T_92}), (L * chi / (dim * epsilon * n * sigma_sgd) ** 2) ** _third / b, "(92)"),
+        Identity(
+            put(_variance, {T: _T_92}), (L * chi / (dim * epsilon * n * sigma_sgd) ** 2) ** _third / b, "(92)"
+        ),
         assumptions=_positive,
         repairs="liang/appendix_c_2/privacy_range",
     ),
@@ -134,7 +145,9 @@ CLAIMS = (
         Identity(put(K * u / v, {K: _clip}), _rate, "(90), first term"),
         Identity(put(sigma_sgd**4 / K**2, {K: _clip}), _rate, "(90), second"),
         Identity(put(eta * L * sigma_sgd**2 / b, {eta: _eta}), _rate, "(91)"),
-        Identity(put(_T, {eta: _eta, K: _clip}), L * (v / u) ** (4 * _third) / (b * sigma_sgd ** (2 * _third)), "(92)"),
+        Identity(
+            put(_T, {eta: _eta, K: _clip}), L * (v / u) ** (4 * _third) / (b * sigma_sgd ** (2 * _third)), "(92)"
+        ),
         assumptions=_positive,
     ),
     Step(

@@ -71,7 +71,9 @@ CLAIMS = (
         "With eta = 9/(20 L) the sampling term stays below the bias term of case 1.1",
         at("C.3", "case (1.1)"),
         Inequality(Rational(9, 20), "<", r * b * rho**10, (r * b > 1,), "no r serves every b"),
-        Inequality(9 * sigma_sgd**2 / (20 * b), "<=", rho**10 * sigma_sgd**2, name="times L; bias rho^6 sigma^2/m"),
+        Inequality(
+            9 * sigma_sgd**2 / (20 * b), "<=", rho**10 * sigma_sgd**2, name="times L; bias rho^6 sigma^2/m"
+        ),
         assumptions=(rho >= 1,),
         repairs="liang/appendix_c_3/step_size",
     ),
@@ -153,7 +155,9 @@ CLAIMS = (
         at("C.3", "case (1.2)"),
         Identity(put(_sampling, {eta: _eta * sqrt(u / v)}), _large * sqrt(u / v), "power 1/4"),
         assumptions=_positive,
-        misprint=Identity(put(_sampling, {eta: _printed_eta}), _large * _X ** Rational(1, 4), "power 1/3, as printed"),
+        misprint=Identity(
+            put(_sampling, {eta: _printed_eta}), _large * _X ** Rational(1, 4), "power 1/3, as printed"
+        ),
         remark="""The step size of case 1.2 has the power 1/3, copied from (91), where the sampling term eta
         sigma^2/b meets the rate (101) with the power 1/4. With 1/3 it exceeds the rate wherever the bracket
         is above 1.""",
@@ -213,7 +217,9 @@ CLAIMS = (
             "eta L small",
         ),
         assumptions=_positive,
-        misprint=Identity(put(_sampling, {eta: _late_eta}), sigma_sgd * D * u / sqrt(b * epsilon), "as (104) prints"),
+        misprint=Identity(
+            put(_sampling, {eta: _late_eta}), sigma_sgd * D * u / sqrt(b * epsilon), "as (104) prints"
+        ),
         remark="""(104) and (105) have epsilon under the root with b, the text's (19) has it outside. The step
         size gives the form of (19). The two agree only at epsilon = 1.""",
     ),

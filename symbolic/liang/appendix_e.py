@@ -115,7 +115,9 @@ CLAIMS = (
             attained=(Eq(eta * L, 1), Eq(b, n)),
         ),
         Identity(put(_naive / eta**2, {D: D / 2}), _factor * (D + 2 * eta * K / b) ** 2, "at a diameter"),
-        Inequality(D + 2 * eta * K / b, "<= and attained", _length, (Eq(b, n),), "its root, full batches", (Eq(L, 0),)),
+        Inequality(
+            D + 2 * eta * K / b, "<= and attained", _length, (Eq(b, n),), "its root, full batches", (Eq(L, 0),)
+        ),
         repairs="liang/appendix_e/tighter",
     ),
 )

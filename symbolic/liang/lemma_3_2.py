@@ -27,7 +27,11 @@ _points = tuple(smooth("f", L).at(point) for point in (X, Y))
 _change = Function("g", nonnegative=True)
 _summed = (
     VectorInequality(
-        Norm(_points[0].image - _points[1].image), "<=", L * Norm(X - Y), _points, name="a gradient moves by L |x - y|"
+        Norm(_points[0].image - _points[1].image),
+        "<=",
+        L * Norm(X - Y),
+        _points,
+        name="a gradient moves by L |x - y|",
     ),
     projection(CLIPPING),
     Induction(
@@ -126,7 +130,9 @@ CLAIMS = (
         "(29): the divergence is convex in its second argument (two coins, order 2)",
         at("Lemma A.10", "(29)"),
         # The log of the affinity has a nonnegative second derivative.
-        Inequality(diff(_affinity, q) ** 2, "<=", _affinity * diff(_affinity, q, 2), (p < 1, q < 1), "convex in q"),
+        Inequality(
+            diff(_affinity, q) ** 2, "<=", _affinity * diff(_affinity, q, 2), (p < 1, q < 1), "convex in q"
+        ),
     ),
     Step(
         "liang/lemma_3_2/sensitivity",

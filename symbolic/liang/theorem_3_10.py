@@ -132,7 +132,9 @@ CLAIMS = (
             name="any number of paths, each with its probability",
         ),
         mean_square(_other, _chance, _other_mean, _other_square, _chances, name="the mean of a root"),
-        Inequality(g, "<=", h / u + sqrt(h / v), (g <= x + P, y >= P**2, u * x + v * y <= h), "mean over all paths"),
+        Inequality(
+            g, "<=", h / u + sqrt(h / v), (g <= x + P, y >= P**2, u * x + v * y <= h), "mean over all paths"
+        ),
         Inequality(g, "<= and attained", h / u + d, (g <= x + d, u * x <= h), "and of stopped paths"),
         letters={
             g: "least G, or its mean",
@@ -153,7 +155,9 @@ CLAIMS = (
         Identity(_at(_fifth, _later), alpha * dim * eta * K * sqrt(L) / (epsilon * n * b) * x, "fifth term"),
         Identity(_at(_sixth, _later), sqrt(alpha * dim * eta / (epsilon * n * b) * x) * K, "sixth, C outside"),
         assumptions=(L > 0, epsilon > 0),
-        misprint=Identity(_at(_sixth, _later), sqrt(alpha * dim * eta / (epsilon * n * b) * x * K), "C under the root"),
+        misprint=Identity(
+            _at(_sixth, _later), sqrt(alpha * dim * eta / (epsilon * n * b) * x * K), "C under the root"
+        ),
         remark="""In our copy of the later version the root of the sixth term of (18) and (94) reaches over C,
         and that of (95) and (96) over C/n. Substituting the noise gives them outside, and (97), the square,
         has C^2/n^2. The noise is that of (12), which is not enough for RDP: liang/theorem_3_4 and
@@ -163,7 +167,9 @@ CLAIMS = (
         "liang/proposition_3_12/earlier",
         "(22), (23): sigma_DP^2 = alpha/epsilon ((1 + eta L)^2 D^2/eta^2 + C^2/(n b)), or n^2, put into (19)",
         earlier("Corollary 3.12", "(22), (23)"),
-        Identity(_at(_fifth, _earlier), dim * alpha * eta * sqrt(L) / (epsilon * K) * _hidden, "fifth; (23) is b = n"),
+        Identity(
+            _at(_fifth, _earlier), dim * alpha * eta * sqrt(L) / (epsilon * K) * _hidden, "fifth; (23) is b = n"
+        ),
         Identity(_at(_sixth, _earlier), sqrt(dim * alpha * eta / epsilon * _hidden), "sixth"),
         Identity(_earlier, alpha * K**2 / (epsilon * n * b) * (1 + REACH), "1 + T-bar times the rate"),
         assumptions=(L > 0, epsilon > 0),

@@ -68,7 +68,9 @@ CLAIMS = (
         "The larger data set second: 2 alpha K^2 T/(n b sigma_DP^2), for both kinds of batches",
         at("Theorem B.2", "(46)"),
         Recursion(T, S.Zero, PREVIOUS + STEP, STEP * T, name="(46): T times the cost of (10)"),
-        UpperBound("liang_mended", ("added_fixed_second", "added_drawn_second"), name="solved runs, in this order")
+        UpperBound(
+            "liang_mended", ("added_fixed_second", "added_drawn_second"), name="solved runs, in this order"
+        )
         .mutant("gradients one percent shorter", altered={K: K * 99 / 100})
         .mutant("both orders", attacks=("added_fixed", "added_drawn")),
         statement=closed(
@@ -84,9 +86,9 @@ CLAIMS = (
         "liang/theorem_3_3/strengthened",
         "(42), earlier (13): 8 alpha K^2 T/(beta n^2 sigma_DP^2), both orders, for small alpha and wide noise",
         earlier("Theorem 3.3", "(13)"),
-        UpperBound("liang_mended_small_orders", ("added_fixed", "added_drawn"), name="solved runs, both orders").mutant(
-            "a quarter, which is what a step costs", altered={K: K * 49 / 100}
-        ),
+        UpperBound(
+            "liang_mended_small_orders", ("added_fixed", "added_drawn"), name="solved runs, both orders"
+        ).mutant("a quarter, which is what a step costs", altered={K: K * 49 / 100}),
         statement=private(
             8 * alpha * K**2 / (beta * n**2 * sigma_dp**2) * T,
             Clipped(K),
@@ -110,10 +112,13 @@ CLAIMS = (
             {beta: (Rational(1, 2), Rational(99, 100))},
             "n = 10, b = K = sigma_DP = T = 1, alpha = 20",
         ).mutant("half", right=2 / beta),
-        IntervalInequality(EVENT, "<=", 4 / beta, {beta: (Rational(3, 4), Rational(99, 100))}, "theta_1 > 20 alone"),
+        IntervalInequality(
+            EVENT, "<=", 4 / beta, {beta: (Rational(3, 4), Rational(99, 100))}, "theta_1 > 20 alone"
+        ),
         refutation=RefutingRun(
             fails=words(
-                "The proof bounds the order with the larger data set second; with it first one step costs {}.", _sampled
+                "The proof bounds the order with the larger data set second; with it first one step costs {}.",
+                _sampled,
             ),
             at={n: 10, b: 1, K: 1, sigma_dp: 1, T: 1, beta: Rational(99, 100), alpha: 20},
             run=_run,

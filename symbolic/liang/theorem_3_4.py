@@ -47,10 +47,12 @@ CLAIMS = (
         "liang/theorem_3_4",
         "(12), (47): O(alpha K^2/(n b sigma_DP^2) min{T, (1 + eta L)^2 n b D^2/(eta^2 K^2)})",
         at("Theorem 3.4", "(12)"),
-        IntervalInequality(_sign, "<=", 2 * r * z**2, _small, "T = n = b = K = sigma_DP = 1, alpha = 2, L = 0").mutant(
-            "D^4", right=2 * r * z**4
+        IntervalInequality(
+            _sign, "<=", 2 * r * z**2, _small, "T = n = b = K = sigma_DP = 1, alpha = 2, L = 0"
+        ).mutant("D^4", right=2 * r * z**4),
+        Simulated(
+            "positive_end", "<=", _seen, {T: 1, eta: 1, sigma_dp: 1, K: 1, D: Rational(1, 100)}, name="r = 100"
         ),
-        Simulated("positive_end", "<=", _seen, {T: 1, eta: 1, sigma_dp: 1, K: 1, D: Rational(1, 100)}, name="r = 100"),
         statement=for_some(
             (r,), private(_rate, Clipped(K), Diameter(D), PoissonBatches(b, n), Smooth(L), adjacency=OneMore)
         ),
@@ -84,7 +86,9 @@ CLAIMS = (
         "liang/theorem_3_4/radius",
         "(50): in a domain of diameter D two runs are at most D apart, so z_tau = D starts from divergence 0",
         at("Theorem B.3", "below (50)"),
-        Inequality(Abs(xi - zeta), "<= and attained", D, (2 * Abs(xi) <= D, 2 * Abs(zeta) <= D), "ball of radius D/2"),
+        Inequality(
+            Abs(xi - zeta), "<= and attained", D, (2 * Abs(xi) <= D, 2 * Abs(zeta) <= D), "ball of radius D/2"
+        ),
         misprint=Inequality(Abs(xi - zeta), "<=", D, _points, "K = {|theta| <= D}, as section 2.2 prints it"),
         remark="""Algorithm 1, Table 1, Theorem 3.4 and the earlier version call D the diameter, and B.3 uses
         it as one. Only the ball above (6) has the radius D. Read |theta| <= D/2 there, or 4 D^2 for D^2 in
@@ -116,7 +120,10 @@ CLAIMS = (
         "(54) -> (55): min{A T, (sqrt A + sqrt B)^2} <= r min{A T, B} for some constant r",
         at("Theorem B.3", "(55)"),
         Asymptotic(
-            Min(T * x**2, (x + y) ** 2), Min(T * x**2, y**2), path={x: growth, y: S.One, T: growth}, name="B small"
+            Min(T * x**2, (x + y) ** 2),
+            Min(T * x**2, y**2),
+            path={x: growth, y: S.One, T: growth},
+            name="B small",
         ).mutant("A T alone", right=Min(T, y**2)),
         remark="""(55) keeps only B of (sqrt A + sqrt B)^2, which no constant covers where B is small
         compared with A. That is where D is small, the case that the paper recommends. With A T and A + B in
@@ -142,7 +149,9 @@ CLAIMS = (
         Identity(put(v / u, {u: STEP, v: DOMAIN}), REACH / 4, "B / A"),
         Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 4 * y**2), name="at most twice, y^2 = B / A"),
         Inequality(Min(T, 1 + 4 * y**2), "<=", 4 * Min(T, (1 + y) ** 2), name="and at least a quarter"),
-        UpperBound("liang_mended", ("added_fixed_second",), name="(54) and (46) against solved runs, in this order")
+        UpperBound(
+            "liang_mended", ("added_fixed_second",), name="(54) and (46) against solved runs, in this order"
+        )
         .mutant("gradients one percent shorter", altered={K: K * 99 / 100})
         .mutant("without the domain", altered={D: D / 10**6})
         .mutant("without the smoothness", altered={L: L / 1000}),
@@ -214,13 +223,26 @@ CLAIMS = (
                 4 * K**2 / sigma_dp**2,
                 beta * n,
             ),
-            at={n: 100, b: 1, eta: 1, K: 10, L: 1, sigma_dp: 1, T: 1, D: Rational(1, 100), beta: S.Half, alpha: 2},
+            at={
+                n: 100,
+                b: 1,
+                eta: 1,
+                K: 10,
+                L: 1,
+                sigma_dp: 1,
+                T: 1,
+                D: Rational(1, 100),
+                beta: S.Half,
+                alpha: 2,
+            },
             run="one step on one sample, from the middle of an interval; gradients K for all samples but the added "
             "one, which has -K and is drawn with probability b/n",
             quantity=LAST_ITERATES,
             claimed=_split,
             true=two_coins(_right_with, _right),
-            says=private(_split, beta < 1, Clipped(K), Diameter(D), BatchesOf(b, n), Smooth(L), adjacency=OneMore),
+            says=private(
+                _split, beta < 1, Clipped(K), Diameter(D), BatchesOf(b, n), Smooth(L), adjacency=OneMore
+            ),
         ),
         remark="""Like Theorem 3.3 it bounds one order only. At alpha = 2, n = 100, K = 10, D = 0.01 and one
         step on b = |B_t| = 1 sample the order with the larger data set first is above 40 where (14) is at
@@ -231,9 +253,9 @@ CLAIMS = (
         "liang/theorem_3_4/earlier_order",
         "(14) bounds one of the two orders, the larger data set in the second place",
         earlier("Theorem 3.4", "(14)"),
-        UpperBound("liang_mended", ("added_fixed_second",), name="(14) at its best beta against solved runs").mutant(
-            "gradients one percent shorter", altered={K: K * 99 / 100}
-        ),
+        UpperBound(
+            "liang_mended", ("added_fixed_second",), name="(14) at its best beta against solved runs"
+        ).mutant("gradients one percent shorter", altered={K: K * 99 / 100}),
         repairs="liang/theorem_3_4/earlier",
     ),
     Claim(
@@ -277,7 +299,9 @@ CLAIMS = (
         Inequality(4 * s * Delta, "<= and attained", _flat, name="least over the window"),
         Inequality(4 * s * Delta, "<", r * Delta**2, (r * Delta > 4 * s,), "no r serves Remark 3.5"),
         Identity(put(_flat, {Delta: s * w}), 4 * s * (s * w), "attained at Delta = s w"),
-        Inequality(_flat, "<", (s + Delta) ** 2, (w >= 2, Delta > s * 2, w * s <= Delta), "below (54) from D > 2 s"),
+        Inequality(
+            _flat, "<", (s + Delta) ** 2, (w >= 2, Delta > s * 2, w * s <= Delta), "below (54) from D > 2 s"
+        ),
     ),
     Ours(
         "liang/theorem_3_4/figure_1",

@@ -65,7 +65,11 @@ CLAIMS = tuple(
         assumptions=(alpha > 1, m <= L),
     )
     for folder, title, checks in (
-        ("attacked", "`bound` for {} is not below the best solved run, in Renyi divergence and at a delta", _attacked),
+        (
+            "attacked",
+            "`bound` for {} is not below the best solved run, in Renyi divergence and at a delta",
+            _attacked,
+        ),
         (
             "recomputed",
             "`bound` by shifts or composition for {} says what an independent checker computes from its choices",

@@ -14,7 +14,19 @@ by shifts from equal points and from the diameter.
 
 from lastiterate.symbolic.derivations import contraction as blocks
 from lastiterate.symbolic.derivations import random_batches
-from lastiterate.symbolic.derivations.contraction import BEGINS, FROM_0, SUPPOSED, T_0, M, N, chance, far, i, k, near
+from lastiterate.symbolic.derivations.contraction import (
+    BEGINS,
+    FROM_0,
+    SUPPOSED,
+    T_0,
+    M,
+    N,
+    chance,
+    far,
+    i,
+    k,
+    near,
+)
 from lastiterate.symbolic.derivations.known_batches import feasible
 from lastiterate.symbolic.kernel.judgement import Hypothesis
 from lastiterate.symbolic.kernel.profiles import EVERYTHING, BlockChain, Chords, Contracted, Damped, Letter
@@ -36,7 +48,9 @@ _inner, _outer, _leaves, _most, _rise = (Function(name, nonnegative=True) for na
 
 def _chains(first: Profile, one: Profile, other: Profile) -> dict[str, Profile]:
     """The bounds after N blocks, from equal points and from above."""
-    return {begin: BlockChain(base, one, other, k, N) for begin, base in zip(BEGINS, (first, EVERYTHING), strict=True)}
+    return {
+        begin: BlockChain(base, one, other, k, N) for begin, base in zip(BEGINS, (first, EVERYTHING), strict=True)
+    }
 
 
 def _derived(scheme: str, bounds: dict[str, Profile], classes: tuple[str, ...] = _CLASSES) -> tuple[Derived, ...]:
@@ -136,7 +150,9 @@ CLAIMS = (
         "Shuffled batches: both costs of an epoch are means over its order; or blocks given it, and the mean after it",
         proof("contraction", "Shuffled batches"),
         *_derived("shuffled", _chains(Equal(), *_mean)),
-        Derived("contraction/places", Average(chance(i), Letter("Y_i"), i, M), "given the order", (_GIVEN_ORDER,)),
+        Derived(
+            "contraction/places", Average(chance(i), Letter("Y_i"), i, M), "given the order", (_GIVEN_ORDER,)
+        ),
         assumptions=(m <= L,),
     ),
     Ours(
@@ -194,7 +210,10 @@ CLAIMS = (
         proof("contraction", "Forgetting"),
         *(
             Derived(
-                f"contraction/forgetting/{losses}", Damped(_X, Gauss(far(k)), k, N), losses, blocks.suppositions("X")
+                f"contraction/forgetting/{losses}",
+                Damped(_X, Gauss(far(k)), k, N),
+                losses,
+                blocks.suppositions("X"),
             )
             for losses in _CLASSES
         ),

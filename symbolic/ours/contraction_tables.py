@@ -14,7 +14,9 @@ from lastiterate.symbolic.prelude import *
 # distance to it.
 _mass, _other, _slope, _value, _node, _atom, _cell = (Function(name, real=True) for name in "QPsYyqd")
 # The same from the last node down: the profile, place, slope, mass of q there, the cell, sums of y q and of q.
-_seen, _place, _steep, _weight, _width, _far_masses, _near_masses = (Function(name, real=True) for name in "YysqdPQ")
+_seen, _place, _steep, _weight, _width, _far_masses, _near_masses = (
+    Function(name, real=True) for name in "YysqdPQ"
+)
 
 _moment = formulas.moment_up_to(alpha, u, r)
 _density = exp(density_exponent(log(r), -(v**2) / 2, v**2)) / (sqrt(2 * pi) * v * r)
@@ -37,7 +39,9 @@ CLAIMS = (
         Identity(put(_moment, {u: r}), S.Zero, "nothing at r"),
         Identity(put(Derivative(_moment, u), {u: r}), S.Zero, "no slope at r"),
         Identity(Derivative(formulas.constant_moment(alpha, r, p), r), _power * p, "the last value p"),
-        Identity(Derivative(formulas.gaussian_rest(alpha, r, v), r), -(r**alpha) * _density, "of Gaussians, mu = v"),
+        Identity(
+            Derivative(formulas.gaussian_rest(alpha, r, v), r), -(r**alpha) * _density, "of Gaussians, mu = v"
+        ),
         Identity(put(_tangent, {u: (1 + rho) / rho}), 1 / rho, "a power of u meets u - 1"),
         Identity(put(Derivative(_tangent, u), {u: (1 + rho) / rho}), S.One, "and touches it there"),
         Identity(

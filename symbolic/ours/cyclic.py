@@ -14,7 +14,9 @@ from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
 
 # p = c^l, q = c^(l(E-1)); between participations q = c^d, d the steps from one to the end.
-_clock = Recursion(w, S.Zero, PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="X", given=(Ne(c, 1),))
+_clock = Recursion(
+    w, S.Zero, PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="X", given=(Ne(c, 1),)
+)
 _lower, _upper, _image, _secant, _shift = (Function(name, nonnegative=True) for name in "zxeka")
 _risen, _gone, _steep, _wide, _rise = (Function(name, nonnegative=True) for name in "SXuxf")
 _points = gains(_risen, _steep(t) * _wide(t)), gains(_gone, _wide(t)), gains(_steep, _rise(t))

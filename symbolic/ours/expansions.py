@@ -78,7 +78,11 @@ CLAIMS = (
         proof("expansions", "A modulus of continuity"),
         NormBound(_w, z, (inner(_u, _w) >= 0, inner(_v, _w) <= 0, _square(_w + _u - _v) <= z**2)),
         projection(DOMAIN),
-        letters={_w: "difference of the projections", _u: "the first point minus its own", _v: "the second minus its"},
+        letters={
+            _w: "difference of the projections",
+            _u: "the first point minus its own",
+            _v: "the second minus its",
+        },
     ),
     Ours(
         "ours/expansions/modulus",
@@ -99,7 +103,10 @@ CLAIMS = (
         "One of b samples replaced adds 2 eta K / b to a distance, one added adds eta K / b",
         proof("expansions", "A modulus of continuity"),
         NormBound(
-            _w - eta / b * _u, x + update.step_sensitivity(eta, K, b), (Norm(_w) <= x, Norm(_u) <= 2 * K), "replaced"
+            _w - eta / b * _u,
+            x + update.step_sensitivity(eta, K, b),
+            (Norm(_w) <= x, Norm(_u) <= 2 * K),
+            "replaced",
         ),
         NormBound(_w - eta / b * _u, x + update.moved(eta, K, b), (Norm(_w) <= x, Norm(_u) <= K), "added"),
         *(
@@ -137,12 +144,12 @@ CLAIMS = (
         "Clipped gradients of a convex loss of a linear score are those of a convex, K-Lipschitz loss, no less smooth",
         proof("expansions", "Clipping that acts on convex losses"),
         Inequality(gamma * Min(1, K / Abs(gamma)), "==", _cut(gamma), (Ne(gamma, 0),), "clipping cuts the slope"),
-        Inequality(_cut(gamma), "<= and attained", _cut(kappa), (gamma <= kappa,), "the slope is nondecreasing").mutant(
-            "any two slopes", given=()
-        ),
-        Inequality(Abs(_cut(kappa) - _cut(gamma)), "<= and attained", Abs(kappa - gamma), name="and no steeper").mutant(
-            "three percent less", right=Rational(97, 100) * Abs(kappa - gamma)
-        ),
+        Inequality(
+            _cut(gamma), "<= and attained", _cut(kappa), (gamma <= kappa,), "the slope is nondecreasing"
+        ).mutant("any two slopes", given=()),
+        Inequality(
+            Abs(_cut(kappa) - _cut(gamma)), "<= and attained", Abs(kappa - gamma), name="and no steeper"
+        ).mutant("three percent less", right=Rational(97, 100) * Abs(kappa - gamma)),
         Inequality(Abs(_cut(kappa)), "<= and attained", K, name="and at most K, either way"),
         letters={gamma: "slope at a score, times |x|", kappa: "slope at a larger score, times |x|"},
     ),
@@ -178,7 +185,10 @@ CLAIMS = (
         *(
             sum_induction(name, said, _weighted, Le(p, _order(t)), Le(_order(t), q))
             for said, name in (
-                (Le(_squares(t), (p + q) * _orders(t) - p * q * _total(t)), "the mean of the squares, of any number"),
+                (
+                    Le(_squares(t), (p + q) * _orders(t) - p * q * _total(t)),
+                    "the mean of the squares, of any number",
+                ),
                 (Le(p * _total(t), _orders(t)), "the mean is at least p"),
                 (Le(_orders(t), q * _total(t)), "and at most q"),
             )

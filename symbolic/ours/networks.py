@@ -96,7 +96,9 @@ CLAIMS = (
             name="the square of a length",
         ),
         _length(formulas.first(xi, S.One), S.One, "|y'|^2 s^2", Eq(xi, 0)),
-        _length(formulas.second(xi, S.One, S.One), formulas.greatest_bend(), "|y''|^2 s^4 d", Eq(xi, sqrt(3) / 3)),
+        _length(
+            formulas.second(xi, S.One, S.One), formulas.greatest_bend(), "|y''|^2 s^4 d", Eq(xi, sqrt(3) / 3)
+        ),
         _length(
             formulas.second(xi, S.One, S.One),
             formulas.worst_bend(),
@@ -105,7 +107,9 @@ CLAIMS = (
             Eq(rho, xi**2),
             times=(1 - rho) ** 2,
         ),
-        _length(formulas.third(xi, S.One, S.One), formulas.twist(S.One, S.Zero, S.One), "|y'''|^2 s^6 d^2", Eq(xi, 0)),
+        _length(
+            formulas.third(xi, S.One, S.One), formulas.twist(S.One, S.Zero, S.One), "|y'''|^2 s^6 d^2", Eq(xi, 0)
+        ),
         letters={xi: "u . n", rho: "|n|^2", gamma: "part along u", kappa: "part along n", _along: "u"},
     ),
     Ours(
@@ -155,7 +159,11 @@ CLAIMS = (
             name="distance of a product of matrices from the product of the centres",
         ),
         Inequality(
-            a * x + y * d + x * y, "<=", formulas.product_radius(a, v, d, u), (x <= u, y <= v), "a product of two balls"
+            a * x + y * d + x * y,
+            "<=",
+            formulas.product_radius(a, v, d, u),
+            (x <= u, y <= v),
+            "a product of two balls",
         ),
         letters={
             _k: "number of a layer",
@@ -206,7 +214,10 @@ CLAIMS = (
                 Eq(_here(_k + 1), _below(_k)),
                 Eq(_bend(_k + 1), _here(_k) - _p(_k) * (2 * _v(_k) * _passed(_k) + _w(_k) * _below(_k))),
                 Eq(_adjoint(_k + 1), _adjoint(_k) * _p(_k) * _w(_k)),
-                Eq(_total(_k + 1), _total(_k) + _adjoint(_k) * (_bend(_k + 1) + 2 * _p(_k) * _v(_k) * _passed(_k))),
+                Eq(
+                    _total(_k + 1),
+                    _total(_k) + _adjoint(_k) * (_bend(_k + 1) + 2 * _p(_k) * _v(_k) * _passed(_k)),
+                ),
             ),
             name="the sum over the layers of U (phi'' a'^2 + 2 phi' V h') is f'' less U h'' of the layer that is left",
         ),

@@ -29,7 +29,8 @@ _to_right, _to_left = (u * P - r) / (u - v), (r - v * P) / (u - v)
 # The conversion: s is delta, u = e^-eps; the second term is the first with 1 - p and 1 - q.
 _q = (p - s) * u
 _first, _second = p**alpha * _q ** (1 - alpha), (1 - p) ** alpha * (1 - _q) ** (1 - alpha)
-_least = alpha * log(alpha * s) + (1 - alpha) * log(alpha * s - s)  # log of the first at p = alpha delta, epsilon = 0
+# Log of the first at p = alpha delta, epsilon = 0.
+_least = alpha * log(alpha * s) + (1 - alpha) * log(alpha * s - s)
 _events = (p < 1, _q < 1)
 
 
@@ -79,7 +80,9 @@ CLAIMS = (
         Identity(Derivative(_above(r), r), _slope(_level(r)), "slope from 1 on", (r >= 1,)),
         Identity(Derivative(_above(r), (r, 2)), _curvature(_level(r)) / q, "curvature from 1 on", (r >= 1,)),
         Identity(Derivative(_below, r), _slope_below, "slope up to 1", (r <= 1,)),
-        Identity(Derivative(_below, (r, 2)), _curvature(_level(1 / r)) / (q * r**3), "curvature up to 1", (r <= 1,)),
+        Identity(
+            Derivative(_below, (r, 2)), _curvature(_level(1 / r)) / (q * r**3), "curvature up to 1", (r <= 1,)
+        ),
         Inequality(S.Zero, "<", _curvature(r), name="both are positive"),
         _at_one(_slope(_level(r)), _right, "slope at 1 from the right"),
         _at_one(_slope_below, _left, "and from the left"),
@@ -122,9 +125,17 @@ CLAIMS = (
         "ours/pld/tilt",
         "An error of a tilted mass counts at most 1/(1 + lam) in the hockey-stick divergence",
         proof("privacy_loss", "The transform and its error"),
-        Inequality(1 + kappa, "<= and attained", exp(kappa), name="exp is above its tangent", attained=(Eq(kappa, 0),)),
+        Inequality(
+            1 + kappa, "<= and attained", exp(kappa), name="exp is above its tangent", attained=(Eq(kappa, 0),)
+        ),
         Inequality((1 - u) / v, "<=", 1 / (1 + lam), (u >= 1 - x, v >= 1 + lam * x), "weight of an error"),
-        letters={lam: "slope of the tilt", x: "privacy loss", u: "exp(-x)", v: "exp(lam x)", kappa: "-x or lam x"},
+        letters={
+            lam: "slope of the tilt",
+            x: "privacy loss",
+            u: "exp(-x)",
+            v: "exp(lam x)",
+            kappa: "-x or lam x",
+        },
     ),
     Ours(
         "ours/pld/power",

@@ -79,7 +79,9 @@ CLAIMS = (
         "Given the batch without i*, of size j, runs without i* step by eta j / b; i* moves them by eta K / b at most",
         proof("poisson", "Two directions"),
         Identity(put(x - eta / b * u, {u: j * y}), x - eta * j / b * y, "u the sum of j gradients of mean y"),
-        NormBound(_w - eta / b * _v - (_w - eta / b * (_v + _g)), eta * K / b, (Norm(_g) <= K,), "i* moves an outcome"),
+        NormBound(
+            _w - eta / b * _v - (_w - eta / b * (_v + _g)), eta * K / b, (Norm(_g) <= K,), "i* moves an outcome"
+        ),
         letters={u: "a coordinate of the sum of the gradients", x: "of the iterate", y: "of the mean gradient"}
         | {_v: "the sum of the gradients", _g: "that of i*"},
     ),
@@ -95,7 +97,10 @@ CLAIMS = (
         "max(1 - h m, h L - 1), m >= 0, is convex in h: between two sizes it is at most the larger of their values",
         proof("poisson", "Sizes"),
         Inequality(
-            _factor(p * x + (1 - p) * y), "<= and attained", p * _factor(x) + (1 - p) * _factor(y), name="convexity"
+            _factor(p * x + (1 - p) * y),
+            "<= and attained",
+            p * _factor(x) + (1 - p) * _factor(y),
+            name="convexity",
         ).mutant("weights exchanged", right=(1 - p) * _factor(x) + p * _factor(y)),
         Inequality(
             _factor(z), "<= and attained", Max(_factor(x), _factor(y)), (x <= z, z <= y), "between two sizes"
@@ -122,7 +127,11 @@ CLAIMS = (
             t,
             Le((1 - r) * _tail(t), u - _chance(t)),
             (Eq(_tail(0), 0), Eq(_chance(0), u), Le(_falling(0), r)),
-            (gains(_tail, _chance(t)), Eq(_chance(t + 1), _falling(t) * _chance(t)), Le(_falling(t + 1), _falling(t))),
+            (
+                gains(_tail, _chance(t)),
+                Eq(_chance(t + 1), _falling(t) * _chance(t)),
+                Le(_falling(t + 1), _falling(t)),
+            ),
             keeps=(Le(_falling(t), r),),
             name="so any number of terms is below the first, u, over 1 - r",
         ),

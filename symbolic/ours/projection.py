@@ -35,7 +35,10 @@ CLAIMS = (
         proof("random_projection", "Layers"),
         Identity(Derivative(_cost, r), -log(1 - x / r) - (x / r) / (1 - x / r), "the slope in the rank"),
         Identity(
-            Derivative(u / (1 - u) + log(1 - u), u), u / (1 - u) ** 2, "minus it grows from 0, u = x / r", (u < 1,)
+            Derivative(u / (1 - u) + log(1 - u), u),
+            u / (1 - u) ** 2,
+            "minus it grows from 0, u = x / r",
+            (u < 1,),
         ),
         Inequality(S.Zero, "<", u / (1 - u) ** 2, (u < 1,), "so it is positive"),
         Induction(
@@ -79,7 +82,9 @@ CLAIMS = (
         proof("expansions", "Automatic clipping"),
         Inequality(_clipped * stab**2, "<=", x**2 + y**2 - 2 * Q, (x * y >= Q, -x * y <= Q), "two gradients"),
         Identity(diff(g / (g + stab), g), stab / (g + stab) ** 2, "the slope along a ray"),
-        Inequality(stab / (g + stab) ** 2, "<= and attained", 1 / stab, name="attained at 0", attained=(Eq(g, 0),)),
+        Inequality(
+            stab / (g + stab) ** 2, "<= and attained", 1 / stab, name="attained at 0", attained=(Eq(g, 0),)
+        ),
         assumptions=(stab > 0,),
     ),
 )

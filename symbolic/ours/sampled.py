@@ -31,7 +31,9 @@ _REACH = {
 
 def _paid(reach: Expr, share: Expr = beta) -> Profile:
     """The coin at a share of the noise, and a shift at the share 1 - beta."""
-    return Composed((SwapStep(q, sensitivity(b) ** 2 / (share * sigma**2)), Gauss(reach**2 / ((1 - beta) * sigma**2))))
+    return Composed(
+        (SwapStep(q, sensitivity(b) ** 2 / (share * sigma**2)), Gauss(reach**2 / ((1 - beta) * sigma**2)))
+    )
 
 
 CLAIMS = (
@@ -101,7 +103,12 @@ CLAIMS = (
             attained=(Eq(a, lam * v / alpha),),
         ),
         letters={lam: "what a unit of distance costs later", r: "noise variance of the free steps", p: "an X"}
-        | {u: "square of the distance to hide", v: "noise variance of the shift", q: "another X", theta: "any weight"},
+        | {
+            u: "square of the distance to hide",
+            v: "noise variance of the shift",
+            q: "another X",
+            theta: "any weight",
+        },
         assumptions=(alpha > 1, beta < 1),
     ),
 )

@@ -99,7 +99,9 @@ CLAIMS = (
             (*_weight, d <= _stage(_mean(x, y), _mean(z, g)) / r + G, _mean(P, R) >= G),
             "the least over targets, where what follows is convex",
         ).mutant("what follows is not convex", given=(*_weight, d <= _stage(_mean(x, y), _mean(z, g)) / r + G)),
-        Inequality(1 + kappa, "<= and attained", exp(kappa), name="exp is above its tangent", attained=(Eq(kappa, 0),)),
+        Inequality(
+            1 + kappa, "<= and attained", exp(kappa), name="exp is above its tangent", attained=(Eq(kappa, 0),)
+        ),
         Inequality(
             S.One,
             "<= and attained",
@@ -123,7 +125,10 @@ CLAIMS = (
         | {a: "what the sample adds, s or 0", r: "variance of the noise of a stage", kappa: "xi - zeta"}
         | {P: "cost of what follows the target", R: "of what follows the other", G: "of what follows their mean"}
         | {d: "least cost from the mean of the states", u: "exp(xi) over exp of the mean of xi and zeta"}
-        | {xi: "cost of an order from a state less the pool, times the constant of the pool", v: "exp(zeta) over that"}
+        | {
+            xi: "cost of an order from a state less the pool, times the constant of the pool",
+            v: "exp(zeta) over that",
+        }
         | {zeta: "xi from the other state", gamma: "mean of the pools of two states, times the constant"}
         | {rho: "mean over the orders of exp of what their costs exceed gamma by"},
     ),

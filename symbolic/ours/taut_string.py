@@ -39,7 +39,9 @@ CLAIMS = (
         proof("affine_windows", "Schedules: a taut string"),
         Identity(p * (c * z + s) + kappa - (p * (c * z + s - a) + kappa), p * a, "one step lowers R by p a"),
         Identity(put(x**2 / y**2, {x: p * a, y: p * sigma}), a**2 / sigma**2, "energy"),
-        Inequality((x + y) ** 2 / (u + v), "<= and attained", x**2 / u + y**2 / v, name="two pieces and their chord"),
+        Inequality(
+            (x + y) ** 2 / (u + v), "<= and attained", x**2 / u + y**2 / v, name="two pieces and their chord"
+        ),
         *FREE_STEPS[1:],
         Induction(
             t,
@@ -60,7 +62,12 @@ CLAIMS = (
             (theta <= 1,),
             "any point of a chord",
         ).mutant("the first end alone", right=_term(xi)),
-        letters={h: "e, of any sign", xi: "y at an end of a chord", zeta: "y at the other end", theta: "any weight"},
+        letters={
+            h: "e, of any sign",
+            xi: "y at an end of a chord",
+            zeta: "y at the other end",
+            theta: "any weight",
+        },
     ),
     Ours(
         "ours/value_iteration/chord",

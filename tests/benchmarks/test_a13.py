@@ -56,7 +56,9 @@ _SMALL = [
 @pytest.mark.parametrize("setting", _SMALL)
 def test_smooth(setting: Setting) -> None:
     theirs = smooth(setting)
-    stated = theorem_3_1(1 + setting.eta * setting.L, setting.s, 2 * setting.eta * setting.K, setting.D, setting.steps)
+    stated = theorem_3_1(
+        1 + setting.eta * setting.L, setting.s, 2 * setting.eta * setting.K, setting.D, setting.steps
+    )
     floor = bracket(ShiftProgram(_run(setting), _AsPrinted(setting.L, 1.0))).lower
     assert floor <= theirs
     assert stated <= theirs * (1 + 1e-11)

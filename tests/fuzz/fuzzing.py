@@ -12,7 +12,9 @@ from lastiterate.numeric.errors import InputError
 NIGHTLY = 80
 
 both = pytest.mark.parametrize(
-    "times", [1, pytest.param(NIGHTLY, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))], ids=["ci", "nightly"]
+    "times",
+    [1, pytest.param(NIGHTLY, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))],
+    ids=["ci", "nightly"],
 )
 """A campaign twice: ``times`` is 1 in CI and 80 at night."""
 

@@ -27,7 +27,14 @@ _RUN = {
     "diameter": "1.0",
     "adjacency": '"replace"',
 }
-_ASSUMPTION = {"kind": '"smooth"', "L": "1.0", "lam": "0.5", "m": "0.5", "distances": "[1.0, 2.0]", "values": "[1, 2]"}
+_ASSUMPTION = {
+    "kind": '"smooth"',
+    "L": "1.0",
+    "lam": "0.5",
+    "m": "0.5",
+    "distances": "[1.0, 2.0]",
+    "values": "[1, 2]",
+}
 _KINDS = ("smooth", "holder", "clipped", "convex", "strongly_convex", "tabulated", "sum", "minimum", "none")
 _SCHEMES = ("full", "cyclic", "shuffled", "without_replacement", "poisson", "all")
 
@@ -75,7 +82,9 @@ def _texts(draw: st.DrawFn, extra: str = "") -> str:
         else:
             table.pop(name, None)
     tables = {"run": run, "assumption": assumption}
-    lines = [f"[{name}]\n" + "".join(f'"{k}" = {v}\n' for k, v in table.items()) for name, table in tables.items()]
+    lines = [
+        f"[{name}]\n" + "".join(f'"{k}" = {v}\n' for k, v in table.items()) for name, table in tables.items()
+    ]
     return "\n".join([*lines, extra])
 
 
@@ -111,7 +120,9 @@ def test_run_files(times: int) -> None:
 @both
 def test_damaged_run_files(times: int, tmp_path: Path) -> None:
     """Bytes that may be no text at all, through the file."""
-    whole = "\n".join(["[run]", *(f"{k} = {v}" for k, v in _RUN.items()), '[assumption]\nkind = "clipped"\n']).encode()
+    whole = "\n".join(
+        ["[run]", *(f"{k} = {v}" for k, v in _RUN.items()), '[assumption]\nkind = "clipped"\n']
+    ).encode()
     path = tmp_path / "run.toml"
 
     def check(data: bytes) -> None:
@@ -136,7 +147,9 @@ def load_run_of(path: Path) -> object:
 def test_sweep_files(times: int, tmp_path: Path) -> None:
     path = tmp_path / "sweep.toml"
     grids = st.dictionaries(
-        st.sampled_from(["noise_std", "L", "order", "delta", "steps", "sampling", "m", "orders"]), _VALUES, max_size=3
+        st.sampled_from(["noise_std", "L", "order", "delta", "steps", "sampling", "m", "orders"]),
+        _VALUES,
+        max_size=3,
     ).map(lambda axes: "[grid]\n" + "".join(f"{name} = {values}\n" for name, values in axes.items()))
 
     def check(text: str) -> None:
@@ -161,7 +174,11 @@ def test_sweep_files(times: int, tmp_path: Path) -> None:
 def test_the_commands(command: str, times: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit status 0 with a number on stdout, or 2 with one line on stderr; never anything else."""
     path = tmp_path / "run.toml"
-    options = {"bound": ["--order", "2"], "compare": ["--order", "3"], "calibrate": ["--epsilon", "1", "--order", "2"]}
+    options = {
+        "bound": ["--order", "2"],
+        "compare": ["--order", "3"],
+        "calibrate": ["--epsilon", "1", "--order", "2"],
+    }
 
     def check(text: str) -> None:
         path.write_text(text, encoding="utf-8")

@@ -24,7 +24,9 @@ from lastiterate.symbolic import ledger
 CLAIMS = ledger.claims()
 
 _CLAIM = next(claim for claim in CLAIMS if claim.key == "chien_li/theorem_3_1/composition")
-_PLAN = SweepPlan(li.NoisySGD(5, 0.1, 1.0, 1.0, 5), li.Smooth(1.0), {"noise_std": [1.0, 2.0, 3.0], "order": [2, 4]})
+_PLAN = SweepPlan(
+    li.NoisySGD(5, 0.1, 1.0, 1.0, 5), li.Smooth(1.0), {"noise_std": [1.0, 2.0, 3.0], "order": [2, 4]}
+)
 
 
 @pytest.mark.nightly
@@ -77,7 +79,9 @@ def _rows(journal: Journal) -> dict[int, Result]:
 def test_the_rows_of_a_sweep(times: int, tmp_path: Path) -> None:
     """A row comes back as it was written, or not at all; a damaged header is refused, and the file left as it is."""
     path = tmp_path / "out.csv.rows.jsonl"
-    rows = {row: Result(0.1 * (row + 1), 0.5, "composition", "a/claim", "replace", "") for row in range(_PLAN.rows)}
+    rows = {
+        row: Result(0.1 * (row + 1), 0.5, "composition", "a/claim", "replace", "") for row in range(_PLAN.rows)
+    }
     rows[3] = Result(None, None, "", "", "replace", "It is no run.")
     with closing(Journal(path, _header(_PLAN))) as journal:
         for row, result in rows.items():

@@ -55,7 +55,9 @@ def test_check(kills: int, tmp_path: Path) -> None:
 
 @_kills
 def test_a_sweep(kills: int, tmp_path: Path) -> None:
-    text = (_ROOT / "examples" / "run.toml").read_text(encoding="utf-8").replace("diameter = 1.0", "diameter = inf")
+    text = (
+        (_ROOT / "examples" / "run.toml").read_text(encoding="utf-8").replace("diameter = 1.0", "diameter = inf")
+    )
     noises = [0.5 + k / 100 for k in range(24 if kills < 10 else 60)]
     path = tmp_path / "sweep.toml"
     path.write_text(f"{text}\n[grid]\nnoise_std = {noises}\norder = [2, 8]\n", encoding="utf-8")

@@ -62,7 +62,9 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
         },
         "coupled_runs": lambda: li.coupled_runs(junk, other, pairs=2),
         **{
-            f"coupled_runs {name}": lambda name=name: li.coupled_runs(_WORKLOAD, _RUN, **({"pairs": 2} | {name: junk}))
+            f"coupled_runs {name}": lambda name=name: li.coupled_runs(
+                _WORKLOAD, _RUN, **({"pairs": 2} | {name: junk})
+            )
             for name in ("pairs", "replaced", "dtype", "device", "memory", "seed")
         },
         "estimate_holder": lambda: li.estimate_holder(junk, other, (1.0,)),
@@ -87,7 +89,9 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
         "assumption_of data": lambda: li.assumption_of(_network(), nn.MSELoss(), junk, clip_norm=1.0),
         "assumption_of clip_norm": lambda: li.assumption_of(_network(), nn.MSELoss(), _CLIPPED, clip_norm=junk),
         "constants_of_network": lambda: li.constants_of_network(junk)(_network(), 0.1),
-        "constants_of_network loss": lambda: li.constants_of_network(1.0, loss=junk, scale=other)(_network(), 0.1),
+        "constants_of_network loss": lambda: li.constants_of_network(1.0, loss=junk, scale=other)(
+            _network(), 0.1
+        ),
         "constants_of_network shape": lambda: li.constants_of_network(1.0, shape=junk)(_network(), 0.1),
         "constants_of_network module": lambda: li.constants_of_network(1.0)(junk, other),
         "certified_constants": lambda: li.certified_constants(junk, other),

@@ -40,7 +40,9 @@ def _runs(draw: st.DrawFn, sizes: st.SearchStrategy[float]) -> NoisySGD:
     if draw(st.integers(0, 4)) == 0:
         step_size, noise = [draw(size) for _ in range(steps)], [draw(sizes) for _ in range(steps)]
     diameter = draw(st.one_of(st.just(inf), sizes))
-    return NoisySGD(steps, step_size, noise, draw(sizes), b * batches, sampling=sampling, diameter=diameter, **several)
+    return NoisySGD(
+        steps, step_size, noise, draw(sizes), b * batches, sampling=sampling, diameter=diameter, **several
+    )
 
 
 @st.composite
@@ -60,7 +62,9 @@ def _assumptions(draw: st.DrawFn, sizes: st.SearchStrategy[float], depth: int = 
             rows = sorted({draw(sizes) for _ in range(2)})
             return li.Tabulated(tuple(rows), tuple(sorted(draw(sizes) for _ in rows)))
         case "sum":
-            moduli = _assumptions(sizes, 0).filter(lambda part: not isinstance(part, li.Convex | li.StronglyConvex))
+            moduli = _assumptions(sizes, 0).filter(
+                lambda part: not isinstance(part, li.Convex | li.StronglyConvex)
+            )
             return li.Sum(draw(moduli), draw(moduli))  # type: ignore[arg-type]
         case "minimum":
             return li.Minimum(draw(_assumptions(sizes, 0)), draw(_assumptions(sizes, 0)))
@@ -86,7 +90,8 @@ def _contradicts_nothing(drawn: tuple[NoisySGD, li.Assumption, float, float]) ->
         assert "step_size" in str(error) or extreme(run, assumption)  # noqa: PT017
         return
     assert not any(isnan(one) or one < 0 for one in found)
-    assert found[0] <= _composed(run, order) * (1 + 1e-9) + order * 1e-323  # a cost is rounded up to a float first
+    # A cost is rounded up to a float first.
+    assert found[0] <= _composed(run, order) * (1 + 1e-9) + order * 1e-323
     for target, above in zip(targets, found, strict=True):
         try:
             below = li.lower_bound(run, assumption, **target).value  # type: ignore[arg-type]
@@ -146,7 +151,9 @@ def test_another_unit_of_length(times: int) -> None:
         if not extreme(same, li.Smooth(L / unit)):
             assert li.bound(same, li.Smooth(L / unit), order=order).epsilon == pytest.approx(before, rel=1e-3)
 
-    campaign(20 * times, st.tuples(_runs(_ORDINARY), _ORDINARY, st.integers(-100, 100), st.floats(1.1, 32)), check)
+    campaign(
+        20 * times, st.tuples(_runs(_ORDINARY), _ORDINARY, st.integers(-100, 100), st.floats(1.1, 32)), check
+    )
 
 
 _RUN, _FLAT = NoisySGD(3, 0.1, 1.0, 1.0, 6, diameter=1.0), li.Clipped()
@@ -156,7 +163,14 @@ _LINE = ((-0.4, 1.0), (0.4, 1.0))
 
 def _calls(junk: Any, other: Any) -> dict[str, Any]:
     """Each public function with something that it cannot use."""
-    fields = {"steps": 3, "step_size": 0.1, "noise_std": 1.0, "clip_norm": 1.0, "dataset_size": 6, "batch_size": None}
+    fields = {
+        "steps": 3,
+        "step_size": 0.1,
+        "noise_std": 1.0,
+        "clip_norm": 1.0,
+        "dataset_size": 6,
+        "batch_size": None,
+    }
     return {
         **{f"NoisySGD {name}": lambda name=name: NoisySGD(**(fields | {name: junk})) for name in fields},
         "NoisySGD sampling": lambda: NoisySGD(3, 0.1, 1.0, 1.0, 6, sampling=junk),
@@ -220,7 +234,9 @@ def _calls(junk: Any, other: Any) -> dict[str, Any]:
         "network_constants layers": lambda: li.network_constants([junk], [[1.0]], 0.1),
         "network_constants samples": lambda: li.network_constants([_LAYER], junk, other),
         "network_constants scale": lambda: li.network_constants([_LAYER], [[1.0]], 0.1, scale=junk),
-        "network_constants loss": lambda: li.network_constants([_LAYER], [[1.0]], 0.1, loss=junk, input_radius=other),
+        "network_constants loss": lambda: li.network_constants(
+            [_LAYER], [[1.0]], 0.1, loss=junk, input_radius=other
+        ),
         "Witness": lambda: li.replay(li.Witness(_RUN, _FLAT, junk, _LINE, other, order=2.0)),
     }
 

@@ -173,7 +173,9 @@ def least_epsilon(first: Array, second: Array, delta: float) -> float:
         return 0.0
     while high - low > 1e-9:
         middle = (low + high) / 2
-        low, high = (middle, high) if profile(first, second, np.array([exp(middle)]))[0] > delta else (low, middle)
+        low, high = (
+            (middle, high) if profile(first, second, np.array([exp(middle)]))[0] > delta else (low, middle)
+        )
     return low
 
 

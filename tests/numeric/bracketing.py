@@ -58,7 +58,8 @@ def least_step(
         bend: (N - 1,) k of each cell: there ``value`` less k p^2 is concave.
         weight: 1 / sigma^2 of this step.
     """
-    cells = np.flatnonzero(kept & np.isfinite(value[1:]))  # value falls: infinite at the end is infinite throughout
+    # Value falls: infinite at the end is infinite throughout.
+    cells = np.flatnonzero(kept & np.isfinite(value[1:]))
     if not len(cells):
         stays = np.full(max(len(target) - 1, 0), weight)
         return _Step(np.full(len(target), np.inf), np.zeros(len(target), dtype=np.int64), stays)
@@ -120,7 +121,9 @@ def _bends(
     sunk = k * (right - left)
     with np.errstate(invalid="ignore"):
         turns = fall[1:] - fall[:-1] > sunk[1:] + sunk[:-1] + blur[1:] + blur[:-1]
-    edges = (cells[1:] != cells[:-1] + 1) | (slope[1:] > slope[:-1] * (1 + 1e-12)) | turns | ~wide[1:] | ~wide[:-1]
+    edges = (
+        (cells[1:] != cells[:-1] + 1) | (slope[1:] > slope[:-1] * (1 + 1e-12)) | turns | ~wide[1:] | ~wide[:-1]
+    )
     passed = np.concatenate([[0], np.cumsum(edges)])
     with np.errstate(divide="ignore", invalid="ignore"):
         move = apart / slope[last]
@@ -135,7 +138,9 @@ def _bends(
     with np.errstate(divide="ignore", invalid="ignore"):
         follows = weight * most / (most + weight * slope[last] ** 2)
         # What slopes that rise by rounding add, over at most so many cells.
-        follows += 4 * _MOST * (1e-12 * weight * (shifted[1:] + shifted[:-1] + apart) + blurred / slope[last]) / apart
+        follows += (
+            4 * _MOST * (1e-12 * weight * (shifted[1:] + shifted[:-1] + apart) + blurred / slope[last]) / apart
+        )
     return np.asarray(np.where(ok & (follows < weight), follows, weight) * (1 + 1e-12))
 
 
@@ -164,7 +169,9 @@ class Bracket:
         return (self.upper - self.lower) / self.upper if self.upper > 0 else 0.0
 
 
-def bracket(program: ShiftProgram, path: Path | None = None, *, tolerance: float = 1e-7, cells: int = 400) -> Bracket:
+def bracket(
+    program: ShiftProgram, path: Path | None = None, *, tolerance: float = 1e-7, cells: int = 400
+) -> Bracket:
     """Enclose the optimum of a program, from a feasible path or from the one that is found."""
     found = optimum(program)
     with precision():
@@ -172,7 +179,9 @@ def bracket(program: ShiftProgram, path: Path | None = None, *, tolerance: float
             return Bracket(lower(found.cost), upper(found.cost), found.path)
         if path is None or program.cost(path).upper() > found.cost.upper():
             path = found.path
-    return sweep_bracket(program, path, length=_horizon(program, tolerance / 10), tolerance=tolerance, cells=cells)
+    return sweep_bracket(
+        program, path, length=_horizon(program, tolerance / 10), tolerance=tolerance, cells=cells
+    )
 
 
 def lower_end(found: Optimum, close: float = 0.01) -> float:
@@ -281,7 +290,9 @@ class _Sweep:
         origin: list[NDArray[np.int64]] = []
         for t in range(self.program.steps):
             here, there, weight = grids[t], grids[t + 1].nodes, float(self.weight[t])
-            step = least_step(values[t], here.nodes, self.image(t, here.nodes), there, here.kept, bends[t], weight)
+            step = least_step(
+                values[t], here.nodes, self.image(t, here.nodes), there, here.kept, bends[t], weight
+            )
             jump = np.maximum(self.image(t, self.start[t : t + 1]) - there, 0.0) ** 2 * weight * _DOWN
             jumps = jump <= step.value
             values.append(np.minimum(step.value, jump))

@@ -13,7 +13,14 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 
-_KINDS = {"smooth": 0.32, "convex": 0.22, "strongly convex": 0.32, "clipped": 0.08, "capped": 0.03, "holder": 0.03}
+_KINDS = {
+    "smooth": 0.32,
+    "convex": 0.22,
+    "strongly convex": 0.32,
+    "clipped": 0.08,
+    "capped": 0.03,
+    "holder": 0.03,
+}
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,9 @@ def drawn(seed: int, count: int, *, bounded: bool = True, cyclic: float = 0.04) 
         D = 2 * eta * K / b * spread(0.3, 40)
         lam = float(rng.uniform(0.3, 0.9))
         # omega(D) against 2 K: below it the expansion is affine on the domain, above it the clip cap acts.
-        height = {"smooth": spread(0.01, 0.99), "capped": spread(1.1, 3), "holder": spread(0.01, 0.99)}.get(kind, 1.0)
+        height = {"smooth": spread(0.01, 0.99), "capped": spread(1.1, 3), "holder": spread(0.01, 0.99)}.get(
+            kind, 1.0
+        )
         L = 2 * K * height / D ** (lam if kind == "holder" else 1.0)
         if "convex" in kind:
             L = float(rng.uniform(0.3, 0.9)) / eta

@@ -105,7 +105,9 @@ def softmax(r: Expr, scale: Expr, l2: Expr, reach: Expr) -> tuple[Expr, Expr]:
     return scale * sqrt(Integer(2)) * r + l2 * reach, scale * r**2 * Rational(1, 2) + l2
 
 
-def two_layer(r: Expr, second: Expr, scale: Expr, outputs: Expr, slope: Expr, curvature: Expr) -> tuple[Expr, Expr]:
+def two_layer(
+    r: Expr, second: Expr, scale: Expr, outputs: Expr, slope: Expr, curvature: Expr
+) -> tuple[Expr, Expr]:
     """As `logistic`, of the logits W2 phi(W1 x + b1) + b2 without regulariser.
 
     |W2| <= second, |phi|^2 <= outputs summed over the hidden units, |phi'| <= slope, |phi''| <= curvature.

@@ -76,7 +76,9 @@ def test_the_most_steps() -> None:
 
 @pytest.mark.parametrize("target", [{"order": 2.0}, {"delta": 1e-5}], ids=["order", "delta"])
 @pytest.mark.parametrize("share", [0.05, 0.6])
-def test_few_bounds_find_the_most_steps(target: dict[str, Any], share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_bounds_find_the_most_steps(
+    target: dict[str, Any], share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each may take seconds: doubling and halving took 60 for a million steps."""
     asked: list[int] = []
 

@@ -9,7 +9,15 @@ import pytest
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.compare import _ratio, compare
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex, Tabulated
+from lastiterate.numeric.losses.assumptions import (
+    Clipped,
+    Convex,
+    Holder,
+    Minimum,
+    Smooth,
+    StronglyConvex,
+    Tabulated,
+)
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.run import NoisySGD
 
@@ -24,7 +32,12 @@ _ASSUMPTIONS = (
 @pytest.mark.parametrize("assumption", _ASSUMPTIONS, ids=lambda assumption: type(assumption).__name__)
 def test_below_then_ours_then_the_papers_then_composition(assumption: Smooth) -> None:
     rows = compare(_RUN, assumption, order=2)
-    assert [rows[0].name, rows[1].name, rows[-2].name, rows[-1].name] == ["lower", "bound", "last_step", "composition"]
+    assert [rows[0].name, rows[1].name, rows[-2].name, rows[-1].name] == [
+        "lower",
+        "bound",
+        "last_step",
+        "composition",
+    ]
     assert rows[0].epsilon == lower_bound(_RUN, assumption, order=2).value > 0
     assert rows[1].epsilon == bound(_RUN, assumption, order=2).epsilon
     assert rows[1].epsilon <= min(row.epsilon for row in rows if row.usable) * (1 + 1e-12)
@@ -54,7 +67,9 @@ def test_what_applies() -> None:
     full = {row.name for row in compare(_RUN, StronglyConvex(1, 0.5), order=2)}
     assert {"bok_su_altschuler", "chien_li_3_1_strongly_convex"} <= full
     assert "chien_li_3_7" not in full
-    assert "output_perturbation" not in {row.name for row in compare(replace(_RUN, diameter=inf), Smooth(1), order=2)}
+    assert "output_perturbation" not in {
+        row.name for row in compare(replace(_RUN, diameter=inf), Smooth(1), order=2)
+    }
 
 
 def test_the_papers_theorems_are_for_constant_runs() -> None:

@@ -63,7 +63,9 @@ def test_a_moment_is_its_atoms_and_what_is_right_of_the_last_node(order: float) 
     mu = 0.5
     table = read(mu, np.exp(np.linspace(0, 12, 200)))
     atoms, last = DiscretePair.of(table), float(table.g[-1])
-    divergences = {b: b * mu**2 / 2 for b in (1.25 * order, 1.5 * order, 2 * order, 3 * order, 5 * order, 9 * order)}
+    divergences = {
+        b: b * mu**2 / 2 for b in (1.25 * order, 1.5 * order, 2 * order, 3 * order, 5 * order, 9 * order)
+    }
     tails = [float(contraction.markov_rest(order, b, exp((b - 1) * d), last)) for b, d in divergences.items()]
     whole = float(atoms.q @ atoms.ratio**order) + float(contraction.constant_moment(order, last, atoms.only_p))
     found = table_rdp(table, order, lambda b: b * mu**2 / 2)

@@ -101,7 +101,9 @@ def test_composition_counts_participations() -> None:
     assert float(ShiftProgram(run, Smooth(1.0), 2).composition()) == pytest.approx(201.0)
 
 
-@pytest.mark.parametrize(("L", "steps"), [(0.1, 13), (0.1, 2003), (1.0, 103), (1.0, 2003), (30.0, 13), (30.0, 1003)])
+@pytest.mark.parametrize(
+    ("L", "steps"), [(0.1, 13), (0.1, 2003), (1.0, 103), (1.0, 2003), (30.0, 13), (30.0, 1003)]
+)
 def test_steps_that_expand_hide_each_participation_until_the_next(L: float, steps: int) -> None:
     """Sum of a_j c^-j = s over the five steps up to the next participation, at the price s^2 over the sum of c^-2j.
 

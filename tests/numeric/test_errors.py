@@ -24,9 +24,15 @@ RUN, LOSSES = li.NoisySGD(10, 0.1, 1.0, 1.0, 100, batch_size=10, sampling="poiss
         (lambda: li.Smooth(l=1), "got l=1; did you mean L?"),
         (lambda: li.bound(RUN, LOSSES, epsilon=1), "got epsilon=1; bound finds epsilon: give order or delta"),
         (lambda: li.bound(RUN), "bound needs assumption, got run; write"),
-        (lambda: li.calibrate(RUN, LOSSES, 0.5, 1e-5), "got 4 arguments; write epsilon=..., order=..., delta=..."),
+        (
+            lambda: li.calibrate(RUN, LOSSES, 0.5, 1e-5),
+            "got 4 arguments; write epsilon=..., order=..., delta=...",
+        ),
         (lambda: li.compare(RUN, LOSSES, delta=1e-5), "by Renyi divergence, at an order"),
-        (lambda: li.bound(RUN, li.Convex, delta=1e-5), "got assumption=the class Convex; for example Smooth(1.0)."),
+        (
+            lambda: li.bound(RUN, li.Convex, delta=1e-5),
+            "got assumption=the class Convex; for example Smooth(1.0).",
+        ),
     ],
 )
 def test_wrong_arguments_are_one_sentence(call: Callable[[], object], said: str) -> None:

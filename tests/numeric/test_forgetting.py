@@ -126,7 +126,8 @@ def test_the_far_price_is_of_the_diameter_and_not_of_a_tracked_distance() -> Non
 def test_reflection_is_the_total_variation_of_the_identity_map(diameter: float, steps: int) -> None:
     p, q = _ends(diameter, steps)
     exact = np.abs(p - q).sum() / 2
-    assert exact * 0.99 <= _clean(diameter, steps).variation[-1] <= exact * 1.08  # cells of the exact chain lose some
+    # Cells of the exact chain lose some.
+    assert exact * 0.99 <= _clean(diameter, steps).variation[-1] <= exact * 1.08
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +170,10 @@ def test_a_target_that_is_just_met_and_one_that_is_just_missed(*, retrained: boo
     found = forgetting(run, Convex(1.0), 2, delta=1e-5)
     met = found.retrained if retrained else found.epsilon
     for target, steps in ((met, 2), (float(np.nextafter(met, 0)), 3)):
-        assert steps_to_forget(run, Convex(1.0), epsilon=target, delta=1e-5, retrained=retrained).clean_steps == steps
+        assert (
+            steps_to_forget(run, Convex(1.0), epsilon=target, delta=1e-5, retrained=retrained).clean_steps
+            == steps
+        )
 
 
 @pytest.mark.parametrize("sampling", ["cyclic", "shuffled", "without_replacement", "poisson"])

@@ -43,14 +43,23 @@ def test_known_values_are_inside(part: sp.Expr, value: sp.Expr) -> None:
 @pytest.mark.parametrize(
     "part",
     [
-        *(sp.Integral(body, (x, -1, 1)) for body in (1 / x, x**-2, sp.log(x), sp.sqrt(x), sp.Abs(x), 1 / sp.sin(x))),
-        *(sp.Integral(body, (x, 0, 1)) for body in (1 / x, sp.log(x), 1 / sp.sqrt(x), sp.acos(2) * x, 1 / (3 * x - 1))),
+        *(
+            sp.Integral(body, (x, -1, 1))
+            for body in (1 / x, x**-2, sp.log(x), sp.sqrt(x), sp.Abs(x), 1 / sp.sin(x))
+        ),
+        *(
+            sp.Integral(body, (x, 0, 1))
+            for body in (1 / x, sp.log(x), 1 / sp.sqrt(x), sp.acos(2) * x, 1 / (3 * x - 1))
+        ),
         sp.Integral(x, (x, 1, 0)),
         sp.Integral(sp.exp(-x), (x, 0, oo)),
         sp.Integral(j, (j, -1, 1)),
         sp.Integral(x * k, (x, 0, 1)),
         sp.Integral(x, x),
-        *(sp.Sum(body, (k, 2, oo)) for body in (1 / k, one, 2**k, (-1) ** k, 1 / (k * sp.log(k)), k**-1.01, sp.sin(k))),
+        *(
+            sp.Sum(body, (k, 2, oo))
+            for body in (1 / k, one, 2**k, (-1) ** k, 1 / (k * sp.log(k)), k**-1.01, sp.sin(k))
+        ),
         *(sp.Sum(body, (k, 1, oo)) for body in (1 / (k - 500) ** 2, sp.sqrt(1000 - k) / 2**k, 1 / (k - 3) ** 2)),
         sp.Sum(sp.factorial(500 - k) / 2**k, (k, 1, oo)),
         sp.Sum(1 / k**2, (k, 0, oo)),

@@ -100,7 +100,10 @@ def _calibrated(run: li.NoisySGD, loss: li.Assumption, vary: str) -> list[Any]:
 def _projected(sampling: str, target: dict[str, float]) -> list[Any]:
     batch = None if sampling == "full" else 3
     run = li.RandomProjectionRun(5, 0.2, 4.0, (3, 2), 12, batch, sampling=sampling)
-    return [li.projection_bound(run, **target).epsilon, li.projection_bound(replace(run, steps=1), **target).epsilon]
+    return [
+        li.projection_bound(run, **target).epsilon,
+        li.projection_bound(replace(run, steps=1), **target).epsilon,
+    ]
 
 
 def _about(width: float) -> dict[str, float]:
@@ -134,7 +137,11 @@ def _cases() -> dict[str, Callable[[], list[Any]]]:
             cases[f"compare: {what}"] = partial(_compared, run, loss)
     for vary, name in product(VARIED, ("smooth", "clipped", "strongly convex")):
         loss = LOSSES[name]
-        run = _run("short", "cyclic", 0.7) if vary == "batch_size" else replace(_run("long", "full", 0.2), steps=400)
+        run = (
+            _run("short", "cyclic", 0.7)
+            if vary == "batch_size"
+            else replace(_run("long", "full", 0.2), steps=400)
+        )
         cases[f"calibrate {vary}: {name}"] = partial(_calibrated, run, loss, vary)
     for sampling, target in product(SAMPLINGS, TARGETS):
         cases[f"random projections: {sampling}, {next(iter(target))}"] = partial(_projected, sampling, target)
@@ -157,7 +164,9 @@ def _said(case: Callable[[], list[Any]]) -> Any:
 
 def _close(found: Any, known: Any, share: float = CLOSE) -> bool:
     if isinstance(known, list):
-        return isinstance(found, list) and len(found) == len(known) and all(map(_close, found, known, repeat(share)))
+        return (
+            isinstance(found, list) and len(found) == len(known) and all(map(_close, found, known, repeat(share)))
+        )
     if isinstance(known, dict):
         return bool(found["about"] == pytest.approx(known["about"], rel=0.2, abs=0))
     if isinstance(known, float):
@@ -193,7 +202,9 @@ def _kind(name: str) -> str:
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(kind, marks=pytest.mark.nightly if ":" in kind and kind != "calibrate noise_std: clipped" else ())
+        pytest.param(
+            kind, marks=pytest.mark.nightly if ":" in kind and kind != "calibrate noise_std: clipped" else ()
+        )
         for kind in dict.fromkeys(map(_kind, CASES))
     ],
 )

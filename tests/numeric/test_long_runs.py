@@ -72,7 +72,8 @@ def test_a_longer_run_costs_no_more(scheme: str, target: str, kind: str) -> None
     goal: dict[str, Any] = {"order": 2.0} if target == "order" else {"delta": 1e-5}
     run, assumption = _run(_SETTLED, scheme), _KINDS[kind]
     settled = bound(run, assumption, **goal)
-    assert settled.window[0] > 0 or kind == "strongly convex"  # from 0 and contracting: what is long ago is forgotten
+    # From 0 and contracting: what is long ago is forgotten.
+    assert settled.window[0] > 0 or kind == "strongly convex"
     for steps in _longer(len(scheme + kind), _EPOCHS.get(scheme, 1)):
         assert bound(replace(run, steps=steps), assumption, **goal).epsilon <= settled.epsilon * (1 + 1e-9), steps
 
@@ -85,7 +86,8 @@ def test_as_many_participations_as_there_are(scheme: str) -> None:
     for steps in (5 << 21, 5 + (5 << 21), 10**15):
         found = bound(replace(run, steps=steps), Convex(1.0), order=2.0)
         s = 2 * 0.1 * 2.0 / 4
-        exact = min(steps // 5 * s**2 / 5, 4 * 1e6 * s / 5)  # a participation costs s^2 / 5, a window (D + s m)^2 / 5 m
+        # A participation costs s^2 / 5, a window (D + s m)^2 / 5 m.
+        exact = min(steps // 5 * s**2 / 5, 4 * 1e6 * s / 5)
         assert exact <= found.epsilon <= exact * (1 + 1e-5) + 1
 
 

@@ -41,7 +41,9 @@ def numbers(tmp_path_factory: pytest.TempPathFactory) -> Numbers:
         )
         path.write_text(done.stdout)
 
-    found: dict[str, dict[str, str]] = json.loads(made_once(tmp_path_factory, "numbers.json", measure).read_text())
+    found: dict[str, dict[str, str]] = json.loads(
+        made_once(tmp_path_factory, "numbers.json", measure).read_text()
+    )
     return {mode: {name: float.fromhex(one) for name, one in rows.items()} for mode, rows in found.items()}
 
 

@@ -86,7 +86,9 @@ def run(p: Point, sampling: str = "full", diameter: str = "") -> NoisySGD:
     )
 
 
-def grows(assumption: Callable[[Point], Assumption], *, differs: bool, decay: str = "") -> Callable[[Point], Value]:
+def grows(
+    assumption: Callable[[Point], Assumption], *, differs: bool, decay: str = ""
+) -> Callable[[Point], Value]:
     def value(p: Point) -> Value:
         described = replace(run(p), weight_decay=p(decay) if decay else 0.0)
         return assumption(p).expansion(described, 0, differs=differs).ball(exact(p("z")))

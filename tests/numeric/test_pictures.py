@@ -19,7 +19,9 @@ def test_the_picture(tmp_path: Path) -> None:
     table = sweep(_RUN, Convex(1.0), _GRID)
     figure = draw_sweep(table, "noise_std")
     lines = figure.axes[0].lines
-    assert [line.get_label() for line in lines] == [f"L {L}, order {order}" for L in (1.0, 3.0) for order in (2, 4)]
+    assert [line.get_label() for line in lines] == [
+        f"L {L}, order {order}" for L in (1.0, 3.0) for order in (2, 4)
+    ]
     assert list(lines[1].get_ydata()) == [table.results[1].epsilon, table.results[7].epsilon]
     assert "4 rows without a number" in figure.get_supxlabel()
     mu = draw_sweep(table, "noise_std:mu").axes[0].lines[0]

@@ -114,7 +114,9 @@ def test_delta_of_one_step_is_the_worse_direction(q: float, noise: float, adjace
         if adjacency == "replace":
             exactly = [q * hockey_stick_gaussian(1.0, noise, t=1 + (t - 1) / q).lower]
         else:
-            exactly = [hockey_stick_mixtures(*laws, noise, t=t).lower for laws in ((mixture, base), (base, mixture))]
+            exactly = [
+                hockey_stick_mixtures(*laws, noise, t=t).lower for laws in ((mixture, base), (base, mixture))
+            ]
         assert max(exactly) <= pair.delta(epsilon) <= 1.05 * max(exactly) + 1e-9
 
 

@@ -21,7 +21,9 @@ _SLACK = 1 + 1e-9
 """Of the float search for a path; its cost is certified all the same."""
 
 
-many = pytest.mark.parametrize("count", [600, pytest.param(10_000, marks=pytest.mark.nightly)], ids=["ci", "nightly"])
+many = pytest.mark.parametrize(
+    "count", [600, pytest.param(10_000, marks=pytest.mark.nightly)], ids=["ci", "nightly"]
+)
 
 
 @lru_cache(maxsize=1)
@@ -118,7 +120,9 @@ def test_poisson_batches_of_everything_change_by_half_as_much(count: int) -> Non
         case = replace(case, kind="convex", L=1 / case.eta)
         run = replace(case.run, batch_size=case.b, sampling="poisson", adjacency="")
         halved = replace(case, b=2 * case.b)
-        assert bound_by_shifts(run, case.assumption, order=2).epsilon == pytest.approx(halved.cost, rel=1e-9), case
+        assert bound_by_shifts(run, case.assumption, order=2).epsilon == pytest.approx(halved.cost, rel=1e-9), (
+            case
+        )
 
 
 @many
@@ -126,7 +130,9 @@ def test_a_constant_schedule_is_a_scalar(count: int) -> None:
     """Equal entries are one number; one entry a last digit away takes the other route to the same value."""
     rng = np.random.default_rng(5)
     for case in drawn(5, count):
-        case = replace(case, T=min(case.T, 4) + 1, kind="smooth" if case.kind in ("holder", "capped") else case.kind)
+        case = replace(
+            case, T=min(case.T, 4) + 1, kind="smooth" if case.kind in ("holder", "capped") else case.kind
+        )
         if case.kind == "clipped":  # value iteration, for which other tests are there
             case = replace(case, kind="convex", L=1 / case.eta)
         run, cost = case.run, case.cost

@@ -11,7 +11,12 @@ from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped
-from lastiterate.numeric.random_projection import RandomProjectionRun, order_limit, projection_bound, projection_rdp
+from lastiterate.numeric.random_projection import (
+    RandomProjectionRun,
+    order_limit,
+    projection_bound,
+    projection_rdp,
+)
 from lastiterate.numeric.run import NoisySGD
 
 DESCRIBED = RandomProjectionRun(6, 0.5, 2.0, [7, 3], dataset_size=12, batch_size=4, sampling="shuffled")
@@ -256,7 +261,10 @@ def test_epsilon_lies_above_the_exact_one():
 
 
 def test_the_layer_of_least_rank_decides_and_wide_layers_come_near_the_plain_gaussian():
-    assert projection_bound(replace(RUN, ranks=(3, 99)), order=2.0).epsilon == projection_bound(RUN, order=2.0).epsilon
+    assert (
+        projection_bound(replace(RUN, ranks=(3, 99)), order=2.0).epsilon
+        == projection_bound(RUN, order=2.0).epsilon
+    )
     wide = projection_bound(replace(RUN, ranks=(10**9,)), order=2.0).epsilon
     after = projection_bound(replace(RUN, clip="after"), order=2.0).epsilon
     assert after < wide < after * (1 + 1e-7)

@@ -85,13 +85,17 @@ def test_counts_that_no_run_reaches_are_refused_whatever_their_length(name: str)
     for value in (10**15 + 1, 10**5000):
         with pytest.raises(InputError) as caught:
             replace(_GOOD, **{name: value})
-        assert str(caught.value) == (f"{name} needs a whole number of at most 1e+15, got a larger {name}; lower it.")
+        assert str(caught.value) == (
+            f"{name} needs a whole number of at most 1e+15, got a larger {name}; lower it."
+        )
     with pytest.raises(InputError, match=r"steps=-1000000000000000; give at least 1"):
         replace(_GOOD, steps=-(10**5000))
 
 
 def test_a_number_beyond_every_float_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^clip_norm needs a positive number, got a clip_norm beyond every float; "):
+    with pytest.raises(
+        InputError, match=r"^clip_norm needs a positive number, got a clip_norm beyond every float; "
+    ):
         replace(_GOOD, clip_norm=10**400)
 
 
@@ -105,7 +109,11 @@ def test_epochs_are_counted_in_whole_batches() -> None:
     run = replace(_GOOD, dataset_size=12, batch_size=4, sampling="cyclic")
     assert (run.batch, run.batches) == (4, 3)
     assert (_GOOD.batch, _GOOD.batches) == (5, 1)
-    for scheme, adjacency in (("cyclic", "replace"), ("without_replacement", "replace"), ("poisson", "add_remove")):
+    for scheme, adjacency in (
+        ("cyclic", "replace"),
+        ("without_replacement", "replace"),
+        ("poisson", "add_remove"),
+    ):
         assert replace(run, sampling=scheme, adjacency="").adjacency == adjacency
 
 

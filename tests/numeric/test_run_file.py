@@ -32,7 +32,10 @@ def test_a_run() -> None:
         ('kind = "clipped"', Clipped()),
         ('kind = "tabulated"\ndistances = [1, 2]\nvalues = [0.5, 1]', Tabulated((1.0, 2.0), (0.5, 1.0))),
         ('kind = "sum"\nparts = [{kind = "smooth", L = 1}, {kind = "clipped"}]', Sum(Smooth(1), Clipped())),
-        ('kind = "minimum"\nparts = [{kind = "smooth", L = 1}, {kind = "clipped"}]', Minimum(Smooth(1), Clipped())),
+        (
+            'kind = "minimum"\nparts = [{kind = "smooth", L = 1}, {kind = "clipped"}]',
+            Minimum(Smooth(1), Clipped()),
+        ),
     ],
 )
 def test_assumptions(text: str, wanted: object) -> None:

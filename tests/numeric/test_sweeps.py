@@ -122,7 +122,10 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
         ("3", False),
         ('{"row": 99, "epsilon": 1.0, "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}', False),
         ('{"row": 3, "epsilon": "1", "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}', False),
-        ('{"row": 3, "epsilon": null, "mu": null, "route": "", "claim": "", "adjacency": "", "error": ""}', False),
+        (
+            '{"row": 3, "epsilon": null, "mu": null, "route": "", "claim": "", "adjacency": "", "error": ""}',
+            False,
+        ),
         ('{"row": 3, "epsilon": 7.0, "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}', True),
     ],
 )
@@ -182,8 +185,16 @@ def test_parquet(tmp_path: Path) -> None:
     table = sweep(_RUN, Convex(1.0), grid, out=tmp_path / "out.parquet")
     read = parquet.read_table(tmp_path / "out.parquet")
     assert read.to_pylist() == table.records()
-    kinds = {name: str(read.schema.field(name).type) for name in ("sampling", "steps", "order", "epsilon", "error")}
-    assert kinds == {"sampling": "string", "steps": "int64", "order": "double", "epsilon": "double", "error": "string"}
+    kinds = {
+        name: str(read.schema.field(name).type) for name in ("sampling", "steps", "order", "epsilon", "error")
+    }
+    assert kinds == {
+        "sampling": "string",
+        "steps": "int64",
+        "order": "double",
+        "epsilon": "double",
+        "error": "string",
+    }
 
 
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,8 @@ def test_linear_losses_attain_it_without_a_domain() -> None:
     for one in (FULL, replace(FULL, step_size=sizes, noise_std=tuple(2 * eta for eta in sizes))):
         found, least = bound(one, Convex(1.0), order=4), lower_bound(one, Convex(1.0), order=4)
         assert least.value <= found.epsilon <= 1.0001 * least.value
-        less = bound(replace(one, weight_decay=0.51), Convex(1.0), order=4)  # two per cent off: the attack is above
+        # Two per cent off: the attack is above.
+        less = bound(replace(one, weight_decay=0.51), Convex(1.0), order=4)
         assert less.epsilon < least.value
 
 
@@ -125,9 +126,9 @@ def test_clipping_and_decay_keep_runs_together() -> None:
 
 def test_an_invariant_distance_is_one() -> None:
     assert invariant_distance([Affine(exact(1.0), exact(0.1))], 0.0) == inf
-    assert invariant_distance([Affine(exact(0.5), exact(1.0)), Affine(exact(0.9), exact(0.3))], 0.0) == pytest.approx(
-        3.0
-    )
+    assert invariant_distance(
+        [Affine(exact(0.5), exact(1.0)), Affine(exact(0.9), exact(0.3))], 0.0
+    ) == pytest.approx(3.0)
     assert invariant_distance([Affine(exact(0.5), exact(1.0))], 7.0) == 7.0
 
 

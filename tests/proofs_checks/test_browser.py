@@ -91,7 +91,9 @@ def test_the_first_screen_of_a_refuted_claim(page, address, width, height):
 
 
 def visible(page):
-    return [claim.get_attribute("id") for claim in page.find_elements(By.CSS_SELECTOR, "details.claim:not([hidden])")]
+    return [
+        claim.get_attribute("id") for claim in page.find_elements(By.CSS_SELECTOR, "details.claim:not([hidden])")
+    ]
 
 
 def choose(page, field, value):

@@ -72,13 +72,20 @@ def test_all_that_is_loaded_while_checks_are_decided_is_in_the_closure(loaded: s
 
 
 def test_what_was_left_out_by_a_bare_name_is_in_it() -> None:
-    names = ("symbolic.statement", "symbolic.kernel.rules", "symbolic.derivations.known_batches", "symbolic.ledger")
+    names = (
+        "symbolic.statement",
+        "symbolic.kernel.rules",
+        "symbolic.derivations.known_batches",
+        "symbolic.ledger",
+    )
     assert {f"lastiterate.{name}" for name in names} <= LIGHT.keys()
     assert "lastiterate.numeric.contraction.fixed_batches" in ALL
 
 
 def test_claims_on_which_derivations_rest_are_in_it_and_no_other() -> None:
-    cited = {name for name in LIGHT if name.startswith(LEDGER) and name.count(".") == 3 and not name.endswith("paper")}
+    cited = {
+        name for name in LIGHT if name.startswith(LEDGER) and name.count(".") == 3 and not name.endswith("paper")
+    }
     papers = {"ours.expansions", "altschuler_talwar.proof_3_1", "altschuler_talwar.section_2_4"}
     assert cited == {f"lastiterate.symbolic.{name}" for name in papers}
     rest = [claim for name in cited for claim in import_module(name).CLAIMS]
@@ -123,14 +130,18 @@ def test_a_changed_constant_changes_the_hash_and_comments_docstrings_and_layout_
         assert cache._read(_changed(tree)).digest != said, name
 
 
-@pytest.mark.parametrize("module", ["symbolic.statement", "numeric.rounding", "proofs_checks.defined", "papers.toml"])
+@pytest.mark.parametrize(
+    "module", ["symbolic.statement", "numeric.rounding", "proofs_checks.defined", "papers.toml"]
+)
 def test_a_change_reaches_the_address(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     roots = deciding({Engine.IDENTITY})
     before, read = cache.fingerprint(roots), Path.read_bytes
     changed = ALL.get(f"lastiterate.{module}", ALL["lastiterate.symbolic.papers"].with_name("papers.toml"))
     monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + (b"\nA = 1\n" if path == changed else b""))
     assert cache.fingerprint(roots) != before
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + (b"\n# words\n" if path.suffix == ".py" else b""))
+    monkeypatch.setattr(
+        Path, "read_bytes", lambda path: read(path) + (b"\n# words\n" if path.suffix == ".py" else b"")
+    )
     assert cache.fingerprint(roots) == before
 
 

@@ -63,7 +63,13 @@ def _drawn(rng: np.random.Generator) -> tuple[li.Bound, dict[str, Any]]:
     L, reach = float(rng.uniform(0.05, 1.6)) / eta, min(D, 10 * s)
     smooth, holder = li.Smooth(spread(0.01, 3) * K / reach), li.Holder(spread(0.01, 3) * K / reach**0.5, 0.5)
     table = li.Tabulated((reach / 3, reach), (0.2 * K, K))
-    kinds: list[li.Assumption] = [li.Clipped(), smooth, holder, li.Convex(L), li.StronglyConvex(L, L * spread(1e-2, 1))]
+    kinds: list[li.Assumption] = [
+        li.Clipped(),
+        smooth,
+        holder,
+        li.Convex(L),
+        li.StronglyConvex(L, L * spread(1e-2, 1)),
+    ]
     kinds += [li.Minimum(smooth, holder), li.Blocks(smooth, holder), table, li.Sum(smooth, table)]
     ask: dict[str, Any] = {"order": spread(1.2, 40)} if rng.random() < 0.6 else {"delta": spread(1e-9, 1e-2)}
     if not run.scheme.random and rng.random() < 0.3:
@@ -281,7 +287,13 @@ def test_privacy_losses_of_whole_batches_are_those_of_a_gaussian(steps: int) -> 
     with precision():
         epsilon, choices = write_lattices(pair, 1e-6)
     exact = gdp_epsilon(steps**0.5 / 16, 1e-6)
-    of = {"rule": "window", "start": 0, "since": 0, "prices": [{"multiplier": dyadic(16.0)}], "kinds": [[0, steps]]}
+    of = {
+        "rule": "window",
+        "start": 0,
+        "since": 0,
+        "prices": [{"multiplier": dyadic(16.0)}],
+        "kinds": [[0, steps]],
+    }
     of |= {"sizes": {"low": 7, "high": 7}, "chance": dyadic(0.0), "shifts": "proportional", "cost": dyadic(0.0)}
     body: dict[str, Any] = {
         "format": "lastiterate certificate 1",
@@ -307,7 +319,9 @@ def test_chords_are_no_less_than_the_profile(side: str) -> None:
             nodes = sorted({int(k) for k in rng.integers(-60, 60, int(rng.integers(1, 12)))})
             bits = int(rng.integers(8, 60))
             first, masses, lost = checker.chords(nodes, arb(0.0625), bits, (side, q, g))
-            more = checker.added((first, masses, lost), (0, [2**bits], 0), bits, int(rng.integers(0, 2**bits // 8)))
+            more = checker.added(
+                (first, masses, lost), (0, [2**bits], 0), bits, int(rng.integers(0, 2**bits // 8))
+            )
             for law in ((first, masses, lost), more):
                 for k in range(-64, 65, 8):
                     t = (arb(0.0625) * k).exp()
@@ -317,7 +331,9 @@ def test_chords_are_no_less_than_the_profile(side: str) -> None:
 
 
 def test_blocks_that_are_forged_are_refused() -> None:
-    certificate = _made(li.NoisySGD(steps=300, sampling="poisson", **SAMPLED), li.StronglyConvex(1.0, 0.5), order=4.0)
+    certificate = _made(
+        li.NoisySGD(steps=300, sampling="poisson", **SAMPLED), li.StronglyConvex(1.0, 0.5), order=4.0
+    )
     blocks = certificate["proof"]["of"][0]["blocks"]
     assert accepted(certificate)
     for key, value in [
@@ -364,7 +380,9 @@ def test_the_statement_is_no_less_than_what_is_proved() -> None:
     certificate = _made(li.NoisySGD(steps=10, **FULL), li.Smooth(1.0), delta=1e-5)
     assert certificate["proof"]["rule"] == "from gdp"
     told = accepted(certificate)
-    assert told.startswith("the last iterate on smooth (L = 1.0) losses after 10 steps of size 0.1, noise 1.0, clip ")
+    assert told.startswith(
+        "the last iterate on smooth (L = 1.0) losses after 10 steps of size 0.1, noise 1.0, clip "
+    )
     assert "clip norm 2.0, diameter 1.0, full batches of 5 of 5, is (" in told
     tiny = accepted(_changed(certificate, (("claim", "at"), [1, -2000]), (("claim", "value"), [1, 12])))
     assert "0.0)-DP" not in tiny
@@ -373,7 +391,9 @@ def test_the_statement_is_no_less_than_what_is_proved() -> None:
     assert "diameter [0.333333333333333" in rough
 
 
-@pytest.mark.parametrize("number", [1, "1", [1], [1, 0, 0], [-1, 0], [1.0, 0], [True, 0], [1, 0.5], [1, 10**6], None])
+@pytest.mark.parametrize(
+    "number", [1, "1", [1], [1, 0, 0], [-1, 0], [1.0, 0], [True, 0], [1, 0.5], [1, 10**6], None]
+)
 def test_a_number_is_two_whole_numbers(number: Any) -> None:
     certificate = _made(li.NoisySGD(steps=10, **FULL), li.Smooth(1.0))
     with pytest.raises(Refused):
@@ -432,7 +452,9 @@ def test_quadratures_begin_where_their_enclosure_does(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("assumption", [li.Clipped(), li.Convex(1.0), li.Holder(0.01, 0.5)])
-def test_orders_of_shuffled_batches_have_the_certificate_of_a_route_that_pools_none(assumption: li.Assumption) -> None:
+def test_orders_of_shuffled_batches_have_the_certificate_of_a_route_that_pools_none(
+    assumption: li.Assumption,
+) -> None:
     run = li.NoisySGD(25, 0.1, 0.1, 1.0, 40, 10, "shuffled", 0.3)
     found = li.bound(run, assumption, order=4.0)
     certificate = found.certificate(weaker=True)
@@ -574,7 +596,13 @@ def test_the_commands(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("way", "key"),
-    [(("class",), "m"), (("run",), "rest"), (("proof", "of"), "chance"), (("hypotheses",), "delta"), ((), "remark")],
+    [
+        (("class",), "m"),
+        (("run",), "rest"),
+        (("proof", "of"), "chance"),
+        (("hypotheses",), "delta"),
+        ((), "remark"),
+    ],
 )
 def test_a_key_that_no_rule_reads_is_refused_where_it_is(way: tuple[str, ...], key: str) -> None:
     """Also one that rules read elsewhere, as m of a class that has none."""
@@ -595,16 +623,29 @@ def test_sizes_that_nobody_computes_are_refused_at_once() -> None:
     run |= {"steps": many, "noise_std": [[*run["noise_std"][0][:2], many]], "step_size": [[1, -9, many]]}
     body: dict[str, Any] = {"format": "lastiterate certificate 1", "run": run, "class": {"name": "clipped"}}
     window = {"rule": "window", "start": 0, "shifts": "proportional", "cost": [1, 0], "kinds": [[0, many]]}
-    window |= {"prices": [{"multiplier": dyadic(1.0)}], "since": 0, "sizes": {"low": 0, "high": 999}, "chance": [0, 0]}
+    window |= {
+        "prices": [{"multiplier": dyadic(1.0)}],
+        "since": 0,
+        "sizes": {"low": 0, "high": 999},
+        "chance": [0, 0],
+    }
     losses = {"rule": "from losses", "of": window, "bits": 60, "trim": 0}
     dp = {"quantity": "dp", "at": [1, -9], "value": [1, 0]}
-    blocked = window | {"blocks": {"width": 2, "sum": 0, "largest": 1, "before": 0, "chance": [1, 0]}, "rdp": [1, 0]}
+    blocked = window | {
+        "blocks": {"width": 2, "sum": 0, "largest": 1, "before": 0, "chance": [1, 0]},
+        "rdp": [1, 0],
+    }
     cyclic = run | {"scheme": "cyclic", "adjacency": "replace", "dataset_size": many, "batch_size": 1}
     stage = {"steps": 1, "times": 10**17}
     table = {"rule": "contract", "spacing": [1, 0], "blocks": [stage], "round": False}
     for claim, proof, described, why in (
         (dp, losses | {"lattices": [{"spacing": [1, 0], "nodes": [[0]]}] * 2}, run, "too much mass"),
-        (dp, losses | {"lattices": [{"spacing": [1, 400], "nodes": [[-(2**22), 2**22]]}] * 2}, run, "all of the mass"),
+        (
+            dp,
+            losses | {"lattices": [{"spacing": [1, 400], "nodes": [[-(2**22), 2**22]]}] * 2},
+            run,
+            "all of the mass",
+        ),
         (dp, losses | {"lattices": [{"spacing": [1, -20], "nodes": [[0, 2**20]]}] * 2}, run, "too wide"),
         ({"quantity": "rdp", "at": [2, 0], "value": [1, 0]}, blocked, run, "too many blocks"),
         (dp, {"rule": "from table", "of": table}, cyclic, "not a whole number"),

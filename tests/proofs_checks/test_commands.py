@@ -98,7 +98,9 @@ def test_list_by_verdict(capsys):
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["toy/wrong"]
 
 
-@pytest.mark.parametrize(("option", "said"), [("--no-cache", "nothing is kept"), ("--jobs=1", "what was finished is")])
+@pytest.mark.parametrize(
+    ("option", "said"), [("--no-cache", "nothing is kept"), ("--jobs=1", "what was finished is")]
+)
 def test_an_interrupted_check_says_what_is_kept(ledger, make_claim, monkeypatch, capsys, option, said):
     ledger(make_claim(FALSE, key="toy/undecided"))
 

@@ -22,7 +22,11 @@ _CYCLIC: dict[str, Any] = {"step_size": 0.1, "noise_std": 1.0, "batch_size": 4, 
 _CASES: dict[str, tuple[li.NoisySGD, li.Assumption, dict[str, float]]] = {
     "expanding": (li.NoisySGD(2000, clip_norm=2.0, diameter=1.0, **_FULL), li.Smooth(1.0), {"delta": 1e-5}),
     "an order": (li.NoisySGD(2000, clip_norm=2.0, diameter=1.0, **_FULL), li.Smooth(1.0), {"order": 8.0}),
-    "some steps over": (li.NoisySGD(1001, clip_norm=6.25, diameter=3.6, **_FULL), li.Convex(1.0), {"delta": 1e-5}),
+    "some steps over": (
+        li.NoisySGD(1001, clip_norm=6.25, diameter=3.6, **_FULL),
+        li.Convex(1.0),
+        {"delta": 1e-5},
+    ),
     "concave": (li.NoisySGD(500, clip_norm=4.0, diameter=1.0, **_FULL), li.Holder(1.0, 0.5), {"delta": 1e-6}),
     "few blocks": (li.NoisySGD(7, clip_norm=6.25, diameter=4.0, **_FULL), li.Convex(1.0), {"delta": 1e-5}),
     "cyclic": (
@@ -38,7 +42,9 @@ _CASES: dict[str, tuple[li.NoisySGD, li.Assumption, dict[str, float]]] = {
 }
 
 
-def _candidate(run: li.NoisySGD, assumption: li.Assumption, order: float | None, delta: float | None) -> TableCandidate:
+def _candidate(
+    run: li.NoisySGD, assumption: li.Assumption, order: float | None, delta: float | None
+) -> TableCandidate:
     found = [one for one in candidates(run, assumption, order, delta) if not isinstance(one, TableCandidate)]
     (made,) = contracted(run, assumption, order, delta, found)
     assert isinstance(made, TableCandidate)
@@ -86,7 +92,9 @@ def test_batches_that_are_random_have_none() -> None:
     run = li.NoisySGD(30, 0.1, 1.0, 2.0, 50, 5, "poisson", 1.0)
     other = candidates(run, li.Convex(1.0), None, 1e-5)[0]
     with pytest.raises(UncertifiedError, match="full or cyclic"):
-        certificate(run, li.Convex(1.0), None, 1e-5, TableCandidate.of(run, unknown(np.array([1.0, 2.0])), 1, other))
+        certificate(
+            run, li.Convex(1.0), None, 1e-5, TableCandidate.of(run, unknown(np.array([1.0, 2.0])), 1, other)
+        )
 
 
 Forgery = dict[tuple[Any, ...], Any]
@@ -114,7 +122,9 @@ def _less(price: dict[str, Any]) -> dict[str, Any]:
 _OF = ("proof", "of")
 _LAST = (*_OF, "blocks", -1)
 _FORGERIES: dict[str, Forgery] = {
-    "a table 1 per cent lower": {(*_LAST, "table", "masses"): lambda masses: [_times(0.99)(one) for one in masses]},
+    "a table 1 per cent lower": {
+        (*_LAST, "table", "masses"): lambda masses: [_times(0.99)(one) for one in masses]
+    },
     "a claim 1 per cent lower": {("claim", "value"): _times(0.99)},
     "a near price 1 per cent lower": {(*_LAST, "near"): _less},
     "a far price 1 per cent lower": {(*_LAST, "far"): _less},
@@ -201,7 +211,9 @@ def test_any_thresholds_give_a_bound() -> None:
         near, far = arb(1) / 4, arb(2)
         for place in range(4):
             bounds = [
-                before.after(place, (low, high), lambda j: gaussians(near, (h * j).exp()), lambda t: gaussians(far, t))
+                before.after(
+                    place, (low, high), lambda j: gaussians(near, (h * j).exp()), lambda t: gaussians(far, t)
+                )
                 for low in range(4)
                 for high in range(max(low, 1), 5)
             ]
@@ -216,7 +228,9 @@ def _adversary(pair: _Pair, t: arb, near: arb, far: arb) -> arb:
     spots = [-(far - near), arb(0), far - near]  # the three ratios, by height
     for cut in range(-40, 60):
         x = arb(cut) / 10
-        p = sum(m * ((x - spot / 2 - near) / arb(2).sqrt()).erfc() / 2 for m, spot in zip(pair.p, spots, strict=True))
+        p = sum(
+            m * ((x - spot / 2 - near) / arb(2).sqrt()).erfc() / 2 for m, spot in zip(pair.p, spots, strict=True)
+        )
         q = sum(m * ((x - spot / 2) / arb(2).sqrt()).erfc() / 2 for m, spot in zip(pair.q, spots, strict=True))
         found = found.max(p - t * q)
     return found

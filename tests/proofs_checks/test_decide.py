@@ -75,7 +75,13 @@ def outcome(grade=Grade.PROVED, scope="", rests_on=()):
     ("used", "status", "grade", "scope", "rests_on"),
     [
         ((outcome(),), Status.HELD, Grade.PROVED, "", ("B",)),
-        ((outcome(Grade.CITED, rests_on=("A book",)),), Status.HELD, Grade.CITED, "", ("B", "k (cited)", "A book")),
+        (
+            (outcome(Grade.CITED, rests_on=("A book",)),),
+            Status.HELD,
+            Grade.CITED,
+            "",
+            ("B", "k (cited)", "A book"),
+        ),
         (
             (outcome(), outcome(Grade.CERTIFIED, "x <= 3")),
             Status.HELD,

@@ -64,7 +64,9 @@ NOTHING = {
     "laws that part": Induction(t, Le(t, 150), (), (Ge(f(t), t), Le(f(t), 150))),
     "few indices": Induction(t, Le(t, 1001), (), (Le(t, 1000),)),
     "a later value": Induction(t, Eq(f(t), 1), (Eq(f(0), 1), Eq(f(7), 0)), (law(f(t + 1), f(t)),)),
-    "two arguments": Induction(t, Le(h(t, 1), 3), (Eq(h(0, 1), 0),), (law(h(t + 1, 1), h(t, 1) + 1), Le(h(t, 1), 3))),
+    "two arguments": Induction(
+        t, Le(h(t, 1), 3), (Eq(h(0, 1), 0),), (law(h(t + 1, 1), h(t, 1) + 1), Le(h(t, 1), 3))
+    ),
     "the conclusion is a law": Induction(t, Le(f(t), 5), (), (Le(f(t), 5),)),
     "a letter above every index": Induction(t, Le(t, s / K), (), (Le(K * t, s),)),
     "a letter above a sequence": Induction(t, Le(t, s), (), (Ge(f(t), t), Le(f(t), s))),
@@ -197,7 +199,11 @@ COMPOSITION, EARLIER = "chien_li/theorem_3_1/composition", "altschuler_talwar/se
         (COMPOSITION, 0, (alpha < 1,)),
         ("chien_li/theorem_3_1/direct/strongly_convex", 0, (m > L,)),
         (EARLIER, 0, (And(x < 1, x > 2),)),
-        ("altschuler_talwar/theorem_3_1", 0, (alpha > largest_order(b / n, b * sigma_dp / (2 * sp.sqrt(2) * K)),)),
+        (
+            "altschuler_talwar/theorem_3_1",
+            0,
+            (alpha > largest_order(b / n, b * sigma_dp / (2 * sp.sqrt(2) * K)),),
+        ),
         (COMPOSITION, sp.oo, ()),
         (COMPOSITION, sp.Abs(sp.log(T - 1)), ()),
         (EARLIER, sp.Abs(sp.log(T - 1)), ()),
@@ -217,7 +223,9 @@ def test_a_statement_about_nothing_or_without_a_bound_is_not_proved(
 
 
 @pytest.mark.parametrize("answer", [z3.unknown, z3.sat])
-def test_what_z3_does_not_refute_is_not_proved(monkeypatch: pytest.MonkeyPatch, answer: z3.CheckSatResult) -> None:
+def test_what_z3_does_not_refute_is_not_proved(
+    monkeypatch: pytest.MonkeyPatch, answer: z3.CheckSatResult
+) -> None:
     """No witness among statements is sure to be beyond z3 for ever; a solver that says so is."""
     monkeypatch.setattr(z3_answers, "ask_z3", lambda *_: answer)
     monkeypatch.setattr(inequality, "solve", lambda *_: (answer, None))

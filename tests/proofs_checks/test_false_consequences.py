@@ -11,7 +11,15 @@ from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import Cited, Consequence
 from lastiterate.symbolic.notation import T, alpha, u, v, x, y
 from lastiterate.symbolic.papers import Source
-from lastiterate.symbolic.statement import Binomial, Constant, LeastGradient, Probability, RenyiDivergence, Smooth, Walk
+from lastiterate.symbolic.statement import (
+    Binomial,
+    Constant,
+    LeastGradient,
+    Probability,
+    RenyiDivergence,
+    Smooth,
+    Walk,
+)
 
 r, s = sp.Symbol("r", real=True), sp.Symbol("s", real=True)
 HALF = Rational(1, 2)
@@ -21,7 +29,9 @@ EMPTY = And(y < 1, y > 2)
 CITED = Cited(P(x >= 1) <= HALF, BOOK)
 CLAIMED = P(x >= 1) <= Rational(3, 4)
 CONSEQUENCES = {
-    "two constants": Consequence(Q(u) <= Q(v), (Cited(Q(u) <= Constant(v), BOOK), Cited(Q(v) >= Constant(v), BOOK))),
+    "two constants": Consequence(
+        Q(u) <= Q(v), (Cited(Q(u) <= Constant(v), BOOK), Cited(Q(v) >= Constant(v), BOOK))
+    ),
     "a constant that goes": Consequence(Q(u) <= 1, (Cited(Q(u) + Constant(v) <= Constant(v) + 1, BOOK),)),
     "a pole in an event": Consequence(
         P(x >= 1 / (v - 1)) <= Rational(3, 4), (Cited(P(x >= 1 / (v - 1)) <= HALF, BOOK),), (v >= 1,)
@@ -30,7 +40,8 @@ CONSEQUENCES = {
         Q(sp.log(-(u**2))) <= Constant(2 * v), (Cited(Q(sp.log(-(u**2))) <= Constant(v), BOOK),)
     ),
     "an order": Consequence(
-        RenyiDivergence(1 / (alpha - 1), r, s) <= 2 * v, (Cited(RenyiDivergence(1 / (alpha - 1), r, s) <= v, BOOK),)
+        RenyiDivergence(1 / (alpha - 1), r, s) <= 2 * v,
+        (Cited(RenyiDivergence(1 / (alpha - 1), r, s) <= v, BOOK),),
     ),
     "premises in one": Consequence(CLAIMED, (CITED,), (EMPTY,)),
     "false": Consequence(CLAIMED, (CITED,), (sp.false,)),

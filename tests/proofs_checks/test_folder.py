@@ -36,11 +36,20 @@ def module(folder: Path, text: str) -> Path:
         ("\nCLAIMS = (qq,)", "got NameError: name 'qq' is not defined in line 8 of {}; mend it."),
         ('CLAIMS = (Claim("a/b", "", SOURCE,\nInequality(p)),)', "in line 8 of {}; mend it."),
         ("CLAIMS = (", "got SyntaxError: '(' was never closed"),
-        ('CLAIMS = (Claim("a/b", "", SOURCE, assumptions=p > 1 and s > 1),)', "a tuple (p > 1, q > 1) in line 7 of"),
-        (CLAIM.replace('"<="', '">="'), "one of ==, <=, <, <= and attained, <~, got sign='>='; swap the sides in line"),
+        (
+            'CLAIMS = (Claim("a/b", "", SOURCE, assumptions=p > 1 and s > 1),)',
+            "a tuple (p > 1, q > 1) in line 7 of",
+        ),
+        (
+            CLAIM.replace('"<="', '">="'),
+            "one of ==, <=, <, <= and attained, <~, got sign='>='; swap the sides in line",
+        ),
         (CLAIM[:-3].replace("(Claim", "Claim"), "got CLAIMS=Claim(...); add a comma."),
         ("raise SystemExit(0)\nCLAIMS = ()", "got SystemExit: 0 in line 7 of {}; mend it."),
-        ("DERIVATIONS = [1]\nCLAIMS = ()", "DERIVATIONS of {} needs a mapping from names, got [1]; write a dict."),
+        (
+            "DERIVATIONS = [1]\nCLAIMS = ()",
+            "DERIVATIONS of {} needs a mapping from names, got [1]; write a dict.",
+        ),
         ("CLAIMS = list(range(10**6))", "got CLAIMS=[0, 1, 2, ... 1000000 in all]; write one."),
         (CLAIM.replace("a/b", "a/B 1"), "got key='a/B 1' in one.py:7; rename it."),
         (CLAIM.replace('"a/b"', "3"), "got key=3 in one.py:7; rename it."),
@@ -118,7 +127,9 @@ def test_a_module_that_takes_no_letter_from_the_ledger_has_none_of_its_meanings(
 
 
 def test_two_symbols_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    claims = 'x = Symbol("p")\nCLAIMS = (Claim("a/b", "", SOURCE, Inequality(p, "<=", x), assumptions=(s > 1,)),)\n'
+    claims = (
+        'x = Symbol("p")\nCLAIMS = (Claim("a/b", "", SOURCE, Inequality(p, "<=", x), assumptions=(s > 1,)),)\n'
+    )
     (claim,) = read_claims(module(tmp_path, claims.replace('Symbol("p")', 'Symbol("p", real=True)'))).claims
     other = "a real number: another symbol, declared otherwise, that is called p"
     assert {str(letter): words for letter, words, _ in symbols(claim)} == {

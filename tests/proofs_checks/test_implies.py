@@ -19,7 +19,25 @@ from lastiterate.symbolic.derivations import DERIVATIONS
 from lastiterate.symbolic.kernel.judgement import Guarantee
 from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, lam, m, n, sensitivity, sigma, t, tau, w, z
+from lastiterate.symbolic.notation import (
+    D,
+    K,
+    L,
+    T,
+    alpha,
+    b,
+    c,
+    eta,
+    lam,
+    m,
+    n,
+    sensitivity,
+    sigma,
+    t,
+    tau,
+    w,
+    z,
+)
 from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import (
     OTHER,
@@ -108,7 +126,9 @@ def _terms(key: str) -> tuple[LeastOver, Expr, list[Tuple]]:
 
 def _range(letter: Expr, low: Expr | int, high: Expr | int) -> Callable[[Expr], Expr]:
     """The first range of a minimum is another one."""
-    return lambda bound: bound.replace(LeastOver, lambda first, _, *rest: LeastOver(first, (letter, low, high), *rest))
+    return lambda bound: bound.replace(
+        LeastOver, lambda first, _, *rest: LeastOver(first, (letter, low, high), *rest)
+    )
 
 
 def _hides(at: int, part: Expr) -> Callable[[Expr], Expr]:
@@ -138,14 +158,20 @@ def _subtracted(bound: Expr) -> Expr:
         (WINDOW, _range(w, 0, T)),
         (WINDOW, _range(w, 1, 2 * T)),
         *((WINDOW, _range(one, 1, 5)) for one in (K, D, n, sigma, alpha, T)),
-        (CONVEX, lambda bound: bound.replace(LeastOver, lambda first, *rest: LeastOver(first, *rest, (sigma, 1, 100)))),
+        (
+            CONVEX,
+            lambda bound: bound.replace(LeastOver, lambda first, *rest: LeastOver(first, *rest, (sigma, 1, 100))),
+        ),
         (WINDOW, lambda bound: bound.replace(LeastOver, lambda first, *_: first)),
         *((CONVEX, change) for change in (_split, _inside, _subtracted)),
         (SHIFTS, _hides(0, Lambda(t, 2 * Function("a")(t)))),
         (SHIFTS, _hides(0, Lambda(t, Function("q")(t)))),
         (SHIFTS, _hides(2, T)),
         (SHIFTS, _hides(3, Lambda((t, Symbol("z")), 0))),
-        (SHARES, _hides(3, Lambda((t, z), Min(z + eta * L * z**lam + sensitivity(), z + Rational(97, 50) * eta * K)))),
+        (
+            SHARES,
+            _hides(3, Lambda((t, z), Min(z + eta * L * z**lam + sensitivity(), z + Rational(97, 50) * eta * K))),
+        ),
     ],
 )
 def test_a_choice_that_is_not_open_is_no_choice(key: str, change: Callable[[Expr], Expr]) -> None:

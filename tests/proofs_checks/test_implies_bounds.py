@@ -134,7 +134,8 @@ def test_a_statement_about_no_run_is_left_open() -> None:
 
 
 @pytest.mark.parametrize(
-    "at", [{}, {w: _window}, {w: _window, tau: T}, {w: _window - 1, tau: T - _window + 1}, {w: T, tau: 0, D: D / 2}]
+    "at",
+    [{}, {w: _window}, {w: _window, tau: T}, {w: _window - 1, tau: T - _window + 1}, {w: T, tau: 0, D: D / 2}],
 )
 def test_a_window_is_one_of_the_steps_of_the_run(at: Mapping[Symbol, Expr]) -> None:
     claim = _claim(CYCLIC)

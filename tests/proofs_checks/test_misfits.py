@@ -82,7 +82,21 @@ class Odd:
         raise RuntimeError
 
 
-WRONG = (None, "x", 2.0, True, {x}, lambda: x, np.float64(2), np.array([1, 2]), x.is_real, [x], Odd(), Identity, b"x")
+WRONG = (
+    None,
+    "x",
+    2.0,
+    True,
+    {x},
+    lambda: x,
+    np.float64(2),
+    np.array([1, 2]),
+    x.is_real,
+    [x],
+    Odd(),
+    Identity,
+    b"x",
+)
 
 
 def answer(*checks: object, **rest: object) -> ClaimReport:

@@ -25,7 +25,22 @@ from lastiterate.symbolic.checks import (
     VectorInequality,
 )
 from lastiterate.symbolic.families import convex
-from lastiterate.symbolic.notation import GRADIENT, LENGTH, PREVIOUS, K, L, alpha, c, dim, eta, s, sigma_dp, t, x, y
+from lastiterate.symbolic.notation import (
+    GRADIENT,
+    LENGTH,
+    PREVIOUS,
+    K,
+    L,
+    alpha,
+    c,
+    dim,
+    eta,
+    s,
+    sigma_dp,
+    t,
+    x,
+    y,
+)
 from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import Constant, LeastGradient
 from lastiterate.symbolic.vectors import Norm, Vector

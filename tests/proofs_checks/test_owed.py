@@ -122,7 +122,11 @@ def test_it_may_be_a_premise_of_the_theorem(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("key", "verdict"),
-    [("chien_li/theorem_3_12", Verdict.UNDECIDED), ("mine/nothing", Verdict.UNDECIDED), ("mine/step", Verdict.PROVED)],
+    [
+        ("chien_li/theorem_3_12", Verdict.UNDECIDED),
+        ("mine/nothing", Verdict.UNDECIDED),
+        ("mine/step", Verdict.PROVED),
+    ],
 )
 def test_a_lemma_needs_to_hold(tmp_path: Path, key: str, verdict: Verdict) -> None:
     found = report(tmp_path, f"supposing(true, lemmas=('{key}',)), s, gaussian_shift(s, v), None")

@@ -101,14 +101,18 @@ def test_without_a_lock_file_nothing_drifts_and_nothing_has_a_verdict(folder, ca
 def test_a_key_that_is_not_there_says_where_it_was_looked_for(folder, capsys):
     out = told(capsys, "show", "mine/step_1")[1]
     assert "got claim=mine/step_1; of a claim of your own, give the folder, too, after the key" in out
-    assert f"claim needs a name from {folder}, got claim=mine/lemma" in told(capsys, "show", "mine/lemma", folder)[1]
+    assert (
+        f"claim needs a name from {folder}, got claim=mine/lemma" in told(capsys, "show", "mine/lemma", folder)[1]
+    )
     assert "did you mean chien_li" in told(capsys, "check", "--paper", "chien_lo")[1]
 
 
 def test_a_deleted_claim_is_noticed(folder, capsys):
     lock = folder / "lastiterate.lock.json"
     entries = json.loads(lock.read_text())
-    lock.write_text(json.dumps(entries | {"bok_su_altschuler/gone": entries["bok_su_altschuler/noisy_gd/convex"]}))
+    lock.write_text(
+        json.dumps(entries | {"bok_su_altschuler/gone": entries["bok_su_altschuler/noisy_gd/convex"]})
+    )
     code, out = told(capsys, "check", folder, "--jobs", "1")
     assert code == 1
     assert "bok_su_altschuler/gone is missing" in out

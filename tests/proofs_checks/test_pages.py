@@ -22,7 +22,15 @@ from lastiterate.symbolic.checks import Identity, Inequality
 from lastiterate.symbolic.claim import Step
 from lastiterate.symbolic.notation import alpha, b, sigma_dp, x, y
 from lastiterate.symbolic.papers import Item
-from lastiterate.symbolic.statement import FIRST, SECOND, LastIterate, LeastOver, Neighbours, RenyiDivergence, closed
+from lastiterate.symbolic.statement import (
+    FIRST,
+    SECOND,
+    LastIterate,
+    LeastOver,
+    Neighbours,
+    RenyiDivergence,
+    closed,
+)
 
 CLAIMS = symbolic_ledger.claims()
 
@@ -152,7 +160,9 @@ def test_a_mapping_page_leads_from_items_to_claims(toys):
     shown = entries(toys, [decide(claim) for claim in toys])
     listed = (Item("Lemma 1", ("toy/wrong",)), Item("Remark 2", none="words <only>", version="later"))
     page = mapping_page("liang", listed, shown, "index.html")
-    assert '<a href="index.html#toy/wrong"><code>toy/wrong</code></a> <span class="badge v-REFUTED">REFUTED' in page
+    assert (
+        '<a href="index.html#toy/wrong"><code>toy/wrong</code></a> <span class="badge v-REFUTED">REFUTED' in page
+    )
     assert "words &lt;only&gt;" in page
     assert "(later)" in page
     assert "arXiv:2502.17772" in page

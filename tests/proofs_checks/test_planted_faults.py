@@ -29,7 +29,9 @@ def test_every_fault_is_an_edit_of_the_text_as_it_is() -> None:
 
 
 def test_a_fault_whose_text_is_gone_is_told() -> None:
-    with pytest.raises(AssertionError, match=r"needs the text 'no such text' once, got 0 times; plant the fault anew"):
+    with pytest.raises(
+        AssertionError, match=r"needs the text 'no such text' once, got 0 times; plant the fault anew"
+    ):
         Fault("numeric/rounding.py", "no such text", "", "ours/numbers/tables").edited()
 
 

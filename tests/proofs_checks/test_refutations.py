@@ -110,5 +110,7 @@ def test_pages_quote_these_numbers() -> None:
                 quoted += 1
                 unit = Decimal(1).scaleb(Decimal(found).as_tuple().exponent)  # type: ignore[arg-type]
                 near = [abs(Decimal(found) - Decimal(number)) < unit for number in numbers(named[0])]
-                assert any(near), f"{page.name}: {found} beside {named[0].key}, whose page has {numbers(named[0])}"
+                assert any(near), (
+                    f"{page.name}: {found} beside {named[0].key}, whose page has {numbers(named[0])}"
+                )
     assert quoted, "the README quotes Theorem 3.12"

@@ -43,7 +43,9 @@ def test_workers_and_one_process_agree(claims, make_claim, store):
     alone = run([*claims, bound], jobs=1)
     together = run([*claims, bound], jobs=2, cache=store)
     assert [r.key for r in together] == ["toy/a", "toy/b", "toy/c", "toy/bound"]
-    assert [(r.verdict, r.grade, r.rejected) for r in alone] == [(r.verdict, r.grade, r.rejected) for r in together]
+    assert [(r.verdict, r.grade, r.rejected) for r in alone] == [
+        (r.verdict, r.grade, r.rejected) for r in together
+    ]
 
 
 def test_the_cache_answers_the_second_time(claims, store, monkeypatch):

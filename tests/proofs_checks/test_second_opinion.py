@@ -64,7 +64,9 @@ def test_the_command_says_so_before_it_decides_a_claim(monkeypatch, capsys):
     assert "lastiterate[cvc5]" in said.err
 
 
-@pytest.mark.parametrize("keys", [FEW, pytest.param(CLAIMS, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))])
+@pytest.mark.parametrize(
+    "keys", [FEW, pytest.param(CLAIMS, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))]
+)
 def test_cvc5_contradicts_z3_nowhere(keys):
     pytest.importorskip("cvc5")
     given = opinions(keys, jobs=1 if keys is FEW else -1)

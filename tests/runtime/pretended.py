@@ -36,7 +36,12 @@ class Pretended(Tensor):
     def __new__(cls, held: Tensor) -> "Pretended":
         """Wrap the numbers."""
         made: Pretended = Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
-            cls, held.shape, strides=held.stride(), storage_offset=held.storage_offset(), dtype=held.dtype, device=THERE
+            cls,
+            held.shape,
+            strides=held.stride(),
+            storage_offset=held.storage_offset(),
+            dtype=held.dtype,
+            device=THERE,
         )
         made.held = held
         return made
@@ -109,7 +114,9 @@ class PretendedDevice(TorchDispatchMode):
             if name in _INDEXED and isinstance(args[0], Pretended):
                 self.copies[_asking()] += 1
             elif one.ndim:
-                raise RuntimeError(f"{name}: a tensor of shape {tuple(one.shape)} is on the CPU, others on the device")
+                raise RuntimeError(
+                    f"{name}: a tensor of shape {tuple(one.shape)} is on the CPU, others on the device"
+                )
 
 
 def _held(value: Any) -> Any:

@@ -108,6 +108,9 @@ def test_factored_gradients_are_made_where_the_parameters_are(monkeypatch: pytes
 
 def test_threads_that_no_machine_has_are_refused_before_torch_tries_them() -> None:
     before = torch.get_num_threads()
-    with pytest.raises(InputError, match=r"at most \d+ on this machine.*threads=1000000000"), threads_of_torch(10**9):
+    with (
+        pytest.raises(InputError, match=r"at most \d+ on this machine.*threads=1000000000"),
+        threads_of_torch(10**9),
+    ):
         pass
     assert torch.get_num_threads() == before

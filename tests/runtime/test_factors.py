@@ -185,7 +185,9 @@ def test_sums_of_chunks_are_those_of_all_samples(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("chosen", [None, torch.tensor([3, 0]), torch.tensor([], dtype=torch.long)])
-def test_clipped_totals_are_those_of_gradients_in_full(chosen: Tensor | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clipped_totals_are_those_of_gradients_in_full(
+    chosen: Tensor | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("tokens", "convolutions"):
         gradients = made(name, monkeypatch)
         assert gradients.factored is not None
@@ -208,7 +210,9 @@ def test_small_networks_and_wrong_factors_are_made_in_full(monkeypatch: pytest.M
     assert made("linear", monkeypatch).factored is None
 
 
-def test_the_functions_of_torch_are_put_back_and_other_threads_see_none_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_functions_of_torch_are_put_back_and_other_threads_see_none_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     before = [getattr(nn.functional, name) for name in module._ARGUMENTS]
     gradients, seen = made("linear", monkeypatch), []
     assert gradients.factored is not None

@@ -48,7 +48,9 @@ def test_norms_and_differences_are_those_of_the_flat_vectors(iris: Gradients) ->
     torch.testing.assert_close(norm(change), (there - here).norm(dim=2))
     scale = (torch.rand(3, 150, dtype=torch.float64), torch.rand(1, 150, dtype=torch.float64))
     scaled = difference(leaves, tuple(leaf[:1] for leaf in leaves), scale)
-    torch.testing.assert_close(norm(scaled), (scale[0][..., None] * there - scale[1][..., None] * here).norm(dim=2))
+    torch.testing.assert_close(
+        norm(scaled), (scale[0][..., None] * there - scale[1][..., None] * here).norm(dim=2)
+    )
 
 
 def test_clipping_is_the_projection_onto_the_ball() -> None:
@@ -154,7 +156,9 @@ def test_tied_parameters_count_once() -> None:
         (nn.functional.binary_cross_entropy_with_logits, True),
     ],
 )
-def test_the_product_is_that_of_the_dense_hessian(loss: Callable[[Tensor, Tensor], Tensor], forward: bool) -> None:
+def test_the_product_is_that_of_the_dense_hessian(
+    loss: Callable[[Tensor, Tensor], Tensor], forward: bool
+) -> None:
     generator = torch.Generator().manual_seed(1)
     rows = torch.randn(4, 3, generator=generator, dtype=torch.float64)
     work = Workload(

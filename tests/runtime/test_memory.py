@@ -129,8 +129,12 @@ def test_the_peak_of_a_gpu_stays_within_the_budget(name: str, dtype: str, budget
     few = torch.arange(min(workload.samples, 200))
     starts = max(1, budget // (128 * gradients.dimension))
     ways = {
-        "clipped": lambda: measure_center(gradients, start, 0.05, Sampling(points=points, radius=1.0), stream(0, 1)),
-        "unclipped": lambda: measure_center(gradients, start, 100.0, Sampling(points=points, radius=1.0), stream(0, 1)),
+        "clipped": lambda: measure_center(
+            gradients, start, 0.05, Sampling(points=points, radius=1.0), stream(0, 1)
+        ),
+        "unclipped": lambda: measure_center(
+            gradients, start, 100.0, Sampling(points=points, radius=1.0), stream(0, 1)
+        ),
         "totals": lambda: gradients.totals(start.repeat(points, 1), 1.0, torch.arange(workload.samples)),
         "curvature": lambda: top_curvature(gradients, start.repeat(8, 1), samples=few, iterations=2),
         "search": lambda: Search(gradients, start, 1.0).climb(starts, 2),

@@ -104,7 +104,9 @@ def searched(kind: Kind) -> Callable[[], object]:
 def searched_inputs() -> None:
     workload = few()
     run = paper_run(workload, steps=2)
-    worst.worst_case_constants(workload, run, (1.0,), kind=Kind.SAMPLE, inputs=InputSet(0, 1), points=2, **THERE_IS)
+    worst.worst_case_constants(
+        workload, run, (1.0,), kind=Kind.SAMPLE, inputs=InputSet(0, 1), points=2, **THERE_IS
+    )
 
 
 def along_training() -> None:
@@ -167,7 +169,9 @@ def unmeant(asking: Iterator[str], meant: dict[str, str]) -> set[str]:
     "path", [pytest.param(path, marks=[pytest.mark.nightly] * (path in NIGHTLY)) for path in PATHS]
 )
 @pytest.mark.usefixtures("short_search")
-def test_nothing_is_left_on_the_cpu_and_what_is_waited_for_is_meant(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_left_on_the_cpu_and_what_is_waited_for_is_meant(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("_ITERATIONS", "_BENDING", "_CURVED"):
         monkeypatch.setattr(worst, name, 1)
     with PretendedDevice() as mode:

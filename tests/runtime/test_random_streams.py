@@ -56,7 +56,9 @@ def test_permutations_are_uniform() -> None:
 def test_streams_know_nothing_of_each_other(dtype: torch.dtype) -> None:
     """Of neighbouring seeds, purposes and parts, and of one stream shifted by a few numbers; and their squares."""
     like = LIKE[dtype]
-    rows = [drawn(dtype, seed, purpose, 2**16) for seed in (0, 1, 2, 2**63) for purpose in (0, 1, 2**40, 2**40 + 1)]
+    rows = [
+        drawn(dtype, seed, purpose, 2**16) for seed in (0, 1, 2, 2**63) for purpose in (0, 1, 2**40, 2**40 + 1)
+    ]
     rows += [stream(0, 0).part(k).normals(1, 2**16, like, dtype)[0].double().numpy() for k in range(3)]
     rows += [np.roll(rows[0], lag) for lag in range(1, 5)]
     for values in (np.array(rows), np.array(rows) ** 2):
@@ -76,7 +78,9 @@ def test_no_two_purposes_are_the_same() -> None:
     found = Counter(
         int(power)
         for file in sorted(folder.rglob("*.py"))
-        for power in re.findall(r"^_?[A-Z_]+(?:: Final)? = 2\*\*(\d+)\n(?=.*\n?.*purpose)", file.read_text(), re.M)
+        for power in re.findall(
+            r"^_?[A-Z_]+(?:: Final)? = 2\*\*(\d+)\n(?=.*\n?.*purpose)", file.read_text(), re.M
+        )
         if int(power) >= 40
     )
     assert len(found) >= 11

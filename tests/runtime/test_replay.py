@@ -27,7 +27,10 @@ from lastiterate.runtime.training.descent import paper_run, train
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"))]
+DEVICES = [
+    "cpu",
+    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")),
+]
 
 
 @dataclass
@@ -159,7 +162,9 @@ def test_recordings_outlive_one_another(device: str, request: pytest.FixtureRequ
     for factor in range(5):  # each is thrown away before the next
         replayed = Replayed(lambda values, factor=factor: factor * values)
         for k in range(4):
-            assert torch.equal(replayed(torch.full((3,), float(k), device=device)).cpu(), torch.full((3,), k * factor))
+            assert torch.equal(
+                replayed(torch.full((3,), float(k), device=device)).cpu(), torch.full((3,), k * factor)
+            )
         assert list(replayed._recordings.values()) != [None]
 
 
@@ -231,7 +236,9 @@ def test_the_same_network_on_other_samples(
     recorder = request.getfixturevalue("recorder") if device == "cpu" else None
     make = lambda: nn.Sequential(nn.Linear(4, 3), nn.Flatten(1), nn.AdaptiveAvgPool1d(2))  # noqa: E731
     work = [
-        Workload("rows", make, cross_entropy, torch.randn(k, n, 4, generator=torch.manual_seed(n)), torch.arange(k) % 2)
+        Workload(
+            "rows", make, cross_entropy, torch.randn(k, n, 4, generator=torch.manual_seed(n)), torch.arange(k) % 2
+        )
         for k, n in ((9, 8), (samples, length))
     ]
     module = work[0].initial(0)

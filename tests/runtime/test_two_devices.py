@@ -14,7 +14,10 @@ from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload, subset
 
-OTHERS = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"))]
+OTHERS = [
+    "cpu",
+    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")),
+]
 """The CPU, too, so that what is asked of a GPU is known to run."""
 
 WORKLOAD = load_workload("builtin:iris-mlp-tanh")
@@ -35,11 +38,15 @@ def sampling(device: str, inits: int = 1, dtype: str = "float64") -> Sampling:
 @pytest.mark.parametrize("workload", [WORKLOAD, IMAGES], ids=["linear", "convolutions"])
 def test_the_largest_pairs_are_the_same(workload: Workload, dtype: str, other: str) -> None:
     run = paper_run(workload, steps=6)
-    here, there = (estimate_holder(workload, run, LAMBDAS, sampling(device, dtype=dtype)) for device in ("cpu", other))
+    here, there = (
+        estimate_holder(workload, run, LAMBDAS, sampling(device, dtype=dtype)) for device in ("cpu", other)
+    )
     for kind in Kind:
         for order in range(len(LAMBDAS)):
             off = here.measured[kind].float_errors[order] + there.measured[kind].float_errors[order] + 1e-12
-            assert there.measured[kind].constants[order] == pytest.approx(here.measured[kind].constants[order], rel=off)
+            assert there.measured[kind].constants[order] == pytest.approx(
+                here.measured[kind].constants[order], rel=off
+            )
     assert there.device == other
     assert there.memory > 0
 
@@ -75,7 +82,8 @@ def test_searches_and_attacks_find_as_much(other: str, request: pytest.FixtureRe
     if other == "cpu":
         request.getfixturevalue("short_search")
     here, there = (
-        worst_case_constants(WORKLOAD, RUN, (1.0,), device=device).searched[0].constant for device in ("cpu", other)
+        worst_case_constants(WORKLOAD, RUN, (1.0,), device=device).searched[0].constant
+        for device in ("cpu", other)
     )
     assert there == pytest.approx(here, rel=0.05)
     audits = [attack(WORKLOAD, paper_run(WORKLOAD, steps=3, noise_std=0.01), delta=1e-5, runs=40, device=device)

@@ -27,7 +27,8 @@ from lastiterate.runtime.workloads.loading import load_workload
 
 @pytest.fixture(autouse=True)
 def _as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(descent, "_looks", lambda _: False)  # on the CPU a look costs nothing, and may save a pass
+    # On the CPU a look costs nothing, and may save a pass.
+    monkeypatch.setattr(descent, "_looks", lambda _: False)
 
 
 class Reads(TorchDispatchMode):

@@ -43,7 +43,9 @@ def test_renyi_has_a_direction():
 def test_delta_is_the_hockey_stick_integral(epsilon, mu):
     e, m = float(epsilon), float(mu)
     start = m / 2 + e / m
-    value = mpmath.quad(lambda x: density(x, m, 1) - mpmath.exp(e) * density(x, 0, 1), [start, start + 4, start + 40])
+    value = mpmath.quad(
+        lambda x: density(x, m, 1) - mpmath.exp(e) * density(x, 0, 1), [start, start + 4, start + 40]
+    )
     assert float(delta_of_gdp(epsilon, mu)) == pytest.approx(float(value), rel=1e-6, abs=1e-12)
 
 

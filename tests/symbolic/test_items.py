@@ -33,7 +33,9 @@ def problems(paper: str, listed: Sequence[Item], claims: Sequence[Claim]) -> tup
             found.append(f"{item.number} is of version={item.version}, which {paper} does not have.")
         if bool(item.claims) == bool(item.none.strip()):
             found.append(f"{item.number} needs claims, or a reason why there is none.")
-        found += [f"{item.number} names {key}, which is not in the ledger." for key in item.claims if key not in known]
+        found += [
+            f"{item.number} names {key}, which is not in the ledger." for key in item.claims if key not in known
+        ]
     covered = {key for item in listed for key in item.claims}
     found += [f"{claim.key} appears under no item of {paper}." for claim in claims if claim.key not in covered]
     return tuple(found)

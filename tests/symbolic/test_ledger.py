@@ -108,7 +108,9 @@ def test_what_is_wrong_has_a_repair_beside_it_and_a_repair_that_says_more_is_not
     repaired = {claim.repairs for claim in CLAIMS if claim.repairs}
     assert {claim.key for claim in remarked if not claim.repairs} == repaired
     locked = read_lock()
-    assert [claim.key for claim in remarked if claim.repairs and locked[claim.key].verdict is Verdict.PROVED] == []
+    assert [
+        claim.key for claim in remarked if claim.repairs and locked[claim.key].verdict is Verdict.PROVED
+    ] == []
 
 
 def unexplained(claim: Claim) -> set[str]:
@@ -139,7 +141,9 @@ def test_assumptions_can_be_met():
 def test_bounds_and_attacks_exist():
     from lastiterate.proofs_checks.attacks.targets import TARGETS
 
-    bounds = [(claim.key, check) for claim in CLAIMS for check in checks_of(claim) if isinstance(check, UpperBound)]
+    bounds = [
+        (claim.key, check) for claim in CLAIMS for check in checks_of(claim) if isinstance(check, UpperBound)
+    ]
     assert bounds
     assert [key for key, check in bounds if check.bound not in TARGETS] == []
     assert [

@@ -33,7 +33,9 @@ def test_works_are_in_alphabetical_order_and_named_by_their_first_author():
 def test_every_citation_stands_in_the_bibliography():
     known = tuple(work.short for work in (*PAPERS.values(), *CITED))
     files = [
-        path for folder in ("symbolic", "numeric", "runtime", "proofs_checks") for path in (ROOT / folder).rglob("*.py")
+        path
+        for folder in ("symbolic", "numeric", "runtime", "proofs_checks")
+        for path in (ROOT / folder).rglob("*.py")
     ]
     missing = []
     for path in [*files, *(ROOT / "docs").rglob("*.md")]:
@@ -48,7 +50,9 @@ def test_pages_of_proofs_that_are_cited_exist():
     folders = ("symbolic", "numeric", "runtime", "proofs_checks", "docs", "src/lastiterate/commands")
     files = [path for folder in folders for kind in ("py", "md") for path in (ROOT / folder).rglob(f"*.{kind}")]
     cited = {
-        (path, page) for path in files for page in re.findall(r"docs/(proofs/\w+)", path.read_text(encoding="utf-8"))
+        (path, page)
+        for path in files
+        for page in re.findall(r"docs/(proofs/\w+)", path.read_text(encoding="utf-8"))
     }
     assert cited
     assert [f"{path}: {page}" for path, page in cited if not (ROOT / f"docs/{page}.md").is_file()] == []

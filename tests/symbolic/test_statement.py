@@ -26,7 +26,9 @@ CLAIMS = ledger.claims()
 f = Function("f")
 
 STATED = [
-    claim for claim in CLAIMS if claim.statement is not None or all(isinstance(one, Deduced) for one in claim.checks)
+    claim
+    for claim in CLAIMS
+    if claim.statement is not None or all(isinstance(one, Deduced) for one in claim.checks)
 ]
 
 
@@ -104,7 +106,9 @@ def test_equations_and_inequalities_say_themselves(check, words):
     assert free(said) == set()
 
 
-@pytest.mark.parametrize(("printed", "half"), [("3.14", "1/200"), ("3.1e0", "1/20"), ("31e-1", "1/20"), ("3e3", "500")])
+@pytest.mark.parametrize(
+    ("printed", "half"), [("3.14", "1/200"), ("3.1e0", "1/20"), ("31e-1", "1/20"), ("3e3", "500")]
+)
 def test_a_printed_value_says_as_many_digits_as_are_decided(printed, half):
     said = derived((Value(pi, printed),), ())
     assert said.body.rhs == Rational(half)

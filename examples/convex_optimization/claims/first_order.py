@@ -53,7 +53,9 @@ CLAIMS = (
         "convex/strong_monotonicity",
         "Strong monotonicity and cocoercivity together",
         Source(NESTEROV, "Theorem 2.1.12"),
-        VectorInequality((m * L * Norm(apart) ** 2 + Norm(bent) ** 2) / (m + L), "<=", inner(bent, apart), (sx, sy)),
+        VectorInequality(
+            (m * L * Norm(apart) ** 2 + Norm(bent) ** 2) / (m + L), "<=", inner(bent, apart), (sx, sy)
+        ),
     ),
     Claim(
         "convex/gradient_step",
@@ -70,7 +72,9 @@ CLAIMS = (
         "convex/linear_rate",
         "With strong convexity a step contracts the distance to the minimum by 1 - eta m",
         Source(NESTEROV, "Theorem 2.1.15"),
-        VectorInequality(Norm(x - eta * sx.image - best), "<=", (1 - eta * m) * Norm(x - best), (sx, strong_lowest)),
+        VectorInequality(
+            Norm(x - eta * sx.image - best), "<=", (1 - eta * m) * Norm(x - best), (sx, strong_lowest)
+        ),
         assumptions=(eta * (L + m) <= 2,),
     ),
     Claim(

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lastiterate.commands.measuring import computing, from_checkpoint, option, read_run_file, require_torch, resuming
+from lastiterate.commands.measuring import (
+    computing,
+    from_checkpoint,
+    option,
+    read_run_file,
+    require_torch,
+    resuming,
+)
 from lastiterate.commands.output import progress, say_json
 from lastiterate.numeric.errors import InputError
 
@@ -72,9 +79,13 @@ def command(
 
     run, assumption = read_run_file(run_file)
     if workload is not None and others is not None:
-        raise InputError(f"others is about crafted losses, got others={others} and workload={workload}; leave one out.")
+        raise InputError(
+            f"others is about crafted losses, got others={others} and workload={workload}; leave one out."
+        )
     if workload is None and (kind != "canary" or checkpoint is not None):
-        raise InputError(f"kind={kind} with checkpoint={checkpoint} needs a network, got none; give --workload, too.")
+        raise InputError(
+            f"kind={kind} with checkpoint={checkpoint} needs a network, got none; give --workload, too."
+        )
     if workload is None:
         network = worst_case(run, assumption, hardest(run, assumption, delta) if others is None else others)
     else:
@@ -111,7 +122,8 @@ def _bounds(
         found.append(("the assumption of the file", bound(run, assumption, delta=delta)))
     if network.constants is not None:
         certified = network.certified(seed, run.diameter).assumption(run)
-        crafted = kind == "canary" and isinstance(certified, StronglyConvex)  # a canary is not one of those losses
+        # A canary is not one of those losses.
+        crafted = kind == "canary" and isinstance(certified, StronglyConvex)
         if certified != Clipped() and not crafted:
             found.append(("constants in closed form", bound(run, certified, delta=delta)))
     return [*found, (_CLIPPING, bound(run, Clipped(), delta=delta))]
@@ -125,7 +137,9 @@ def _print(network: "Workload", kind: str, found: "Audit", bounds: "Bounds", ref
         f"{found.false_negatives} were missed, of {found.negatives} without {found.false_positives} were accused"
     )
     rates = max(found.observed, 0.0)
-    click.echo(f"epsilon  {rates:10.6g}  from these rates, Liang et al. 2026, (20): an estimate, which refutes nothing")
+    click.echo(
+        f"epsilon  {rates:10.6g}  from these rates, Liang et al. 2026, (20): an estimate, which refutes nothing"
+    )
     by = "" if found.scores is None else f" by all scores (AUC {found.scores.auc:.4g})"
     click.echo(f"at least {printed_down(found.epsilon):>10}  with {found.level:.4g} confidence")
     if by and any(bound.mu is not None for _name, bound in bounds):

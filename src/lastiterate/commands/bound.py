@@ -34,7 +34,9 @@ A run file:
 @click.option("--delta", type=float, help="Delta of an (epsilon, delta) bound.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--certificate", type=OutputFile(), help="Write a certificate of the number to this file.")
-def command(run_file: Path, order: float | None, delta: float | None, as_json: bool, certificate: Path | None) -> None:
+def command(
+    run_file: Path, order: float | None, delta: float | None, as_json: bool, certificate: Path | None
+) -> None:
     """Bound the privacy loss of the last iterate of the run in RUN_FILE, rounded up."""
     from lastiterate.numeric.bound import bound
     from lastiterate.numeric.certificates.description import from_dyadic
@@ -55,9 +57,8 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
         say_json(found.as_dict() | ({} if certified is None else {"certified": certified}))
         return
     click.echo(f"the last iterate is {found}, whichever run is the numerator")
-    steps = (
-        f"{'blocks' if found.route == 'contraction' else 'shifts'} over steps {found.window[0]} to {found.window[1]}"
-    )
+    what = "blocks" if found.route == "contraction" else "shifts"
+    steps = f"{what} over steps {found.window[0]} to {found.window[1]}"
     if found.route.startswith("composition"):
         steps = f"all steps are charged ({why_composition(found.run)})"
     click.echo(f"by {found.route}: {steps}; claim {found.claim}")

@@ -137,7 +137,8 @@ def _contradicted(claims: Sequence[Claim], jobs: int) -> bool:
     for one in given:
         for question in one.disagreed:
             click.echo(
-                f"contradiction: cvc5 has a solution of what z3 shows to have none, in {one.key}:\n{question}", err=True
+                f"contradiction: cvc5 has a solution of what z3 shows to have none, in {one.key}:\n{question}",
+                err=True,
             )
         if one.unknown:
             click.echo(f"{one.key}: cvc5 leaves {one.unknown} of {one.questions} questions open", err=True)
@@ -159,4 +160,6 @@ def _say_drifts(chosen: Book, reports: Sequence[ClaimReport], found: Sequence[st
             for line in evidence(claim, known[key]):
                 click.echo(f"  {line}")
     if found:
-        click.echo("`lastiterate show KEY` has all of it; `lastiterate check --update-lock` records what is meant.")
+        click.echo(
+            "`lastiterate show KEY` has all of it; `lastiterate check --update-lock` records what is meant."
+        )

@@ -67,7 +67,8 @@ class Book:
         Each sentence about a user's own claim ends with its place.
         """
         if self.locked:
-            says = self._says(reports) if self.file else {}  # other versions of Sympy print the ledger differently
+            # Other versions of Sympy print the ledger differently.
+            says = self._says(reports) if self.file else {}
             found = lock.drifts(reports, expected, complete=complete, says=says)
         else:
             found = tuple(sentence for report in reports for sentence in failures(report))

@@ -53,7 +53,9 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
     help="Gradient to search: of one sample, clipped or not.",
 )
 @click.option("--save-pairs", type=OutputFile(), help="File to keep the worst pairs in.")
-@click.option("--recheck", type=_FILE, help="File of saved pairs: only recompute them; exit status 1 if one fails.")
+@click.option(
+    "--recheck", type=_FILE, help="File of saved pairs: only recompute them; exit status 1 if one fails."
+)
 @option("--inits", default=20, help="Initialisations, each trained, with --draw.")
 @click.option("--centers", type=int, show_default="all", help="Iterates to keep and measure, evenly spaced.")
 @option("--points", default=100, help="Points drawn around every iterate, with --draw.")
@@ -138,7 +140,9 @@ class _Chosen:
         searching = self.draw == "search"
         for key in _OF_DRAWS if searching else _OF_SEARCH:
             if not _left_open(key):
-                kind, other = ("drawn pairs", "add --draw uniform") if searching else ("the search", "leave one out")
+                kind, other = (
+                    ("drawn pairs", "add --draw uniform") if searching else ("the search", "leave one out")
+                )
                 raise InputError(f"--{key.replace('_', '-')} needs {kind}, got draw={self.draw}; {other}.")
         if searching and options["layers"]:
             raise InputError("--layers needs drawn pairs, got draw=search; add --draw uniform.")
@@ -159,7 +163,9 @@ class _Chosen:
 
     def settings(self, *names: str) -> dict[str, Any]:
         """Settings of the measurement, including those in ``names``."""
-        return {key: self.options[key] for key in (*names, "centers", "dtype", "device", "memory", "threads", "seed")}
+        return {
+            key: self.options[key] for key in (*names, "centers", "dtype", "device", "memory", "threads", "seed")
+        }
 
 
 def _left_open(option: str) -> bool:
@@ -193,11 +199,17 @@ def _draw_pairs(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "Hol
 
     name, layers = chosen.workload.name, chosen.options["layers"]
     settings = chosen.settings(*_OF_DRAWS) | {"draw": chosen.draw, "folder": folder}
-    with progress(f"{name}, {chosen.draw} draw, parts", f"parts of {name} are finished and kept in {folder}") as told:
-        return estimate_holder(chosen.workload, chosen.run, tuple(lambdas), layers=layers, on_step=told, **settings)
+    with progress(
+        f"{name}, {chosen.draw} draw, parts", f"parts of {name} are finished and kept in {folder}"
+    ) as told:
+        return estimate_holder(
+            chosen.workload, chosen.run, tuple(lambdas), layers=layers, on_step=told, **settings
+        )
 
 
-def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, metric: Path | None, as_json: bool) -> None:
+def _say(
+    found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, metric: Path | None, as_json: bool
+) -> None:
     from lastiterate.runtime.constants.record import HolderEstimate, WorstCaseConstants
     from lastiterate.runtime.constants.saved_pairs import save_pairs
 
@@ -255,7 +267,9 @@ def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
     rows = recheck(workload, path)
     if as_json:
         names = {"lambda": "lam", "said": "said", "recomputed": "found", "problem": "problem", "holds": "holds"}
-        say_json({"rechecked": [{key: getattr(row, name) for key, name in names.items()} for row in rows]}, indent=2)
+        say_json(
+            {"rechecked": [{key: getattr(row, name) for key, name in names.items()} for row in rows]}, indent=2
+        )
     for row in () if as_json else rows:
         verdict = "holds" if row.holds else f"does not hold{': ' * bool(row.problem)}{row.problem}"
         click.echo(

@@ -31,7 +31,9 @@ def command(path: Path | None, paper: str | None, verdict: Verdict | None, as_js
     if verdict is not None:
         found = [(claim, one) for claim, one in found if one is verdict]
     if as_json:
-        say_json([{"key": c.key, "title": c.title, "paper": c.key.split("/")[0], "verdict": one} for c, one in found])
+        say_json(
+            [{"key": c.key, "title": c.title, "paper": c.key.split("/")[0], "verdict": one} for c, one in found]
+        )
     else:
         width = max((len(claim.key) for claim, _ in found), default=0)
         verdicts = 9 if all(one for _, one in found) else 10

@@ -25,7 +25,9 @@ def computing(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         option("--device", default="cpu", help="Device: cpu, cuda or cuda:INDEX."),
         option("--dtype", default="float64", help="Precision: float64 or float32."),
-        click.option("--memory", type=int, help="Bytes that a chunk may take; if left out, what there is room for."),
+        click.option(
+            "--memory", type=int, help="Bytes that a chunk may take; if left out, what there is room for."
+        ),
         option("--threads", default=1, help="Threads on the CPU."),
         option("--seed", default=0, help="Seed of everything random."),
     )
@@ -87,7 +89,8 @@ def read_run_file(path: Path) -> tuple["NoisySGD", "Assumption"]:
     tables = read_toml(path)
     if "assumption" not in tables:
         click.echo(
-            f"{path} has no [assumption], so nothing is assumed of the losses but that they are clipped.", err=True
+            f"{path} has no [assumption], so nothing is assumed of the losses but that they are clipped.",
+            err=True,
         )
         tables["assumption"] = {"kind": "clipped"}
     return described_tables(tables, str(path))

@@ -22,7 +22,9 @@ def command(path: Path) -> None:
     if path.suffix != ".py":
         raise InputError(f"A module of claims needs a name that ends in .py, got path={path}; add it.")
     if path.exists() or path.is_symlink():
-        raise InputError(f"A new module needs a name that is free, got path={path}, which is there; choose another.")
+        raise InputError(
+            f"A new module needs a name that is free, got path={path}, which is there; choose another."
+        )
     text = (resources.files("lastiterate.commands") / "claim.py.template").read_bytes()
     with writing("A new module needs", f"path={path}", "choose another"):
         path.parent.mkdir(parents=True, exist_ok=True)

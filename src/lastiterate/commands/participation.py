@@ -20,12 +20,16 @@ def _numbers(text: str) -> list[int]:
     try:
         return [int(one) for one in text.split(",")]
     except ValueError:
-        raise click.BadParameter(f"It needs whole numbers with commas between, got {text!r}; write 3,4,20.") from None
+        raise click.BadParameter(
+            f"It needs whole numbers with commas between, got {text!r}; write 3,4,20."
+        ) from None
 
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
-@click.option("--steps", type=_numbers, metavar="STEPS", help="Steps that use the sample, from 0, rising: 3,4,20.")
+@click.option(
+    "--steps", type=_numbers, metavar="STEPS", help="Steps that use the sample, from 0, rising: 3,4,20."
+)
 @click.option("--position", type=int, help="The batch of an epoch that holds the sample, from 0.")
 @click.option("--order", type=float, help="Order alpha > 1 of Renyi numbers.")
 @click.option("--delta", type=float, help="Delta of (epsilon, delta) numbers.")

@@ -66,7 +66,9 @@ def draw_sweep(table: SweepTable, plot: str) -> "Figure":
             label = ", ".join(f"{name} {record[name]}" for name, values in others.items() if len(values) > 1)
             groups[label or "upper bound"].append((record[across], record[upward]))
     if not groups:
-        raise InputError(f"A picture needs rows with a finite {upward}, got none in rows={table.plan.rows}; see error.")
+        raise InputError(
+            f"A picture needs rows with a finite {upward}, got none in rows={table.plan.rows}; see error."
+        )
     canvas = Figure(figsize=(7.4, 5.0), layout="constrained")
     axes = canvas.subplots()
     looks = cycle([(color, line) for line in ("-", "--") for color in COLORS.values()])

@@ -77,7 +77,9 @@ PRINTED: Final[dict[str, Any]] = {
         | _fields(float, "delta composition lower_bound linear_estimate")
         | _fields(int | None, "helps_from stop_after"),
     ),
-    "attack": _record("_Attack", {"workload": str, "kind": str, "runs": int, "attack": Audit, "bounds": _list[_UNDER]}),
+    "attack": _record(
+        "_Attack", {"workload": str, "kind": str, "runs": int, "attack": Audit, "bounds": _list[_UNDER]}
+    ),
     "bound": _BOUND,
     "calibrate": _plain(Bound, **_NUMBER, **{name: NotRequired[kind] for name, kind in _VARIED.items()}),
     "check": _record("_Check", {"claims": list[_Claim], "drifts": list[str], "summary": str}),

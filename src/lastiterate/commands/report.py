@@ -11,7 +11,9 @@ from lastiterate.proofs_checks.runner import run
 
 @click.command(name="report")
 @folder_argument
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to."
+)
 @paper_option
 @jobs_option
 @no_cache

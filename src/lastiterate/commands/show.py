@@ -19,7 +19,9 @@ from lastiterate.symbolic import ledger
 @click.argument("key", shell_complete=list_keys)
 @folder_argument
 @click.option("--no-cache", is_flag=True, help="Decide it afresh.")
-@click.option("--recompute", "again", is_flag=True, help="Compute the counterexamples again from their parameters.")
+@click.option(
+    "--recompute", "again", is_flag=True, help="Compute the counterexamples again from their parameters."
+)
 @click.option("--digits", default=50, show_default=True, help="Significant digits of --recompute.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict with its evidence as one JSON object.")
 def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: int, as_json: bool) -> None:

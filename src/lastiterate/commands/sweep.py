@@ -23,9 +23,13 @@ A sweep file is a run file, as `lastiterate bound --help` shows it, with a grid;
 @click.argument("sweep_file", type=click.Path(path_type=Path))
 @click.option("--out", type=OutputFile(), required=True, help="Table to write, .csv or .parquet.")
 @click.option("--jobs", default=-1, show_default=True, help="Worker processes; -1 for one a core.")
-@click.option("--backend", default="loky", show_default=True, help="Runs the processes: loky, or dask for a cluster.")
+@click.option(
+    "--backend", default="loky", show_default=True, help="Runs the processes: loky, or dask for a cluster."
+)
 @click.option("--scheduler", help="Address of the cluster's scheduler; a cluster on this machine if left out.")
-@click.option("--plot", metavar="AXIS:COLUMN", help="Also draw an axis against epsilon or mu, as a PNG beside OUT.")
+@click.option(
+    "--plot", metavar="AXIS:COLUMN", help="Also draw an axis against epsilon or mu, as a PNG beside OUT."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the files and how many rows.")
 def command(
     sweep_file: Path, out: Path, jobs: int, backend: str, scheduler: str | None, plot: str | None, as_json: bool
@@ -43,7 +47,14 @@ def command(
         checked_plot(plan, plot)
     with progress("rows") as told:
         table = sweep(
-            plan.run, plan.assumption, plan.axes, out=out, jobs=jobs, backend=backend, scheduler=scheduler, on_row=told
+            plan.run,
+            plan.assumption,
+            plan.axes,
+            out=out,
+            jobs=jobs,
+            backend=backend,
+            scheduler=scheduler,
+            on_row=told,
         )
     picture = None if plot is None else write_sweep_picture(table, plot, out)
     if as_json:

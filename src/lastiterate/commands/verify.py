@@ -28,7 +28,9 @@ def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
     try:
         text = certificate.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"A certificate needs to be readable text, got {certificate}: {error}; check it.") from error
+        raise InputError(
+            f"A certificate needs to be readable text, got {certificate}: {error}; check it."
+        ) from error
     try:
         holds, said = True, check(text)
     except Refused as refused:

@@ -19,5 +19,7 @@ def assert_inside(figure: Figure) -> set[str]:
     words = {text.get_text().replace("\n", " ") for text in texts}
     for curve in figure.curves:
         name = f"{curve.label}{', ' * bool(curve.of)}{curve.of}"
-        assert any(word.startswith((f"{name} (", f"{name}: ")) and word.endswith(f"({curve.status})") for word in words)
+        assert any(
+            word.startswith((f"{name} (", f"{name}: ")) and word.endswith(f"({curve.status})") for word in words
+        )
     return words

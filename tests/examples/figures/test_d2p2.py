@@ -111,7 +111,12 @@ def test_figures_4_and_5_on_one_epoch(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_figure_6_on_one_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("DIGITS", SMALL), ("_BATCHES", (45, 90)), ("_FEW_NOISES", (1.0, 8.0)), ("_KEPT", (0.2, 0.8))):
+    for name, value in (
+        ("DIGITS", SMALL),
+        ("_BATCHES", (45, 90)),
+        ("_FEW_NOISES", (1.0, 8.0)),
+        ("_KEPT", (0.2, 0.8)),
+    ):
         monkeypatch.setattr(d2p2, name, value)
     figure = d2p2.figure_6(epochs=1, seeds=1, folder=tmp_path)
     assert_inside(figure)
@@ -164,7 +169,9 @@ def test_a_finished_part_is_found_and_a_damaged_one_measured_again(tmp_path: Pat
     assert len(calls) == 2
 
 
-def test_a_part_is_measured_again_where_the_code_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_is_measured_again_where_the_code_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "source"
     folder.mkdir()
     (folder / "formula.py").write_text("ONE = 1")

@@ -34,7 +34,9 @@ def _few_digits() -> Iterator[None]:
         return replace(whole, inputs=whole.inputs[:600], targets=whole.targets[:600])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loading, "load_workload", lambda name: (few if name == "builtin:digits-cnn" else of_name)(name))
+        patch.setattr(
+            loading, "load_workload", lambda name: (few if name == "builtin:digits-cnn" else of_name)(name)
+        )
         yield
 
 

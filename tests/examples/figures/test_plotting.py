@@ -90,7 +90,14 @@ def family() -> Figure:
         for b, color in ((1, "#0072B2"), (2, "#D55E00"))
     )
     seen = Curve(
-        "seen", "attack", (1, 10), (0.01, 0.02), CurveKind.ATTACK, low=(0.005, 0.01), high=(0.02, 0.04), marker="o"
+        "seen",
+        "attack",
+        (1, 10),
+        (0.01, 0.02),
+        CurveKind.ATTACK,
+        low=(0.005, 0.01),
+        high=(0.02, 0.04),
+        marker="o",
     )
     return Figure("title", "note " * 60, (Panel((*bounds, seen), 1.0, 2.0), Panel((seen,), 0.1, title="alone")))
 
@@ -116,7 +123,9 @@ def test_markers_at_the_ends_are_whole_and_have_bars_where_no_line_is_drawn(loga
     ends = {"low": (0.5, 1.0), "high": (1.5, 2.0)}
     dots = Curve("dots", "dots", (1, 100), (1.0, 1.5), CurveKind.ATTACK, marker="o", line="", **ends)
     band = replace(dots, name="band", label="band", marker="", line="-")
-    pictures = [draw(Figure("title", "note", (Panel((one,), 2.5, logarithmic=logarithmic),))) for one in (dots, band)]
+    pictures = [
+        draw(Figure("title", "note", (Panel((one,), 2.5, logarithmic=logarithmic),))) for one in (dots, band)
+    ]
     (left, right), whole = pictures[0].axes[0].get_xlim(), pictures[1].axes[0].get_xlim()
     assert whole == pytest.approx((1, 100))
     if logarithmic:

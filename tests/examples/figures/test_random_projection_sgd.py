@@ -49,7 +49,8 @@ def test_the_mean_step_goes_along_the_clipped_gradient_times_the_root_of_the_ran
         before = point(module)
         optimiser.step(ROWS, torch.zeros(4))
         moves.append(point(module) - before)
-    gradients = torch.stack([torch.cat([row, row, torch.ones(2)]) for row in ROWS])  # weight by rows, then the bias
+    # Weight by rows, then the bias.
+    gradients = torch.stack([torch.cat([row, row, torch.ones(2)]) for row in ROWS])
     clipped = (gradients / (gradients.norm(dim=1, keepdim=True) + 0.25)).mean(dim=0)
     expected = -(1.5**2) * clipped * torch.tensor([2.0] * 6 + [1.0] * 2)
     found = torch.stack(moves)
@@ -130,7 +131,9 @@ def test_it_trains_a_network_and_an_empty_batch_moves_by_noise_alone() -> None:
         optimiser.step(workload.inputs[batch], workload.targets[batch])
     assert loss_of_all() < 0.8 * before
     assert optimiser.done == 150
-    rare = (RandomProjectionSGD(module, workload.loss, replace(run, batch_size=1), seed=seed) for seed in range(20))
+    rare = (
+        RandomProjectionSGD(module, workload.loss, replace(run, batch_size=1), seed=seed) for seed in range(20)
+    )
     empty = next(one for one in rare if not len(next(one.batches())))
     held = point(module)
     empty.step(workload.inputs[:0], workload.targets[:0])

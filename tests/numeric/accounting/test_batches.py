@@ -14,7 +14,8 @@ RATES = st.fractions(0, 1, max_denominator=50)
 
 def exact_tail(count: int, rate: Fraction, least: int) -> Fraction:
     return sum(
-        (comb(count, k) * rate**k * (1 - rate) ** (count - k) for k in range(max(least, 0), count + 1)), Fraction(0)
+        (comb(count, k) * rate**k * (1 - rate) ** (count - k) for k in range(max(least, 0), count + 1)),
+        Fraction(0),
     )
 
 

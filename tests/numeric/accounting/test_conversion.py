@@ -21,7 +21,9 @@ def _usual(order: float, epsilon: float, delta: float) -> float:
 
 def _worst_of_two_points(order: float, epsilon: float, delta: float) -> float:
     """The epsilon that laws on two points need: largest log((p - delta)/q) with D_order(p || q) <= epsilon."""
-    p = delta + (1 - delta) * np.concatenate([np.geomspace(1e-3 * delta, 0.5, 4000), 1 - np.geomspace(0.5, 1e-9, 4000)])
+    p = delta + (1 - delta) * np.concatenate(
+        [np.geomspace(1e-3 * delta, 0.5, 4000), 1 - np.geomspace(0.5, 1e-9, 4000)]
+    )
     low, high = np.full_like(p, -1e5), np.log(p)  # log q
     for _ in range(90):
         middle = (low + high) / 2
@@ -57,7 +59,9 @@ def test_attained(order: float, epsilon: float, delta: float) -> None:
             moment = p**alpha * q ** (1 - alpha) + (1 - p) ** alpha * (1 - q) ** (1 - alpha)
             return mpmath.log(moment) / (alpha - 1)
 
-        grid = [delta + mpmath.mpf(10) ** (-mpmath.mpf(k) / 400) * (1 - mpmath.mpf(delta)) for k in range(1, 4000)]
+        grid = [
+            delta + mpmath.mpf(10) ** (-mpmath.mpf(k) / 400) * (1 - mpmath.mpf(delta)) for k in range(1, 4000)
+        ]
         assert min(divergence(p) for p in grid) < epsilon
 
 

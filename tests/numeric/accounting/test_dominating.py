@@ -10,7 +10,9 @@ from lastiterate.numeric.errors import InputError
 @pytest.mark.parametrize("order", [1.5, 2.0, 7.0])
 def test_prices_add_and_serve_both_directions(order: float) -> None:
     steps = (SampledSteps(0.1, 1.0, "add_remove", 3), SampledSteps(0.2, 2.0, "replace", 1))
-    expected = order * 0.5 / 2 + 3 * s_up(0.1, 1.0, alpha=order).upper + replacement_step(0.2, 2.0, alpha=order).upper
+    expected = (
+        order * 0.5 / 2 + 3 * s_up(0.1, 1.0, alpha=order).upper + replacement_step(0.2, 2.0, alpha=order).upper
+    )
     assert DominatingPair(0.5, steps).rdp(order) == pytest.approx(expected, rel=1e-12)
     assert DominatingPair(0.0, steps[:1]).rdp(order) >= 3 * s_down(0.1, 1.0, alpha=order).upper
 

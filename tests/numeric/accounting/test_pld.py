@@ -93,7 +93,9 @@ def test_one_step_against_the_profile(q: float, noise: float, delta: float, adja
         assert max(_profile(q, noise, exp(0.995 * found - 0.002), side)[1] for side in sides) > delta
 
 
-@pytest.mark.parametrize(("q", "noise", "side"), [*product([0.01, 0.4], [0.5, 2.0], ["remove", "add", "replace"])])
+@pytest.mark.parametrize(
+    ("q", "noise", "side"), [*product([0.01, 0.4], [0.5, 2.0], ["remove", "add", "replace"])]
+)
 def test_two_steps_by_quadrature(q: float, noise: float, side: str) -> None:
     g = 1 / noise
 
@@ -152,7 +154,9 @@ def test_inside_the_brackets_of_prv_accountant(q: float, noise: float, count: in
     """Gopi, Lee & Wutschitz 2021 certify both ends, up to rounding."""
     prv = pytest.importorskip("prv_accountant")
     step = prv.PoissonSubsampledGaussianMechanism(sampling_probability=q, noise_multiplier=noise)
-    accountant = prv.PRVAccountant(prvs=[step], max_self_compositions=[count], eps_error=0.01, delta_error=delta / 1000)
+    accountant = prv.PRVAccountant(
+        prvs=[step], max_self_compositions=[count], eps_error=0.01, delta_error=delta / 1000
+    )
     below, _, above = accountant.compute_epsilon(delta=delta, num_self_compositions=[count])
     assert below <= _one(q, noise, "add_remove", count).dp(delta) <= above
 
@@ -220,7 +224,10 @@ def test_the_error_of_the_transform_is_bounded() -> None:
     with mpmath.workdps(60):
         points = [mpmath.expjpi(mpmath.mpf(-k) / 32) for k in range(64)]
         spectra = [
-            [mpmath.fsum(mpmath.mpf(float(v)) * points[(j * k) % 64] for j, v in enumerate(one)) for k in range(64)]
+            [
+                mpmath.fsum(mpmath.mpf(float(v)) * points[(j * k) % 64] for j, v in enumerate(one))
+                for k in range(64)
+            ]
             for one in laws
         ]
         power = [spectra[0][k] ** counts[0] * spectra[1][k] ** counts[1] for k in range(64)]

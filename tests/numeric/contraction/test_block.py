@@ -32,7 +32,9 @@ def _worst(pairs: list[tuple[Law, Law]]) -> Table:
     return Table(_NODES, ahead, back)
 
 
-def _excess(rng: np.random.Generator, changed: Callable[[Table, Table, Table], tuple[Table, Table, Table]]) -> float:
+def _excess(
+    rng: np.random.Generator, changed: Callable[[Table, Table, Table], tuple[Table, Table, Table]]
+) -> float:
     """How far the exact profile after a block lies above the table, over it, at its greatest; both orders."""
     p, q = _laws(rng, 2, 0.3)
     bridge = rng.uniform(0, 0.3)

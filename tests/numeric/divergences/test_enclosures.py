@@ -76,7 +76,11 @@ def test_sampled_gaussian_against_quadrature_at_length() -> None:
 
 @pytest.mark.parametrize("alpha", [1.01, 2.5, 9.0, 40.5])
 def test_pairs_of_mixtures_against_quadrature(alpha: float) -> None:
-    for (p, a, b), (q, c, d) in [((0.1, 0, 1), (0.1, 0, -1)), ((0.3, -1, 2), (0.6, -2, 1)), ((0.5, 0, 1), (1, 0, 0.5))]:
+    for (p, a, b), (q, c, d) in [
+        ((0.1, 0, 1), (0.1, 0, -1)),
+        ((0.3, -1, 2), (0.6, -2, 1)),
+        ((0.5, 0, 1), (1, 0, 0.5)),
+    ]:
         ball = renyi_mixtures(Mixture(p, a, b), Mixture(q, c, d), 1.0, alpha=alpha)
         truth = renyi(law(p, a, b), law(q, c, d), alpha, 6)
         _inside(ball, truth, truth)
@@ -145,7 +149,11 @@ def test_gaussians() -> None:
 
 @pytest.mark.parametrize("t", [0.3, 0.95, 1.0, 1.05, 2.0, 30.0])
 def test_profiles_against_quadrature(t: float) -> None:
-    for (p, a, b), (q, c, d) in [((0.1, 0, 1), (0.1, 0, -1)), ((0.3, -2, 3), (0.4, -1, 5)), ((0, 0, 0), (0.2, 0, 2))]:
+    for (p, a, b), (q, c, d) in [
+        ((0.1, 0, 1), (0.1, 0, -1)),
+        ((0.3, -2, 3), (0.4, -1, 5)),
+        ((0, 0, 0), (0.2, 0, 2)),
+    ]:
         ball = hockey_stick_mixtures(Mixture(p, a, b), Mixture(q, c, d), t=t)
         truth = hockey_stick(law(p, a, b), law(q, c, d), t)
         _inside(ball, truth, mpf(1))
@@ -186,7 +194,10 @@ def test_replacement_step_lies_between_a_witness_and_the_whole_batch(subtests: p
 def test_replacement_step_at_a_high_order_is_tight() -> None:
     """Where one power dominates, the proved bound and the conjectured one agree."""
     for q, alpha in ((0.1, 20), (0.1, 255.5), (1e-3, 256), (1e-12, 255.0)):
-        proved, conjectured = replacement_step(q, 1.0, alpha=alpha, shift=2.0), s_up(q, 1.0, alpha=alpha, shift=2.0)
+        proved, conjectured = (
+            replacement_step(q, 1.0, alpha=alpha, shift=2.0),
+            s_up(q, 1.0, alpha=alpha, shift=2.0),
+        )
         assert proved.upper >= conjectured.lower
         assert proved.middle == pytest.approx(conjectured.middle, rel=1e-12)
     near_one = replacement_step(0.1, 1.0, alpha=1.1, shift=2.0).lower / s_up(0.1, 1.0, alpha=1.1, shift=2.0).upper
@@ -229,5 +240,7 @@ def test_a_ball_is_refined_until_it_is_narrow() -> None:
     assert found.lower <= 1 / 3 <= found.upper
     assert found.upper - found.lower <= 1e-15
     assert refine(lambda _: arb(0)) == Enclosure(0.0, 0.0)
-    with pytest.raises(ArithmeticError, match=r"^no narrow enclosure with 16384 bits; the value is too near to 0"):
+    with pytest.raises(
+        ArithmeticError, match=r"^no narrow enclosure with 16384 bits; the value is too near to 0"
+    ):
         refine(lambda _: arb(0, 1e-9))

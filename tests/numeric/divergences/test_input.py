@@ -85,7 +85,8 @@ def test_gaussians() -> None:
 def test_one_law_against_itself() -> None:
     assert renyi_mixtures(Mixture(0.25, 0, 1), Mixture(0.75, 1, 0), alpha=3) == Enclosure(0.0, 0.0)
     assert renyi_mixtures(Mixture(0.2, 1, 1), Mixture(1.0, 5, 1), alpha=3) == Enclosure(0.0, 0.0)
-    assert renyi_mixtures(Mixture(0.1, 0, 1), Mixture(0.9, 1, 0), alpha=3).lower > 0  # 1 - 0.9 is not the float 0.1
+    # 1 - 0.9 is not the float 0.1.
+    assert renyi_mixtures(Mixture(0.1, 0, 1), Mixture(0.9, 1, 0), alpha=3).lower > 0
 
 
 def test_an_enclosure_is_in_order_and_never_a_guess() -> None:

@@ -123,7 +123,8 @@ def test_powers(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "found"), [((1, 2), (1, 2)), ((-2, -1), (1, 2)), ((-3, 2), (0, 3)), ((-2, 3), (0, 3)), ((0, 0), (0, 0))]
+    ("one", "found"),
+    [((1, 2), (1, 2)), ((-2, -1), (1, 2)), ((-3, 2), (0, 3)), ((-2, 3), (0, 3)), ((0, 0), (0, 0))],
 )
 def test_absolute_values(one: tuple[float, float], found: tuple[float, float]) -> None:
     assert ends(iv.absolute(of(*one))) == found

@@ -13,7 +13,9 @@ k = sp.Symbol("k", integer=True, positive=True)
 
 LEAVES = st.one_of(
     st.sampled_from([x, y]),
-    st.fractions(min_value=-3, max_value=3, max_denominator=8).map(lambda f: sp.Rational(f.numerator, f.denominator)),
+    st.fractions(min_value=-3, max_value=3, max_denominator=8).map(
+        lambda f: sp.Rational(f.numerator, f.denominator)
+    ),
 )
 UNARY = [sp.exp, sp.sinh, sp.cosh, sp.tanh, sp.asinh, sp.atan, sp.sin, sp.cos, sp.erf, sp.erfc, sp.Abs]
 
@@ -69,7 +71,9 @@ def test_agrees_with_mpmath(expression, at_x, at_y):
 
 
 @settings(max_examples=60)
-@given(expression=EXPRESSIONS, low=POINTS, width=POINTS, share=st.fractions(0, 1, max_denominator=16), at_y=POINTS)
+@given(
+    expression=EXPRESSIONS, low=POINTS, width=POINTS, share=st.fractions(0, 1, max_denominator=16), at_y=POINTS
+)
 def test_a_box_holds_its_points_and_its_difference_quotients(expression, low, width, share, at_y):
     tape = Tape(expression, (x, y))
     inside = low + share * width
@@ -140,7 +144,8 @@ def test_infinite_numbers_are_enclosed():
 
 
 @pytest.mark.parametrize(
-    ("number", "value"), [(sp.pi, 3.141592653589793), (sp.E, 2.718281828459045), (sp.EulerGamma, 0.5772156649015329)]
+    ("number", "value"),
+    [(sp.pi, 3.141592653589793), (sp.E, 2.718281828459045), (sp.EulerGamma, 0.5772156649015329)],
 )
 def test_constants_are_enclosed(number, value):
     assert abs(enclose(number, {}) - value) < 1e-15

@@ -58,9 +58,9 @@ def test_it_is_concave_and_its_slope_is_the_derivative(parts: list[Holder]) -> N
     numeric = (blocks.value(middle + step) - blocks.value(middle - step)) / (2 * step)
     np.testing.assert_allclose(blocks.slope(middle), numeric, rtol=1e-5, atol=1e-300)
     for z in (0.0, 1e-6, 0.37, 20.0):
-        assert blocks.ball(arb(z)).contains(arb(float(blocks.value(np.array(z))))) or blocks.ball(arb(z)).overlaps(
-            arb(float(blocks.value(np.array(z))), 1e-12 * float(blocks.value(np.array(z))))
-        )
+        assert blocks.ball(arb(z)).contains(arb(float(blocks.value(np.array(z))))) or blocks.ball(
+            arb(z)
+        ).overlaps(arb(float(blocks.value(np.array(z))), 1e-12 * float(blocks.value(np.array(z)))))
 
 
 def test_the_root_with_orders_far_apart_is_convex_at_places_and_so_it_is_split() -> None:
@@ -89,14 +89,18 @@ def test_a_bound_holds_for_the_blocks_of_a_known_gradient() -> None:
 def test_bounds_with_blocks() -> None:
     one = bound(_LONG, Smooth(5.0), order=2).epsilon
     assert bound(_LONG, Blocks(Smooth(3.0), Smooth(4.0)), order=2).epsilon == pytest.approx(one, rel=1e-9)
-    assert bound(_LONG, Blocks(Holder(1.0, 0.5)), order=2).epsilon == bound(_LONG, Holder(1.0, 0.5), order=2).epsilon
+    assert (
+        bound(_LONG, Blocks(Holder(1.0, 0.5)), order=2).epsilon == bound(_LONG, Holder(1.0, 0.5), order=2).epsilon
+    )
     mixed = (Smooth(2.0), Holder(0.5, 0.5))
     together = bound(_LONG, Blocks(*mixed), order=2).epsilon
     assert together < bound(_LONG, Sum(*mixed), order=2).epsilon
     assert together > max(bound(_LONG, part, order=2).epsilon for part in mixed)
     assert bound(_LONG, Minimum(Blocks(*mixed), Blocks(Smooth(3.0))), order=2).epsilon <= together
     table = Tabulated((0.25, 0.5, 1.0), (0.1, 0.3, 0.4))
-    assert bound(_LONG, Blocks(table), order=2).epsilon == pytest.approx(bound(_LONG, table, order=2).epsilon, rel=1e-6)
+    assert bound(_LONG, Blocks(table), order=2).epsilon == pytest.approx(
+        bound(_LONG, table, order=2).epsilon, rel=1e-6
+    )
     assert bound(_LONG, Blocks(table, Smooth(0.1)), order=2).epsilon >= bound(_LONG, table, order=2).epsilon
 
 
@@ -117,4 +121,6 @@ def test_what_is_no_block(parts: tuple[Modulus, ...]) -> None:
 def test_blocks_in_a_run_file() -> None:
     text = "steps = 3\nstep_size = 0.1\nnoise_std = 1\nclip_norm = 1\ndataset_size = 5\n"
     parts = 'parts = [{kind = "smooth", L = 1}, {kind = "holder", L = 2, lam = 0.5}]'
-    assert parse_run(f'[run]\n{text}[assumption]\nkind = "blocks"\n{parts}')[1] == Blocks(Smooth(1), Holder(2, 0.5))
+    assert parse_run(f'[run]\n{text}[assumption]\nkind = "blocks"\n{parts}')[1] == Blocks(
+        Smooth(1), Holder(2, 0.5)
+    )

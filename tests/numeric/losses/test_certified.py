@@ -60,7 +60,9 @@ def hessian_and_gradient(net: "torch.nn.Module", row: "torch.Tensor", label: int
     values = tuple(p.detach() for p in net.parameters())
     blocks = torch.autograd.functional.hessian(loss, values)
     sizes = [v.numel() for v in values]
-    hessian = torch.cat([torch.cat([blocks[i][k].reshape(sizes[i], sizes[k]) for k in range(4)], 1) for i in range(4)])
+    hessian = torch.cat(
+        [torch.cat([blocks[i][k].reshape(sizes[i], sizes[k]) for k in range(4)], 1) for i in range(4)]
+    )
     gradient = torch.cat([g.reshape(-1) for g in torch.func.grad(loss, argnums=tuple(range(4)))(*values)])
     return torch.linalg.matrix_norm(hessian, 2).item(), gradient.norm().item()
 
@@ -82,7 +84,13 @@ def constants_of(net: "torch.nn.Module", row: "torch.Tensor", activation: str) -
 def test_two_layers_bound_random_networks(activation: str) -> None:
     torch.manual_seed(0)
     nn = torch.nn
-    kinds = {"identity": nn.Identity, "softplus": nn.Softplus, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid, "gelu": nn.GELU}
+    kinds = {
+        "identity": nn.Identity,
+        "softplus": nn.Softplus,
+        "tanh": nn.Tanh,
+        "sigmoid": nn.Sigmoid,
+        "gelu": nn.GELU,
+    }
     make = kinds[activation]
     worst = 0.0
     for _ in range(20):
@@ -122,7 +130,10 @@ def test_each_part_of_two_layers_is_needed(size: float, bias: float) -> None:
             lambda: two_layer(1.0, first_norm=1.0, second_norm=1.0, radius=1.0, hidden=3, activation="relu"),
             "activation='relu'",
         ),
-        (lambda: two_layer(1.0, first_norm=1.0, second_norm=1.0, radius=1.0, hidden=0, activation="tanh"), "hidden=0"),
+        (
+            lambda: two_layer(1.0, first_norm=1.0, second_norm=1.0, radius=1.0, hidden=0, activation="tanh"),
+            "hidden=0",
+        ),
     ],
 )
 def test_bad_input(call: object, said: str) -> None:
@@ -186,12 +197,17 @@ def test_only_the_logistic_loss_without_a_regulariser_has_one_linear_score() -> 
     assert logistic_regression(1.0).linear_score
     assert not logistic_regression(1.0, l2=0.1, parameter_norm=1.0).linear_score
     assert not softmax_regression(1.0).linear_score
-    assert not two_layer(1.0, first_norm=1.0, second_norm=1.0, radius=1.0, hidden=3, activation="tanh").linear_score
+    assert not two_layer(
+        1.0, first_norm=1.0, second_norm=1.0, radius=1.0, hidden=3, activation="tanh"
+    ).linear_score
 
 
 def test_the_statement_names_the_loss_and_its_numbers() -> None:
     assert logistic_regression(2.0).statement == "logistic loss of features of norm at most 2"
-    assert softmax_regression(2.0, l2=0.5).statement == "softmax cross-entropy of features of norm at most 2, l2 = 0.5"
+    assert (
+        softmax_regression(2.0, l2=0.5).statement
+        == "softmax cross-entropy of features of norm at most 2, l2 = 0.5"
+    )
     assert two_layer(2.0, first_norm=3.0, second_norm=4.0, radius=2.0, hidden=5, activation="gelu").statement == (
         "gelu network of two layers with softmax cross-entropy, features with the constant one of norm at most 2, on a "
         "domain with |(W1, b1)| <= 3, |W2| <= 4"

@@ -91,7 +91,10 @@ def test_never_above_an_upper_bound_many() -> None:
 def test_tight_for_linear_losses_without_projection(steps: int, noise: float, eta: float, order: float) -> None:
     run = NoisySGD(steps, eta, noise, 1.0, dataset_size=7)
     for assumption in (Convex(0.5), Smooth(1.0), Clipped(), Holder(1.0, 0.5)):
-        above, below = bound(run, assumption, order=order).epsilon, lower_bound(run, assumption, order=order).value
+        above, below = (
+            bound(run, assumption, order=order).epsilon,
+            lower_bound(run, assumption, order=order).value,
+        )
         assert above * (1 - 1e-12) <= below <= above
 
 
@@ -140,7 +143,9 @@ def test_a_whole_poisson_batch_holds_the_sample_or_has_none() -> None:
         run = replace(RUN, sampling="poisson", adjacency="", batch_size=10, diameter=inf, steps=steps)
         exact = 2.0 * steps * (0.1 / 10) ** 2 / (2 * 0.2**2)
         for order, factor in ((2.0, 1.0), (8.0, 4.0)):
-            assert exact * factor * (1 - 1e-4) <= lower_bound(run, Convex(1.0), order=order).value <= exact * factor
+            assert (
+                exact * factor * (1 - 1e-4) <= lower_bound(run, Convex(1.0), order=order).value <= exact * factor
+            )
         near = lower_bound(replace(run, diameter=4.0), Convex(1.0), order=2.0).value
         assert near <= exact
 
@@ -207,7 +212,14 @@ def test_domains_that_no_strongly_convex_lipschitz_loss_fits() -> None:
 
 @pytest.mark.parametrize(
     "assumption",
-    [Smooth(2.0), Holder(2.0, 0.5), Holder(30.0, 0.1), Clipped(), Tabulated((0.1, 0.4), (0.3, 1.0)), Sum(Smooth(1.0))],
+    [
+        Smooth(2.0),
+        Holder(2.0, 0.5),
+        Holder(30.0, 0.1),
+        Clipped(),
+        Tabulated((0.1, 0.4), (0.3, 1.0)),
+        Sum(Smooth(1.0)),
+    ],
 )
 def test_the_push_meets_its_modulus(assumption: Assumption) -> None:
     """Against the definition: |g(x) - g(y)| <= omega(|x - y|) for pairs on a grid."""
@@ -275,7 +287,9 @@ def test_what_is_asked_must_be_one_thing_within_reach(target: dict[str, float], 
 
 
 def test_what_is_no_assumption_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^assumption needs one of .*, got assumption='smooth'; for example Smooth"):
+    with pytest.raises(
+        InputError, match=r"^assumption needs one of .*, got assumption='smooth'; for example Smooth"
+    ):
         lower_bound(RUN, "smooth", order=2.0)  # type: ignore[arg-type]
 
 
@@ -288,7 +302,9 @@ def _endless(**changes: object) -> NoisySGD:
 def test_schedules_on_the_line_follow_the_recursion(sampling: str, m: float) -> None:
     """Means d <- (1 - eta m) d + 2 eta K / b where the sample is met, last of all in the last step."""
     etas, noises = (0.5, 0.3, 0.1, 0.5, 0.2, 0.4, 0.25), (2.0, 1.0, 3.0, 2.0, 1.5, 1.0, 2.0)
-    run = _endless(step_size=etas, noise_std=noises, sampling=sampling, batch_size=2 if sampling == "cyclic" else None)
+    run = _endless(
+        step_size=etas, noise_std=noises, sampling=sampling, batch_size=2 if sampling == "cyclic" else None
+    )
     gap = variance = 0.0
     for t in range(7):
         met = sampling == "full" or t % 3 == 0
@@ -309,14 +325,18 @@ def test_a_schedule_too_long_to_follow_says_nothing() -> None:
     assert lower_bound(_endless(steps=200_001, step_size=etas), Smooth(1.0), order=2.0).value == 0
 
 
-def test_schedules_of_a_few_kinds_with_random_batches_have_linear_witnesses_and_on_a_domain_the_last_step() -> None:
+def test_schedules_of_a_few_kinds_with_random_batches_have_linear_witnesses_and_on_a_domain_the_last_step() -> (
+    None
+):
     varied = {"step_size": (0.5, 0.4, 0.5, 0.5, 0.5, 0.5, 0.5), "sampling": "without_replacement"}
     run = _endless(**varied)
     constant = lower_bound(_endless(sampling="without_replacement"), Smooth(1.0), order=2.0).value
     found = lower_bound(run, Smooth(1.0), order=2.0).value
     assert 0.9 * constant < found < constant
     assert found <= bound(run, Smooth(1.0), order=2.0).epsilon
-    ever_smaller = _endless(step_size=tuple(0.5 - 0.01 * t for t in range(run.steps)), sampling="without_replacement")
+    ever_smaller = _endless(
+        step_size=tuple(0.5 - 0.01 * t for t in range(run.steps)), sampling="without_replacement"
+    )
     assert lower_bounds(ever_smaller, Smooth(1.0), order=2.0) == []
     assert lower_bounds(_endless(**varied), StronglyConvex(1.0, 0.5), order=2.0) == []
     last = lower_bounds(_endless(steps=1, sampling="without_replacement"), Smooth(1.0), order=2.0)
@@ -386,7 +406,9 @@ def test_between_what_is_reached_and_what_the_recursion_allows(
 
 def test_time_does_not_matter_where_it_is_forgotten() -> None:
     run = NoisySGD(2000, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0)
-    values = [lower_bound(replace(run, steps=steps), Smooth(1.0), order=2.0).value for steps in (500, 2000, 10**15)]
+    values = [
+        lower_bound(replace(run, steps=steps), Smooth(1.0), order=2.0).value for steps in (500, 2000, 10**15)
+    ]
     assert values == [pytest.approx(values[0], rel=1e-6)] * 3
 
 
@@ -417,7 +439,9 @@ def test_a_sign_is_remembered_best_by_a_push_that_is_not_the_hardest() -> None:
         ),
     ],
 )
-def test_where_nothing_speaks_it_is_0_and_says_why(change: dict[str, Any], assumption: Assumption, why: str) -> None:
+def test_where_nothing_speaks_it_is_0_and_says_why(
+    change: dict[str, Any], assumption: Assumption, why: str
+) -> None:
     run = NoisySGD(3, 0.1, 0.1, 1.0, 4, 2, "cyclic")
     found = lower_bound(replace(run, **change), assumption, delta=0.01)
     assert found.value == 0
@@ -430,7 +454,9 @@ def test_where_nothing_speaks_it_is_0_and_says_why(change: dict[str, Any], assum
 @pytest.mark.parametrize("sampling", ["full", "cyclic", "shuffled", "without_replacement", "poisson"])
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 def test_what_has_a_bound_has_a_lower_bound(sampling: str, decay: float) -> None:
-    run = NoisySGD(2, [0.1, 0.2], 0.3, 1.0, 4, None if sampling == "full" else 2, sampling, 1.0, weight_decay=decay)
+    run = NoisySGD(
+        2, [0.1, 0.2], 0.3, 1.0, 4, None if sampling == "full" else 2, sampling, 1.0, weight_decay=decay
+    )
     for assumption in (
         Blocks(Holder(1.0, 0.5), Smooth(1.0)),
         Tabulated((0.5, 1.0), (0.1, 0.2)),

@@ -28,7 +28,8 @@ def test_masses_enclose_those_of_scipy(steps: int, rate: Fraction) -> None:
     low, high = np.exp(masses.low), np.exp(masses.high)
     q = float(rate)
     cdf = sum(
-        comb(steps, k) * q**k * (1 - q) ** (steps - k) * norm.cdf(edges, -0.7 * k, law.std) for k in range(steps + 1)
+        comb(steps, k) * q**k * (1 - q) ** (steps - k) * norm.cdf(edges, -0.7 * k, law.std)
+        for k in range(steps + 1)
     )
     exact = np.diff(np.concatenate([[0.0], cdf, [1.0]]))
     assert np.all(low <= exact + 1e-14)

@@ -37,7 +37,9 @@ def test_wider_ends_never_give_more(seed: int) -> None:
     for order in (1.01, 2.0, 50.0):
         before = np.inf
         for width in (0.0, 1e-6, 1e-3, 0.1):
-            ends = [Masses.between(law * (1 - width) - width / 50, law * (1 + width) + width / 50) for law in (p, q)]
+            ends = [
+                Masses.between(law * (1 - width) - width / 50, law * (1 + width) + width / 50) for law in (p, q)
+            ]
             found = renyi_below(order, *ends)
             assert found <= before
             before = found

@@ -54,7 +54,9 @@ def worst(canaries: int, guessed: int, right: int, epsilon: float, delta: float)
 def exceeds(mechanism: NDArray[np.float64], canaries: int, epsilon: float) -> float:
     """The least delta of a mechanism, over all coins and the change of each."""
     flipped = [np.arange(2**canaries) ^ (1 << i) for i in range(canaries)]
-    return max(float(np.maximum(mechanism - exp(epsilon) * mechanism[one], 0).sum(axis=1).max()) for one in flipped)
+    return max(
+        float(np.maximum(mechanism - exp(epsilon) * mechanism[one], 0).sum(axis=1).max()) for one in flipped
+    )
 
 
 @pytest.mark.parametrize(("canaries", "guessed"), SMALL)
@@ -70,7 +72,9 @@ def test_the_chance_of_the_theorem_is_reached_and_never_exceeded(
         assert exceeds(found, canaries, epsilon) == pytest.approx(delta, rel=1e-9)
         most = stated(canaries, guessed, right, epsilon, delta)
         assert _greatest_chance(canaries, guessed, right, epsilon, delta) == pytest.approx(most, rel=1e-6)
-        assert float(_least_delta(canaries, guessed, right, most, np.array(epsilon))) == pytest.approx(delta, rel=1e-6)
+        assert float(_least_delta(canaries, guessed, right, most, np.array(epsilon))) == pytest.approx(
+            delta, rel=1e-6
+        )
 
 
 def _greatest_chance(canaries: int, guessed: int, right: int, epsilon: float, delta: float) -> float:
@@ -155,7 +159,9 @@ def test_limits_are_exceeded_as_often_as_they_say_by_the_worst_mechanism(delta: 
     drawn = np.random.default_rng(0).choice(counts, 20_000, p=masses / masses.sum())
 
     def exceeded(larger: float, doubt: float, delta: float) -> float:
-        limit = {int(v): larger * _least_epsilon(canaries, canaries, int(v), doubt, delta) for v in np.unique(drawn)}
+        limit = {
+            int(v): larger * _least_epsilon(canaries, canaries, int(v), doubt, delta) for v in np.unique(drawn)
+        }
         return float(np.mean([limit[int(v)] > epsilon * (1 + 1e-9) for v in drawn]))
 
     spread = 5 * (doubt * (1 - doubt) / 20_000) ** 0.5
@@ -227,7 +233,9 @@ def test_a_bound_stands_and_a_smaller_one_is_refuted_where_the_adjacency_is_that
     with pytest.raises(
         InputError, match=r"adjacency of the coins, replace, got adjacency=add_remove of sampling=poisson"
     ):
-        found.refutes(bound(replace(batches, sampling="poisson", adjacency="add_remove"), Convex(1.0), delta=1e-5))
+        found.refutes(
+            bound(replace(batches, sampling="poisson", adjacency="add_remove"), Convex(1.0), delta=1e-5)
+        )
     with pytest.raises(InputError, match=r"at delta=1e-05, got delta=0.1"):
         found.refutes(bound(run, Convex(1.0), delta=0.1))
 

@@ -62,7 +62,10 @@ def simulated(audits: int, mu: float, runs: int, post: Post, level: float = 1 - 
 
 @pytest.mark.parametrize(
     ("mu", "post"),
-    [*((mu, "as they are") for mu in (0.0, 0.5, 1.0, 2.0)), *((1.0, post) for post in POSTS if post != "as they are")],
+    [
+        *((mu, "as they are") for mu in (0.0, 0.5, 1.0, 2.0)),
+        *((1.0, post) for post in POSTS if post != "as they are"),
+    ],
 )
 @pytest.mark.sweep(1)
 def test_what_all_scores_show_is_above_the_truth_as_rarely_as_stated(mu: float, post: str) -> None:
@@ -111,7 +114,9 @@ def test_the_auc_is_covered_where_its_variance_is_largest(positives: int, negati
     fewer = min(positives, negatives)
     answers = (generator.random((AUDITS, fewer)) < chance).astype(float)
     constant = np.full(max(positives, negatives), 0.5)
-    shares = np.array([auc(one, constant) if positives <= negatives else auc(constant, 1 - one) for one in answers])
+    shares = np.array(
+        [auc(one, constant) if positives <= negatives else auc(constant, 1 - one) for one in answers]
+    )
     assert shares == pytest.approx(answers.mean(axis=1))
     assert (auc_limits(shares, fewer, DOUBT) > chance).sum() <= MOST
     if fewer > 1:
@@ -192,7 +197,9 @@ def test_a_bound_stands_and_a_smaller_one_is_refuted(sampling: str) -> None:
     assert found.refutes(bound(run, Convex(1.0), delta=1e-2)) == ()
     smaller = bound(replace(run, noise_std=1.05), Convex(1.0), delta=1e-2)
     if sampling == "full":
-        assert found.refutes(smaller) == ("mu",), "five per cent too little noise is seen by mu, and by no epsilon"
+        assert found.refutes(smaller) == ("mu",), (
+            "five per cent too little noise is seen by mu, and by no epsilon"
+        )
     half = bound(replace(run, noise_std=4.0), Convex(1.0), delta=1e-2)
     assert found.refutes(half) == ("epsilon", "mu" if sampling == "full" else "profile")
     assert 0 < found.epsilon <= found.gaussian_epsilon

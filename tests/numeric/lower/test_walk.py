@@ -10,7 +10,16 @@ from scipy.special import ndtr
 
 from lastiterate.numeric.lower import walk as walks
 from lastiterate.numeric.lower.masses import Masses
-from lastiterate.numeric.lower.walk import Grid, Mixture, Update, Walk, WalkStep, apply_power, epoch_kernel, last_masses
+from lastiterate.numeric.lower.walk import (
+    Grid,
+    Mixture,
+    Update,
+    Walk,
+    WalkStep,
+    apply_power,
+    epoch_kernel,
+    last_masses,
+)
 
 
 def affine(slope: float, drift: float, push: float = 0.0, reach: float = 0.8, half: float = 1.5) -> Update:
@@ -78,7 +87,11 @@ def near(masses: Masses | None, grid: np.ndarray, distribution: np.ndarray) -> N
 
 
 _JUMP = affine(1.0, 0.2, 0.2, 0.0)
-_WIDE = {"plain": always(affine(1.0, -0.4, half=6.0)), "met": always(affine(1.0, 0.1, half=6.0)), "diameter": 12.0}
+_WIDE = {
+    "plain": always(affine(1.0, -0.4, half=6.0)),
+    "met": always(affine(1.0, 0.1, half=6.0)),
+    "diameter": 12.0,
+}
 
 
 @pytest.mark.sweep(2)
@@ -136,7 +149,9 @@ def test_a_long_run_is_one_of_its_last_steps_from_any_start() -> None:
 
 def test_contraction_is_that_of_two_gaussians() -> None:
     update = Update(((-1.0, -0.5), (0.0, 2.0), (1.0, 0.25)))
-    assert np.exp(WalkStep.known(update, 0.8).log_contraction) == pytest.approx(1 - 2 * ndtr(-2.5 / 1.6), rel=1e-10)
+    assert np.exp(WalkStep.known(update, 0.8).log_contraction) == pytest.approx(
+        1 - 2 * ndtr(-2.5 / 1.6), rel=1e-10
+    )
     assert WalkStep.known(update, 1e-3).log_contraction == 0.0
 
 

@@ -67,7 +67,10 @@ def _steep() -> Gradient:
         ({"shared": (_steep(),)}, "does not meet"),
         ({"first": _steep()}, "does not meet"),
         ({"assumption": Convex(1.0)}, "does not meet"),
-        ({"assumption": StronglyConvex(1.0, 0.1), "shared": (affine_gradient(_HALF, 0.0, 0.0),)}, "does not meet"),
+        (
+            {"assumption": StronglyConvex(1.0, 0.1), "shared": (affine_gradient(_HALF, 0.0, 0.0),)},
+            "does not meet",
+        ),
         ({"shared": (((-_HALF, 0.1), (0.0, 0.1), (0.0, 0.11), (_HALF, 0.11)),)}, "does not meet"),
         ({"second": affine_gradient(_HALF, 0.0, -2.1)}, "longer than clip_norm=2"),
         ({"shared": (affine_gradient(_HALF, 0.0, 2.1),)}, "longer than clip_norm=2"),
@@ -95,8 +98,18 @@ def test_planted_faults_are_refused(changes: dict, words: str) -> None:
 
 
 _OMEGAS: list[Assumption] = [
-    *(Smooth(1.5), Holder(1.0, 0.5), Tabulated((0.2, 0.5, 0.9), (0.3, 0.4, 0.8)), Sum(Smooth(0.5), Holder(0.3, 0.3))),
-    *(Minimum(Smooth(2.0), Holder(0.8, 0.4)), Blocks(Smooth(1.5), Smooth(0.1)), Convex(2.0), StronglyConvex(3.0, 0.5)),
+    *(
+        Smooth(1.5),
+        Holder(1.0, 0.5),
+        Tabulated((0.2, 0.5, 0.9), (0.3, 0.4, 0.8)),
+        Sum(Smooth(0.5), Holder(0.3, 0.3)),
+    ),
+    *(
+        Minimum(Smooth(2.0), Holder(0.8, 0.4)),
+        Blocks(Smooth(1.5), Smooth(0.1)),
+        Convex(2.0),
+        StronglyConvex(3.0, 0.5),
+    ),
 ]
 
 

@@ -192,7 +192,8 @@ def test_no_constant_is_exceeded_by_many_adversaries(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("depth", "radius", "most"), [(1, 0, 1.001), (2, 0, 1.001), (2, 0.1, 4), (3, 0, 1.001), (3, 0.01, 1.5), (3, 0.1, 8)]
+    ("depth", "radius", "most"),
+    [(1, 0, 1.001), (2, 0, 1.001), (2, 0.1, 4), (3, 0, 1.001), (3, 0.01, 1.5), (3, 0.1, 8)],
 )
 @pytest.mark.sweep(1)
 def test_constants_are_not_much_too_large(depth: int, radius: float, most: float) -> None:
@@ -234,7 +235,9 @@ def test_the_ball_of_hessians_holds_them(seed: int) -> None:
             for _ in range(3):
                 away, aside = rng.normal(size=len(ordered)), rng.normal(size=len(x))
                 w = centre(layers) + torch.tensor(away * radius / np.linalg.norm(away))
-                true = hessian(w, torch.tensor(x + aside * 0.1 / np.linalg.norm(aside)), label)[ordered][:, ordered]
+                true = hessian(w, torch.tensor(x + aside * 0.1 / np.linalg.norm(aside)), label)[ordered][
+                    :, ordered
+                ]
                 assert np.linalg.norm(true.numpy() - inside.center, 2) <= float(inside.radius.upper()) * _ROUNDING
 
 
@@ -268,7 +271,10 @@ def test_the_statement_names_the_inputs_that_are_covered_and_a_bound_needs_all_t
     layer = Layer(np.zeros((2, 2)), [0.0, 0.0])
     of = partial(network_constants, [layer], radius=0.5)
     given, near = of([[1.0, 0.0]]), of([[1.0, 0.0]], input_radius=1.0)
-    short, box = of([[0.0, 0.0]], input_radius=1.0), of([[1.0, 0.0]], input_radius=1.0, inputs="every input of mine")
+    short, box = (
+        of([[0.0, 0.0]], input_radius=1.0),
+        of([[1.0, 0.0]], input_radius=1.0, inputs="every input of mine"),
+    )
     for known, said, any_sample in [
         (given, "for the samples that were given, and no others", False),
         (near, "for every input within 1 of one of the samples", False),
@@ -310,7 +316,10 @@ def test_a_bend_three_percent_too_small_is_noticed(name: str, peak: float) -> No
     assert largest <= right * _ROUNDING
     phi = SMOOTH[name]
     flatter = replace(phi, curvature=lambda x: phi.curvature(x) * 97 / 100)
-    assert network_constants([replace(layers[0], activation=flatter), layers[1]], [[1000.0]], 0.0).smoothness < largest
+    assert (
+        network_constants([replace(layers[0], activation=flatter), layers[1]], [[1000.0]], 0.0).smoothness
+        < largest
+    )
 
 
 @pytest.mark.parametrize("few", [0, 600])
@@ -321,7 +330,9 @@ def test_a_bend_is_taken_over_the_whole_ball(few: int, monkeypatch: pytest.Monke
         Layer([[1.0], [-1.0]], [0.0, 60.0], weight_moves=False, bias_moves=False),
     ]
     monkeypatch.setattr(constants, "_FEW", few)
-    largest = max(found(layers, np.array([0.0]), radius, points=4, steps=1)[1] for radius in (0.0, 0.1, 0.25, 0.2585))
+    largest = max(
+        found(layers, np.array([0.0]), radius, points=4, steps=1)[1] for radius in (0.0, 0.1, 0.25, 0.2585)
+    )
     assert largest <= network_constants(layers, [[0.0]], 0.2585).smoothness <= 1.001 * largest
 
 
@@ -350,7 +361,9 @@ def test_less_that_moves_has_smaller_constants() -> None:
     assert head.smoothness < everything.smoothness
     assert head.lipschitz < everything.lipschitz
     widths = np.linalg.norm(np.asarray(layers[2].weight), 2)
-    assert head.smoothness < 0.5 * (1 + (10 * widths) ** 2), "a linear head is softmax regression on the last features"
+    assert head.smoothness < 0.5 * (1 + (10 * widths) ** 2), (
+        "a linear head is softmax regression on the last features"
+    )
     gradient, hessian = found([*frozen, layers[2]], x, 0.05)
     assert gradient <= head.lipschitz * _ROUNDING
     assert hessian <= head.smoothness * _ROUNDING

@@ -29,7 +29,9 @@ _CIRCLE = Sharing(5, (np.arange(5) + np.arange(3)[:, None])[None] % 5)
         ((2, 3, 4, 3), (2, 2, 2), {"padding": 1, "stride": 2}),
     ],
 )
-def test_a_convolution_is_that_of_torch(shape: tuple[int, ...], kernel: tuple[int, ...], more: dict[str, int]) -> None:
+def test_a_convolution_is_that_of_torch(
+    shape: tuple[int, ...], kernel: tuple[int, ...], more: dict[str, int]
+) -> None:
     rng = np.random.default_rng(0)
     weight = rng.normal(size=(4, shape[0] // more.get("groups", 1), *kernel))
     bias, h = rng.normal(size=4), rng.normal(size=shape)
@@ -85,7 +87,9 @@ def test_the_mixed_term_of_shared_weights_is_attained(few: int, monkeypatch: pyt
     monkeypatch.setattr(constants, "_FEW", few)
     first = Layer(np.zeros((1, 3)), sharing=_CIRCLE)
     second = Layer(np.zeros((1, 3)), sharing=_CIRCLE)
-    head = Layer(np.concatenate([np.ones((1, 5)), np.zeros((1, 5))]), [0.0, 60.0], weight_moves=False, bias_moves=False)
+    head = Layer(
+        np.concatenate([np.ones((1, 5)), np.zeros((1, 5))]), [0.0, 60.0], weight_moves=False, bias_moves=False
+    )
     # V of both equal: loss = - sum of the entries of V_2 * V_1 * x, x = 1; sum = 5 (sum V_1) (sum V_2).
     known = network_constants([first, second, head], [np.ones(5)], 0.0)
     assert known.smoothness == pytest.approx(15.0, rel=1e-9)

@@ -30,10 +30,17 @@ def test_a_norm_of_known_value_is_not_below_it() -> None:
 def test_wrong_singular_vectors_give_a_wider_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(6, 4))
-    for wrong in (np.linalg.qr(rng.normal(size=(4, 4)))[0], np.eye(4) * 1.2, np.zeros((4, 4)), rng.normal(size=(4, 4))):
+    for wrong in (
+        np.linalg.qr(rng.normal(size=(4, 4)))[0],
+        np.eye(4) * 1.2,
+        np.zeros((4, 4)),
+        rng.normal(size=(4, 4)),
+    ):
         monkeypatch.setattr(matrices.np.linalg, "svd", lambda *_a, v=wrong, **_k: (None, None, v))
         with precision():
-            assert upper(spectral_norm(matrix)) >= np.sqrt(np.linalg.eigvalsh(matrix.T @ matrix)[-1]) * (1 - 1e-13)
+            assert upper(spectral_norm(matrix)) >= np.sqrt(np.linalg.eigvalsh(matrix.T @ matrix)[-1]) * (
+                1 - 1e-13
+            )
 
 
 def test_slopes_times_numbers_hold_every_product() -> None:

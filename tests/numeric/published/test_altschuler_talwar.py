@@ -51,7 +51,9 @@ def hidden(run: NoisySGD, order: float, share: float) -> mpmath.mpf:
 @pytest.mark.parametrize(
     ("batch", "noise", "order", "share"), [(2, 0.5, 2.0, 0.5), (1, 0.9, 7.5, 0.3), (5, 3.0, 1.2, 0.8)]
 )
-def test_random_batches_against_the_printed_formulas(batch: int, noise: float, order: float, share: float) -> None:
+def test_random_batches_against_the_printed_formulas(
+    batch: int, noise: float, order: float, share: float
+) -> None:
     run = replace(RUN, batch_size=batch, noise_std=noise)
     with mpmath.workdps(30):
         Q, H = smaller(run, order, share), hidden(run, order, share)
@@ -64,7 +66,10 @@ def test_the_best_split_is_found() -> None:
     for order in (1.5, 4.0):
         m, L = 0.5, 2.0
         shares = np.linspace(0.001, 0.999, 120)
-        b_2, b_3 = printed.equation_b_2(RUN, _CONVEX, order), printed.equation_b_3(RUN, StronglyConvex(L, m), order)
+        b_2, b_3 = (
+            printed.equation_b_2(RUN, _CONVEX, order),
+            printed.equation_b_3(RUN, StronglyConvex(L, m), order),
+        )
         grid = min(printed.equation_3_7(RUN, _CONVEX, order, share) for share in shares)
         whole = RUN.steps * printed.smaller_direction(RUN, order)
         assert min(grid, whole) * (1 - 1e-3) <= b_2 <= min(grid, whole) * (1 + 1e-9)
@@ -102,7 +107,9 @@ def test_b_1_is_the_minimum_over_all_windows() -> None:
         s = 2 * run.step_size_at(0) * run.clip_norm / run.dataset_size
         windows = np.arange(1, run.steps + 1)
         best = min(run.steps * s**2, float(np.min(windows * ((run.diameter + s) / windows + s) ** 2)))
-        assert printed.equation_b_1(run, _CONVEX, 2.0) == pytest.approx(best / run.noise_std_at(0) ** 2, rel=1e-12)
+        assert printed.equation_b_1(run, _CONVEX, 2.0) == pytest.approx(
+            best / run.noise_std_at(0) ** 2, rel=1e-12
+        )
 
 
 def test_ours_is_never_above_what_holds() -> None:
@@ -137,7 +144,9 @@ def test_theorem_5_6_at_its_worst_position() -> None:
     T, batches, s = 120, 4, 0.2 / 3
     wide, even = (1 + s) / T, s / batches
     costs = [
-        (j - 1) * wide**2 + (T - batches) * (wide + even) ** 2 + (batches - j + 1) * (wide + s / (batches - j + 1)) ** 2
+        (j - 1) * wide**2
+        + (T - batches) * (wide + even) ** 2
+        + (batches - j + 1) * (wide + s / (batches - j + 1)) ** 2
         for j in range(1, batches + 1)
     ]
     assert printed.theorem_5_6(run, _CONVEX, 2.0) == pytest.approx(max(costs), rel=1e-12)
@@ -149,9 +158,9 @@ def test_no_domain_and_one_step() -> None:
     assert printed.equation_3_7(endless, _CONVEX, 2.0) == inf
     assert printed.equation_b_2(endless, _CONVEX, 2.0) == pytest.approx(whole, rel=1e-12)
     assert printed.equation_3_7(replace(RUN, steps=1), _CONVEX, 2.0) == inf
-    assert printed.equation_b_3(replace(RUN, steps=1), StronglyConvex(1.0, 1.0), 2.0) == printed.smaller_direction(
-        RUN, 2.0
-    )
+    assert printed.equation_b_3(
+        replace(RUN, steps=1), StronglyConvex(1.0, 1.0), 2.0
+    ) == printed.smaller_direction(RUN, 2.0)
 
 
 def test_a_step_that_forgets_everything_leaves_two_prices() -> None:

@@ -18,7 +18,8 @@ RUN = NoisySGD(40, 0.2, 0.5, 1.5, dataset_size=20, batch_size=5, sampling="witho
 def parts(run: NoisySGD, order: float, L: float) -> tuple[mpmath.mpf, mpmath.mpf]:
     """A of (46) and B of (51), from the noise on the gradient."""
     eta, n, b, C, D = (
-        mpmath.mpf(value) for value in (run.step_size_at(0), run.dataset_size, run.batch, run.clip_norm, run.diameter)
+        mpmath.mpf(value)
+        for value in (run.step_size_at(0), run.dataset_size, run.batch, run.clip_norm, run.diameter)
     )
     sigma = mpmath.mpf(run.noise_std_at(0)) / eta
     return 2 * order * C**2 / (n * b * sigma**2), order * (1 + eta * L) ** 2 * D**2 / (2 * eta**2 * sigma**2)

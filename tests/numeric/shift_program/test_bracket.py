@@ -66,7 +66,9 @@ def _short(seed: int, count: int, *, schedule: bool) -> list[Case]:
             name: value[:T] if isinstance(value, tuple) else value
             for name, value in (("step_size", run.step_size), ("noise_std", run.noise_std))
         }
-        cut = NoisySGD(steps=T, clip_norm=run.clip_norm, dataset_size=run.dataset_size, diameter=run.diameter, **cut)
+        cut = NoisySGD(
+            steps=T, clip_norm=run.clip_norm, dataset_size=run.dataset_size, diameter=run.diameter, **cut
+        )
         cases.append(Case(case.kind, cut, case.assumption, case.tolerance))
     return cases
 
@@ -82,7 +84,9 @@ def _brute_force(program: ShiftProgram, rng: np.random.Generator) -> float:
 
         def spent(z: np.ndarray, start: int = start, top: float = top) -> float:
             line = np.concatenate([[top], np.maximum(z, 0.0), [0.0]])
-            ahead = np.array([program.expansion(start + i).value(line[i : i + 1])[0] for i in range(len(line) - 1)])
+            ahead = np.array(
+                [program.expansion(start + i).value(line[i : i + 1])[0] for i in range(len(line) - 1)]
+            )
             return float(np.sum((np.maximum(ahead - line[1:], 0.0) / noise[start:]) ** 2))
 
         if free == 0:
@@ -92,7 +96,9 @@ def _brute_force(program: ShiftProgram, rng: np.random.Generator) -> float:
         scale = spent(np.zeros(free))
         for _ in range(6):
             first = highs * np.sort(rng.uniform(0, 1, free))[::-1]
-            found = minimize(lambda z, spent=spent, scale=scale: spent(z) / scale, first, method="SLSQP", bounds=bounds)
+            found = minimize(
+                lambda z, spent=spent, scale=scale: spent(z) / scale, first, method="SLSQP", bounds=bounds
+            )
             best = min(best, spent(np.clip(found.x, 0, highs)))
     return best
 

@@ -79,7 +79,12 @@ def _cheapest(run: NoisySGD, assumption: Assumption, position: int) -> float:
         reach = min(float(_expand(run, assumption, t, position, np.array([reach]))[0]), run.diameter)
         knots = [k for k in _knots(assumption) if k < reach]
         nodes = np.unique(
-            [0.0, *np.linspace(0, reach, _GRID), *(reach * 0.5 ** np.arange(1, 30)), *(np.array(knots) * (1 - 1e-13))]
+            [
+                0.0,
+                *np.linspace(0, reach, _GRID),
+                *(reach * 0.5 ** np.arange(1, 30)),
+                *(np.array(knots) * (1 - 1e-13)),
+            ]
         )
         if t == run.steps - 1:
             nodes = np.array([0.0])
@@ -157,7 +162,9 @@ def _check(seed: int, count: int, first: int = 0) -> None:
         tried = _cheapest(program.run, program.assumption, program.position)
         told, least = upper(found.cost), lower_end(found)
         if not (0.99 * told <= least <= told and least <= tried * (1 + 1e-9) and told <= tried * 1.01):
-            wrong.append((i, type(program.assumption).__name__, program.run.steps, least, told, tried, found.route))
+            wrong.append(
+                (i, type(program.assumption).__name__, program.run.steps, least, told, tried, found.route)
+            )
     assert wrong == []
 
 
@@ -182,7 +189,14 @@ def test_a_path_below_the_cap_is_proved(kind: str, batches: int) -> None:
         sizes, noises = rng.uniform(0.05, 0.2, steps), rng.choice([0.3, 1.0], steps)
         sampling = "cyclic" if batches > 1 else "full"
         run = NoisySGD(
-            steps, sizes.tolist(), noises.tolist(), 1.0, 5 * batches, batch_size=5, sampling=sampling, diameter=inf
+            steps,
+            sizes.tolist(),
+            noises.tolist(),
+            1.0,
+            5 * batches,
+            batch_size=5,
+            sampling=sampling,
+            diameter=inf,
         )
         program = ShiftProgram(run, assumption, batches - 1)
         found = optimum(program)

@@ -43,7 +43,9 @@ def _composed(run: NoisySGD, order: float) -> float:
     with precision(400):
         samples = 1 if run.adjacency == "add_remove" else 2
         met = run.steps if run.sampling in ("without_replacement", "poisson") else -(-run.steps // run.batches)
-        step = samples * exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch / exact(run.noise_std_at(0))
+        step = (
+            samples * exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch / exact(run.noise_std_at(0))
+        )
         return lower(exact(order) / 2 * met * step**2)
 
 
@@ -170,7 +172,10 @@ def test_a_sample_among_a_million_million() -> None:
     whole = _composed(run, order)
     least = li.lower_bound(replace(run, steps=1), li.Convex(1.0), order=order).value
     assert least <= found < whole * rate  # amplified, yet more than one step
-    assert li.bound(replace(run, sampling="poisson", adjacency=""), li.Convex(1.0), order=order).epsilon < whole * rate
+    assert (
+        li.bound(replace(run, sampling="poisson", adjacency=""), li.Convex(1.0), order=order).epsilon
+        < whole * rate
+    )
 
 
 @pytest.mark.parametrize("batches", ["cyclic", "shuffled"])
@@ -202,7 +207,10 @@ def test_what_rests_on_floats_refuses(subtests: pytest.Subtests) -> None:
 
 
 def test_a_lower_bound_beyond_floats_is_zero_and_says_why() -> None:
-    for change, named in [({"noise_std": 1e-300}, "noise_std=1e-300"), ({"clip_norm": 1e300}, "clip_norm=1e+300")]:
+    for change, named in [
+        ({"noise_std": 1e-300}, "noise_std=1e-300"),
+        ({"clip_norm": 1e300}, "clip_norm=1e+300"),
+    ]:
         found = li.lower_bound(replace(_RUN, **change), li.Clipped(), order=2.0)  # type: ignore[arg-type]
         assert found.value == 0.0
         assert found.description.endswith(f"{named} is beyond what floats can follow")

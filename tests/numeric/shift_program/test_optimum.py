@@ -37,7 +37,9 @@ def test_noise_that_alternates_is_used_where_it_is_wide() -> None:
 
 
 @pytest.mark.parametrize("assumption", [Holder(1.0, 0.5), Clipped(), Convex(1.0)], ids=str)
-@pytest.mark.parametrize("step_size", [[0.1 - 0.003 * t for t in range(24)], [0.1, 0.03, 0.06, 0.02, 0.08, 0.05] * 4])
+@pytest.mark.parametrize(
+    "step_size", [[0.1 - 0.003 * t for t in range(24)], [0.1, 0.03, 0.06, 0.02, 0.08, 0.05] * 4]
+)
 def test_the_worst_position_is_that_of_all(assumption: Assumption, step_size: list[float]) -> None:
     run = NoisySGD(24, step_size, 1.0, 1.0, 4, batch_size=1, sampling="cyclic", diameter=0.5)
     every = [upper(optimum(ShiftProgram(run, assumption, place)).cost) for place in range(4)]
@@ -53,7 +55,9 @@ def test_a_path_that_is_moved_costs_no_more_than_is_said(assumption: Assumption)
     for _ in range(12):
         steps = [float(eta) for eta in rng.uniform(0.02, 0.1, 23)]
         noise = [float(std) for std in rng.uniform(0.5, 1.5, 23)]
-        run = NoisySGD(23, steps, noise, 1.0, 5, batch_size=1, sampling="cyclic", diameter=float(rng.uniform(0.1, 1)))
+        run = NoisySGD(
+            23, steps, noise, 1.0, 5, batch_size=1, sampling="cyclic", diameter=float(rng.uniform(0.1, 1))
+        )
         programs = [ShiftProgram(run, assumption, place) for place in range(5)]
         path = optimum(programs[2]).path
         said = positions._moved(programs, 2, path)
@@ -66,7 +70,9 @@ def test_a_path_that_is_moved_costs_no_more_than_is_said(assumption: Assumption)
 
 @pytest.mark.parametrize("assumption", [Convex(1.0), Smooth(1.0), Holder(1.0, 0.5)], ids=str)
 @pytest.mark.parametrize(("steps", "position"), [(1, 0), (2, 1), (4, 3), (4, 4), (9, 2)])
-def test_a_distance_that_is_there_at_first_is_hidden_too(assumption: Assumption, steps: int, position: int) -> None:
+def test_a_distance_that_is_there_at_first_is_hidden_too(
+    assumption: Assumption, steps: int, position: int
+) -> None:
     """A few steps of an epoch, from the diameter: w of them cost D/sqrt(w) at least, in units of the noise."""
     run = NoisySGD(steps, 0.1, 1.0, 10.0, 20, batch_size=4, sampling="cyclic", diameter=1.0)
     program = ShiftProgram(run, assumption, position, initial=1.0)

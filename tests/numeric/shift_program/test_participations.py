@@ -40,7 +40,9 @@ def _found(met: Participations, D: float) -> tuple[float, Path]:
         return float(cost), path
 
 
-@pytest.fixture(params=[(1, 1, 1e2), (1, 8192, 1e2), (3, 5, 1e2), (128, 8192, 1e-3), (128, 8192, 1e2)], scope="module")
+@pytest.fixture(
+    params=[(1, 1, 1e2), (1, 8192, 1e2), (3, 5, 1e2), (128, 8192, 1e-3), (128, 8192, 1e2)], scope="module"
+)
 def whole(request: pytest.FixtureRequest) -> Iterator[bool]:
     """Strings over fewer participations, at first and at most, and over less growth; tell whether over all."""
     with pytest.MonkeyPatch.context() as patch:

@@ -54,13 +54,16 @@ def test_no_path_costs_less_than_the_least(assumption: Assumption) -> None:
         for scheme in ({}, {"sampling": "without_replacement", "batch_size": 1}):
             run = replace(_run(steps, diameter=diameter), noise_std=0.3, **scheme)
             program = ShiftProgram(run, assumption)
-            assert program.least() >= float((program.expansion(steps - 1).sensitivity / exact(0.3)) ** 2) * (1 - 1e-12)
+            assert program.least() >= float((program.expansion(steps - 1).sensitivity / exact(0.3)) ** 2) * (
+                1 - 1e-12
+            )
             assert 0 < program.least() <= upper(optimum(program).cost) * (1 + 1e-12)
     assert ShiftProgram(_run(200), Convex(1)).least() == pytest.approx((1 + 13 * 0.08) ** 2 / 13, rel=1e-3)
 
 
 @pytest.mark.parametrize(
-    "path", [Path(0, 0.0, np.ones(4)), Path(2, 1.0, np.ones(2)), Path(-1, 1.0, np.ones(4)), Path(3, 1.0, np.ones(0))]
+    "path",
+    [Path(0, 0.0, np.ones(4)), Path(2, 1.0, np.ones(2)), Path(-1, 1.0, np.ones(4)), Path(3, 1.0, np.ones(0))],
 )
 def test_a_path_ends_with_the_run(path: Path) -> None:
     with pytest.raises(ValueError, match="steps=3"):
@@ -85,7 +88,9 @@ def test_no_bound_rests_on_the_value_in_floats() -> None:
     run = _run(30, diameter=10.0)
     careless, careful = (ShiftProgram(run, assumption) for assumption in (_Careless(1.0), Smooth(1.0)))
     assert (careless.tracked >= careful.tracked * (1 - 1e-12)).all()
-    assert lower(careless.cost(Path(0, 0.0, np.full(30, 0.1)))) >= lower(careful.cost(Path(0, 0.0, np.full(30, 0.1))))
+    assert lower(careless.cost(Path(0, 0.0, np.full(30, 0.1)))) >= lower(
+        careful.cost(Path(0, 0.0, np.full(30, 0.1)))
+    )
 
 
 def test_the_tracked_distance_is_each_step_after_the_other(subtests: pytest.Subtests) -> None:

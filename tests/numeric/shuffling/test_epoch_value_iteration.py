@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from lastiterate.numeric.shift_program.taut_string import taut_string
-from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate, merge_epoch, merge_equal_epoch
+from lastiterate.numeric.shuffling.epoch_value_iteration import (
+    Epoch,
+    Shuffled,
+    iterate,
+    merge_epoch,
+    merge_equal_epoch,
+)
 
 
 def _orders(T: int, per: int, c: float, d: float, D: float) -> np.ndarray:
@@ -80,7 +86,9 @@ def test_equal_steps_in_closed_form(c: float) -> None:
 
 def test_participations_taken_together_cost_no_less() -> None:
     for c in (0.9, 1.0, 1.05):
-        epochs = [merge_equal_epoch(c, c, 1.0, 1.0, 40, 40, at) for at in (None, [4, 9, 19, 29, 34, 36, 37, 38, 39])]
+        epochs = [
+            merge_equal_epoch(c, c, 1.0, 1.0, 40, 40, at) for at in (None, [4, 9, 19, 29, 34, 36, 37, 38, 39])
+        ]
         runs = [Shuffled(lambda _k, e=epoch: e, 3, True, 2.0, 2.0, 1.0, 0) for epoch in epochs]  # type: ignore[misc]
         for kappa in (0.5, None):
             exact, coarse = (iterate(run, kappa)[0] for run in runs)

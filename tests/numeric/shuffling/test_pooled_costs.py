@@ -20,7 +20,9 @@ _VALUES = st.lists(st.floats(0, 6).map(lambda power: 10.0**power), min_size=1, m
 def test_the_mean_is_rounded_up_and_never_above_the_greatest(values: list[float], kappa: float) -> None:
     found = float(pool(np.array(values)[:, None], kappa)[0])
     with mpmath.workdps(60):
-        exact = mpmath.log(mpmath.fsum(mpmath.exp(mpmath.mpf(kappa) * one) for one in values) / len(values)) / kappa
+        exact = (
+            mpmath.log(mpmath.fsum(mpmath.exp(mpmath.mpf(kappa) * one) for one in values) / len(values)) / kappa
+        )
         assert exact <= found * (1 + mpmath.mpf(10) ** -55)
     assert found <= max(values)
     assert found <= float(exact) * (1 + 1e-9) + 1e-12 / kappa

@@ -73,7 +73,9 @@ def test_between_what_is_trivial_and_what_is_exact(case: tuple[NoisySGD, Assumpt
     cost = bound(run, assumption).cost
     assert cost <= epochs * (s / sigma) ** 2 * _CLOSE
     if np.isfinite(run.diameter):
-        assert cost <= (float(assumption.expansion(run, 0, differs=True).ball(run.diameter)) / sigma) ** 2 * _CLOSE
+        assert (
+            cost <= (float(assumption.expansion(run, 0, differs=True).ball(run.diameter)) / sigma) ** 2 * _CLOSE
+        )
     assert found.epsilon <= order / 2 * cost * _CLOSE
     if not np.isfinite(run.diameter):
         assert found.epsilon >= _mixture(run, assumption) * (1 - 1e-9)
@@ -205,7 +207,9 @@ def test_calibration_meets_its_target() -> None:
     found = calibrate(replace(_RUN, steps=10), StronglyConvex(1.0, 0.5), epsilon=0.5, order=2.0)
     assert found.epsilon <= 0.5
     assert (
-        bound(replace(found.run, noise_std=0.99 * found.run.noise_std), StronglyConvex(1.0, 0.5), order=2.0).epsilon
+        bound(
+            replace(found.run, noise_std=0.99 * found.run.noise_std), StronglyConvex(1.0, 0.5), order=2.0
+        ).epsilon
         > 0.5
     )
 

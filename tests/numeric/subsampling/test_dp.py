@@ -33,7 +33,11 @@ def _delta_of_linear_losses(run: NoisySGD, epsilon: float, other: float, rest: f
     reach = steps * move + 12 * width
     x, h = np.linspace(-reach, reach, 40_001, retstep=True)
     p, other_law = (
-        np.exp(logsumexp(weights + norm.logpdf(x[:, None], -move * (met * one + (steps - met) * rest), width), axis=1))
+        np.exp(
+            logsumexp(
+                weights + norm.logpdf(x[:, None], -move * (met * one + (steps - met) * rest), width), axis=1
+            )
+        )
         for one in (-1.0, other)
     )
     gaps = (p - exp(epsilon) * other_law, other_law - exp(epsilon) * p)
@@ -92,7 +96,9 @@ def test_renyi_serves_where_floats_do_not_reach(monkeypatch: pytest.MonkeyPatch)
 
 def test_never_above_the_gaussian() -> None:
     worst = next(
-        one for one in without_replacement_routes(_RUN, StronglyConvex(1.0, 0.5), 2.0) if one.route == "worst batches"
+        one
+        for one in without_replacement_routes(_RUN, StronglyConvex(1.0, 0.5), 2.0)
+        if one.route == "worst batches"
     )
     gaussian = gdp_epsilon(sqrt(worst.pair.cost), 1e-6)
     assert bound(_RUN, StronglyConvex(1.0, 0.5), delta=1e-6).epsilon <= gaussian * (1 + 1e-12)

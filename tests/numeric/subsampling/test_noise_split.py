@@ -53,7 +53,12 @@ _VARIED = (0.2, 0.3, 0.15, 0.25, 0.2, 0.4)
     [
         *((0.1, 1.0, 2.0, 3e-3), (0.1, 1.6, 2.0, 3e-3), (0.2, 1.6, 2.0, 3e-3), (0.2, 1.0, 8.0, 3e-3)),
         # Few steps leave a gap to the hull of the prices, most where steps differ.
-        *((0.2, 1.0, 2.0, 0.035), (_VARIED, 1.0, 2.0, 0.011), (_VARIED, 0.4, 8.0, 0.02), (_VARIED, 1.6, 2.0, 0.23)),
+        *(
+            (0.2, 1.0, 2.0, 0.035),
+            (_VARIED, 1.0, 2.0, 0.011),
+            (_VARIED, 0.4, 8.0, 0.02),
+            (_VARIED, 1.6, 2.0, 0.23),
+        ),
     ],
     ids=str,
 )
@@ -77,10 +82,14 @@ def test_a_window_from_the_beginning_is_composition() -> None:
     st.floats(0.05, 1.0),
     st.floats(0.05, 2.0),
     st.floats(1.1, 30.0),
-    st.sampled_from([Convex(1.0), StronglyConvex(1.0, 0.3), Smooth(0.3), Holder(0.3, 0.5), Clipped(), Smooth(20.0)]),
+    st.sampled_from(
+        [Convex(1.0), StronglyConvex(1.0, 0.3), Smooth(0.3), Holder(0.3, 0.5), Clipped(), Smooth(20.0)]
+    ),
 )
 @settings(max_examples=30)
-def test_windows_are_feasible(steps: int, noise: float, diameter: float, order: float, assumption: Assumption) -> None:
+def test_windows_are_feasible(
+    steps: int, noise: float, diameter: float, order: float, assumption: Assumption
+) -> None:
     """No step has more noise than it has, and the shifts cannot cost less than with all of the noise for them."""
     run = replace(_RUN, steps=steps, noise_std=noise, diameter=diameter)
     free = 2 * 0.5 * 1.0 / 5

@@ -19,7 +19,15 @@ from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.divergences import s_up
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
+from lastiterate.numeric.losses.assumptions import (
+    Assumption,
+    Clipped,
+    Convex,
+    Holder,
+    Minimum,
+    Smooth,
+    StronglyConvex,
+)
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.lower.line import binomial_mixture, mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
@@ -28,7 +36,14 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.poisson import _BLOCKS, _IN_BLOCKS, _block, poisson_routes
 
 _RUN = NoisySGD(
-    200, step_size=0.1, noise_std=0.1, clip_norm=1.0, dataset_size=100, batch_size=5, sampling="poisson", diameter=1.0
+    200,
+    step_size=0.1,
+    noise_std=0.1,
+    clip_norm=1.0,
+    dataset_size=100,
+    batch_size=5,
+    sampling="poisson",
+    diameter=1.0,
 )
 _KINDS = (
     Convex(1.0),
@@ -50,7 +65,9 @@ def test_one_step_is_the_larger_direction_of_the_sampled_gaussian(order: float) 
 
 
 @pytest.mark.nightly
-@given(st.integers(1, 30), st.integers(1, 20), st.floats(0.02, 2.0), st.floats(1.1, 30.0), st.sampled_from(_KINDS))
+@given(
+    st.integers(1, 30), st.integers(1, 20), st.floats(0.02, 2.0), st.floats(1.1, 30.0), st.sampled_from(_KINDS)
+)
 @settings(max_examples=20)
 def test_no_route_is_below_linear_losses(
     steps: int, batch: int, noise: float, order: float, assumption: Assumption
@@ -68,7 +85,9 @@ def test_no_route_is_below_linear_losses(
 @pytest.mark.parametrize("examples", [2, pytest.param(100, marks=pytest.mark.nightly)])
 def test_no_route_is_below_any_witness_on_a_domain(examples: int) -> None:
     @settings(max_examples=examples)
-    @given(st.integers(1, 40), st.integers(1, 30), st.floats(0.05, 1.0), st.floats(0.02, 3.0), st.floats(1.2, 15.0))
+    @given(
+        st.integers(1, 40), st.integers(1, 30), st.floats(0.05, 1.0), st.floats(0.02, 3.0), st.floats(1.2, 15.0)
+    )
     def check(steps: int, batch: int, noise: float, diameter: float, order: float) -> None:
         run = replace(_RUN, steps=steps, batch_size=batch, noise_std=noise, diameter=diameter)
         for assumption in (Convex(1.0), Smooth(2.0), Clipped()):
@@ -101,7 +120,9 @@ def _two_concave_steps(run: NoisySGD, curvature: float, order: float) -> float:
 
     p, base = law(present=True), law(present=False)
     width = log(x[1] - x[0])
-    return max(float(logsumexp(order * a + (1 - order) * b) + width) / (order - 1) for a, b in ((p, base), (base, p)))
+    return max(
+        float(logsumexp(order * a + (1 - order) * b) + width) / (order - 1) for a, b in ((p, base), (base, p))
+    )
 
 
 @pytest.mark.parametrize(("curvature", "order"), [(2.0, 2.0), (10.0, 2.0), (10.0, 5.0)])
@@ -138,7 +159,8 @@ def test_the_loss_converges(assumption: Assumption) -> None:
     run = replace(_RUN, diameter=0.1)
     losses = [bound(replace(run, steps=T), assumption, order=2.0).epsilon for T in (10, 10**5, 10**6)]
     assert losses[0] < losses[1]
-    assert losses[2] < 1.3 * losses[1]  # composition would be ten times as much; sizes of more steps are to be covered
+    # Composition would be ten times as much; sizes of more steps are to be covered.
+    assert losses[2] < 1.3 * losses[1]
 
 
 @given(st.integers(2, 400), st.floats(1.3, 8.0), st.sampled_from(_KINDS[:4]))
@@ -227,7 +249,8 @@ def test_a_block_in_numbers() -> None:
     known = _block(replace(_RUN, diameter=inf), StronglyConvex(1.0, 0.5), steps, log_chance)
     assert known is not None
     low, high, _ = least_range(steps * 99, Fraction(5, 100), log_chance - log(2), both=True)
-    below = tail_from(steps * 99, Fraction(95, 100), steps * 99 - low + 1)  # a block with more samples contracts more
+    # A block with more samples contracts more.
+    below = tail_from(steps * 99, Fraction(95, 100), steps * 99 - low + 1)
     beyond = tail_from(99, Fraction(5, 100), 67)  # a batch of 66 is the last with 0.1 * 66 / 5 * (1 + 0.5) <= 2
     contraction = (1 - 0.1 * 0.5 * low / (5 * steps)) ** steps
     assert known.contraction == pytest.approx(contraction, rel=1e-12)

@@ -14,7 +14,9 @@ from lastiterate.numeric.subsampling.noise_split import PriceTable, approximate_
 @settings(max_examples=25)
 def test_near_the_certified_price(adjacency: str, rate: float, multiplier: float, order: float) -> None:
     certified = step_rdp(rate, multiplier, adjacency, order)
-    assert approximate_prices(rate, np.array([multiplier]), adjacency, order)[0] == pytest.approx(certified, rel=1e-4)
+    assert approximate_prices(rate, np.array([multiplier]), adjacency, order)[0] == pytest.approx(
+        certified, rel=1e-4
+    )
 
 
 @given(st.floats(-9, 3), st.floats(0.3, 20.0))

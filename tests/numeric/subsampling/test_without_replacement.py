@@ -15,7 +15,15 @@ from lastiterate.numeric.bound import estimate
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Measured, Smooth, StronglyConvex
+from lastiterate.numeric.losses.assumptions import (
+    Assumption,
+    Clipped,
+    Convex,
+    Holder,
+    Measured,
+    Smooth,
+    StronglyConvex,
+)
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.search import shoot
@@ -66,7 +74,9 @@ def test_the_setting_that_refutes_theorem_3_12() -> None:
     st.sampled_from([0.0, 1.0]),
 )
 @settings(max_examples=25)
-def test_no_route_is_below_linear_losses(steps: int, batch: int, noise: float, order: float, other: float) -> None:
+def test_no_route_is_below_linear_losses(
+    steps: int, batch: int, noise: float, order: float, other: float
+) -> None:
     run = replace(_RUN, steps=steps, batch_size=batch, noise_std=noise)
     lower = max(_linear_losses(run, order, other))
     for assumption in (Convex(1.0), Clipped()):
@@ -112,7 +122,9 @@ def test_monotone(steps: int, batch: int, order: float) -> None:
 
 def test_schedules_compose() -> None:
     run = replace(_LONG, steps=3, noise_std=(0.1, 0.2, 0.4), diameter=inf)
-    alone = [bound(replace(_LONG, noise_std=s, diameter=inf), Convex(1.0), order=2.0).epsilon for s in (0.1, 0.2, 0.4)]
+    alone = [
+        bound(replace(_LONG, noise_std=s, diameter=inf), Convex(1.0), order=2.0).epsilon for s in (0.1, 0.2, 0.4)
+    ]
     assert bound(run, Convex(1.0), order=2.0).epsilon == pytest.approx(sum(alone), rel=1e-12)
 
 
@@ -178,7 +190,9 @@ def test_a_share_for_each_step_is_never_worse_than_one_for_all(assumption: Assum
     """Against the best single share by an independent route: shooting with a toll, and a scan of shares."""
     run = replace(_LONG, steps=200)
     [ours] = [
-        one.rdp(2.0) for one in without_replacement_routes(run, assumption, 2.0) if one.route == "window of shifts"
+        one.rdp(2.0)
+        for one in without_replacement_routes(run, assumption, 2.0)
+        if one.route == "window of shifts"
     ]
     expansion, q, best = assumption.expansion(run, 0, differs=False), 0.05, inf
     for share in np.linspace(0.02, 0.98, 25).tolist():

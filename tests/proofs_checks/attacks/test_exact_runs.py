@@ -9,7 +9,18 @@ from lastiterate.numeric.published.record import run_of
 from lastiterate.proofs_checks.attacks import ATTACKS, Assumed
 from lastiterate.proofs_checks.attacks.targets import TARGETS
 
-_ONE = {"T": 1.0, "n": 7.0, "eta": 1.0, "sigma": 1.0, "K": 1.0, "D": inf, "L": 1.0, "lam": 1.0, "m": 0.0, "alpha": 4.0}
+_ONE = {
+    "T": 1.0,
+    "n": 7.0,
+    "eta": 1.0,
+    "sigma": 1.0,
+    "K": 1.0,
+    "D": inf,
+    "L": 1.0,
+    "lam": 1.0,
+    "m": 0.0,
+    "alpha": 4.0,
+}
 
 
 @pytest.mark.parametrize(("n", "batch"), [(1, 1), (2, 1), (7, 1), (10, 5), (12, 6), (35, 7)])
@@ -29,7 +40,11 @@ def test_one_step_is_the_sampled_gaussian_in_both_orders(sampling: str, shift: f
 def test_the_smaller_direction_is_below_the_witness() -> None:
     lower = ATTACKS["linear_poisson"].lower(_ONE, Assumed.CONVEX)
     assert lower is not None
-    assert TARGETS["poisson_s_down"].evaluate(_ONE) < lower.forward <= TARGETS["shifts_poisson_convex"].evaluate(_ONE)
+    assert (
+        TARGETS["poisson_s_down"].evaluate(_ONE)
+        < lower.forward
+        <= TARGETS["shifts_poisson_convex"].evaluate(_ONE)
+    )
     assert TARGETS["poisson_s_down"].evaluate({**_ONE, "sigma": 1e-6}) == pytest.approx(log(7 / 6), rel=1e-9)
 
 

@@ -27,14 +27,18 @@ class Guard(NamedTuple):
 @cache
 def guards() -> list[Guard]:
     """The guards of the table."""
-    return [Guard(**entry) for entry in tomllib.loads(Path(__file__).with_name("guards.toml").read_text())["guard"]]
+    return [
+        Guard(**entry) for entry in tomllib.loads(Path(__file__).with_name("guards.toml").read_text())["guard"]
+    ]
 
 
 def edited(guard: Guard) -> str:
     """The text of the module without the guard."""
     text = (ROOT / guard.path).read_text(encoding="utf-8")
     found = text.count(guard.old)
-    assert found == 1, f"{guard.path} needs the guard's text {guard.old!r} once, got {found} times; write it anew."
+    assert found == 1, (
+        f"{guard.path} needs the guard's text {guard.old!r} once, got {found} times; write it anew."
+    )
     return text.replace(guard.old, guard.new)
 
 

@@ -8,7 +8,16 @@ from referee_letters import ONE, ZERO, R, at_most, count, k, mean, on, pos, pos2
 from sympy import And, Eq, Ge, Le, Lt
 
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.checks import Certified, Cited, Consequence, Deduced, Derived, Induction, Tracked, UpperBound
+from lastiterate.symbolic.checks import (
+    Certified,
+    Cited,
+    Consequence,
+    Deduced,
+    Derived,
+    Induction,
+    Tracked,
+    UpperBound,
+)
 from lastiterate.symbolic.claim import Claim, Step
 from lastiterate.symbolic.derivations import statements as st
 from lastiterate.symbolic.kernel.densities import ANY_ORDER, Joint

@@ -67,7 +67,9 @@ def composed(change):
     """Composition, with another body."""
     claim = BY_KEY[COMPOSITION]
     derived = [one for one in claim.checks if not isinstance(one, UpperBound)]
-    return says(closed(change(claim.statement.body), *claim.statement.conditions), *derived, given=claim.assumptions)
+    return says(
+        closed(change(claim.statement.body), *claim.statement.conditions), *derived, given=claim.assumptions
+    )
 
 
 FALSE = [

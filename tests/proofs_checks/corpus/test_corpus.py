@@ -37,7 +37,14 @@ TRUE = {
     "referee": referee_true.TRUE,
     "second referee": second_referee.TRUE,
 }
-PROVED_AT_LEAST = {"algebra": 55, "analysis": 20, "sequences": 70, "privacy": 20, "referee": 117, "second referee": 8}
+PROVED_AT_LEAST = {
+    "algebra": 55,
+    "analysis": 20,
+    "sequences": 70,
+    "privacy": 20,
+    "referee": 117,
+    "second referee": 8,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +99,9 @@ def _holds(check, point: dict) -> bool:
     """Whether the relation holds at a point, by Sympy's numbers; undefined is not true."""
     values = [_number(side, point) for side in (check.left, check.right)]
     over_complex = any(symbol.is_real is not True for symbol in point)
-    if any(not one.is_number or not one.is_finite or (one.is_real is False and not over_complex) for one in values):
+    if any(
+        not one.is_number or not one.is_finite or (one.is_real is False and not over_complex) for one in values
+    ):
         return False
     relation = Relation.EQUAL if isinstance(check, Identity) else getattr(check, "relation", Relation.AT_MOST)
     gap = values[0] - values[1] * (getattr(check, "constant", None) or 1)

@@ -13,7 +13,9 @@ from lastiterate.proofs_checks import decide as deciding
 from lastiterate.proofs_checks.engines import decide_check, z3_answers
 from lastiterate.proofs_checks.verdict import STANDS, Status, Verdict
 
-ENTRIES = {entry[0]: entry for tables in (corpus.TRUE, corpus.FALSE) for table in tables.values() for entry in table}
+ENTRIES = {
+    entry[0]: entry for tables in (corpus.TRUE, corpus.FALSE) for table in tables.values() for entry in table
+}
 TRUE = {entry[0] for table in corpus.TRUE.values() for entry in table}
 
 

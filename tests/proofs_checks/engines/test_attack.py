@@ -203,7 +203,9 @@ def test_one_setting_is_attacked_by_the_attacks_of_its_kind():
     assert refuted.status is Status.REFUTED
     assert "the attack linear " in refuted.counterexample.note
     assert attack.attack_at(UpperBound("composition", ("linear",), {T: T - 1}), {**SETTING, "D": 1.0}) is None
-    assert attack.attack_at(UpperBound("composition", ("linear",), {T: T - 4}), SETTING) is None, "a run of no step"
+    assert attack.attack_at(UpperBound("composition", ("linear",), {T: T - 4}), SETTING) is None, (
+        "a run of no step"
+    )
 
 
 def test_a_bound_that_is_not_a_number_is_an_error_and_not_a_refutation(monkeypatch):
@@ -221,7 +223,8 @@ def test_an_assumption_that_was_not_tested_keeps_a_refutation_open():
 def test_a_sampling_rate_is_at_most_one_at_every_setting():
     wrong = UpperBound("half_the_rate", ("linear_without_replacement",))
     assert decide_check(wrong, (alpha > 1, q <= 1)).status is Status.REFUTED
-    assert decide_check(wrong, (alpha > 1, q <= sp.Rational(1, 5))).status is Status.UNDECIDED  # some rates are larger
+    # Some rates are larger.
+    assert decide_check(wrong, (alpha > 1, q <= sp.Rational(1, 5))).status is Status.UNDECIDED
 
 
 def test_settings_repeat_and_reach_the_corners():
@@ -251,7 +254,9 @@ def test_every_bound_says_what_it_assumes():
     ],
 )
 def test_a_statement_is_held_against_the_bound_that_is_attacked(monkeypatch, change, verdict):
-    monkeypatch.setattr(deciding, "decide_check", lambda check, _: held(check, Grade.NOT_REFUTED, "", "some settings"))
+    monkeypatch.setattr(
+        deciding, "decide_check", lambda check, _: held(check, Grade.NOT_REFUTED, "", "some settings")
+    )
     claim = next(one for one in ledger.claims() if one.key == "liang/theorem_3_3/forward")
     said, check = claim.statement, next(one for one in claim.checks if isinstance(one, UpperBound))
     other = closed(said.body.func(said.body.lhs, change(said.body.rhs)), *said.conditions)

@@ -53,7 +53,9 @@ def test_a_face_where_the_gap_is_undefined_is_not_taken_for_a_zero() -> None:
     assert found.stuck.startswith("undecided near x in [0,")
 
 
-def test_sides_that_are_undefined_are_noticed_before_many_boxes_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sides_that_are_undefined_are_noticed_before_many_boxes_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     budgets: list[int] = []
 
     def noted(*asked: Any, **how: Any) -> BoxAnswer:
@@ -100,7 +102,12 @@ THIRD, THIN = sp.Rational(1, 3), sp.Rational(1, 10**30)
         (sp.Piecewise((x, x < THIRD), (x - 2, x < THIRD + THIN), (x, True)), box((0, 1)), (), False),  # a jump
         (x * (3 * y**2 - 1) ** 2, box((0, 3), (0, 1)), (x > 0,), True),  # 0 at an irrational y, whatever x is
         (x + (3 * y**2 - 1) ** 2, box((0, 3), (0, 1)), (), True),  # 0 at an irrational y on its least face
-        (COSH - THIN, box((0, 3), (0, 1)), (y * (1 - y) > sp.Rational(1, 5),), False),  # below 0 on its least face
+        (
+            COSH - THIN,
+            box((0, 3), (0, 1)),
+            (y * (1 - y) > sp.Rational(1, 5),),
+            False,
+        ),  # below 0 on its least face
     ],
 )
 def test_a_derivative_does_not_show_what_is_false(

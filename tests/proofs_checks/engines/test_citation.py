@@ -59,7 +59,9 @@ def test_a_cited_number_that_may_be_undefined_is_no_fact():
     cited = Cited(Probability(x >= 1) <= exp(-5) / (v - 1) ** 2, BOOK)
     check = Consequence(Probability(x >= 1) <= exp(-5) / (v - 1) ** 2, (cited,), (v >= 1,))
     assert status(check) is Status.UNDECIDED
-    assert status(replace(check, given=(v > 1,), conclusion=Probability(x >= 1) <= 1 / (v - 1) ** 2)) is Status.HELD
+    assert (
+        status(replace(check, given=(v > 1,), conclusion=Probability(x >= 1) <= 1 / (v - 1) ** 2)) is Status.HELD
+    )
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,8 @@ def test_what_is_not_defined_throughout_does_not_hold(left, right, box):
 N = sp.Symbol("n", integer=True)
 FALLS = 1 - N**2 * R(15, 4) * (1 - R(5, 3) * N + N**2 - N**3 / 5)  # to 0 at n = 2, with the slope 0 at 0, 1 and 2
 GAPS = [sp.Symbol("g", nonzero=True, real=True), sp.Symbol("h", noninteger=True, positive=True)]
-JUMPS = [(one, sp.pi / 2 - sp.atan(one - i) - sp.atan(1 / (one - i))) for i, one in enumerate(GAPS)]  # to 0 past i
+# To 0 past i.
+JUMPS = [(one, sp.pi / 2 - sp.atan(one - i) - sp.atan(1 / (one - i))) for i, one in enumerate(GAPS)]
 
 
 APART = (x <= 0) | (x >= R(1, 2))  # where the slope of the polynomial in x is not negative

@@ -28,7 +28,10 @@ SPLIT = s**2 / beta + a**2 / (1 - beta)
 GEOMETRIC = sp.Sum(c**-j, (j, 1, w))
 
 HOLD = [
-    (Identity(SPLIT - (s + a) ** 2, (s * (1 - beta) - a * beta) ** 2 / (beta * (1 - beta))), (beta > 0, beta < 1)),
+    (
+        Identity(SPLIT - (s + a) ** 2, (s * (1 - beta) - a * beta) ** 2 / (beta * (1 - beta))),
+        (beta > 0, beta < 1),
+    ),
     (Identity(GEOMETRIC, (c**-w - 1) / (1 - c)), (c < 1,)),
     (Identity(sp.Max(x - y, 0), x - y), (x > y,)),
     (Identity(put(sp.sqrt(c * y), {c: x**2}), x * sp.sqrt(y)), ()),
@@ -60,7 +63,10 @@ HOLD = [
 PRODUCT = Identity(x * (x + 1), x**2 + x)
 
 FAIL = [
-    (Identity(SPLIT - (s + a) ** 2, (s * (1 - beta) - a * beta) ** 2 / (beta * (1 + beta))), (beta > 0, beta < 1)),
+    (
+        Identity(SPLIT - (s + a) ** 2, (s * (1 - beta) - a * beta) ** 2 / (beta * (1 + beta))),
+        (beta > 0, beta < 1),
+    ),
     (Identity(sp.sqrt(x), x), ()),
     (Recursion(t, sp.S.Zero, c * PREVIOUS + s, s * (1 - c ** (t + 1)) / (1 - c)), (c < 1,)),
     (Recursion(t, sp.S.Zero, c * PREVIOUS + s, s / (1 - c)), (c < 1,)),
@@ -123,7 +129,11 @@ def test_an_engine_never_refutes_what_is_true(check, monkeypatch):
         (Inequality(x, TIGHT, x + s), Status.REFUTED, "nowhere equal"),
         (Inequality(x, TIGHT, x + x * y), Status.UNDECIDED, "no symbol is zero"),
         (Inequality(x, TIGHT, x + y, attained=(sp.Eq(x, 0),)), Status.UNDECIDED, "not shown to be equal"),
-        (Inequality(x, TIGHT, x + y, (y <= 1,), attained=(sp.Eq(y, 0), x > y + 1, x < 1)), Status.UNDECIDED, "no admi"),
+        (
+            Inequality(x, TIGHT, x + y, (y <= 1,), attained=(sp.Eq(y, 0), x > y + 1, x < 1)),
+            Status.UNDECIDED,
+            "no admi",
+        ),
         (Inequality(x, TIGHT, x + y, attained=(sp.Eq(y, 0),)), Status.HELD, ""),
     ],
 )
@@ -257,7 +267,9 @@ def test_every_check_type_has_an_engine():
     from lastiterate.symbolic import checks
 
     types = [value for value in vars(checks).values() if isinstance(value, type)]
-    decided = [kind for kind in types if issubclass(kind, checks.Check) and kind not in (checks.Check, checks.TwoSided)]
+    decided = [
+        kind for kind in types if issubclass(kind, checks.Check) and kind not in (checks.Check, checks.TwoSided)
+    ]
     assert {kind.engine for kind in decided if hasattr(kind, "engine")} == set(Engine)
 
 
@@ -296,7 +308,10 @@ def test_what_says_nothing_does_not_hold(check, assumptions):
     ("check", "told"),
     [
         (Inequality(x**0.5, "<=", x + 1), "write Rational(1, 2) for 0.5"),
-        (Inequality(1 / x, "<=", 1 / x + 1), "it needs x != 0; x is declared nonnegative, so that x > 0 has to be"),
+        (
+            Inequality(1 / x, "<=", 1 / x + 1),
+            "it needs x != 0; x is declared nonnegative, so that x > 0 has to be",
+        ),
     ],
 )
 def test_what_is_left_open_is_said_in_words(check: Inequality, told: str) -> None:

@@ -71,7 +71,9 @@ def test_a_batch_is_the_mean_over_all_batches(law: str) -> None:
         chances = [(sp.Rational(1, 16), batch) for batch in product(samples, repeat=size)]
     else:
         chosen = product([0, 1], repeat=4)
-        chances = [(sp.Rational(1, 16), [a for a, here in zip(samples, one, strict=True) if here]) for one in chosen]
+        chances = [
+            (sp.Rational(1, 16), [a for a, here in zip(samples, one, strict=True) if here]) for one in chosen
+        ]
     there = sum(chance * (sum(batch, start=sp.S.Zero) / size - middle) ** 2 for chance, batch in chances)
     value = batch_mean(SPREAD, law, b, None if law == "draws" else n).value()
     squares = sum(one**2 for one in samples) / sp.Integer(4)

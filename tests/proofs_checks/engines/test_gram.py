@@ -205,7 +205,9 @@ def test_multipliers_that_leave_a_negative_constant_are_no_proof():
 def test_multipliers_that_are_given_are_verified_and_wrong_ones_do_no_harm():
     check, premises = ROWS["convex"]
     for given in ({"f(x, y)": 2 * eta, "f(y, x)": 2 * eta}, {"f(x, y)": eta, "f(y, x)": eta}):
-        outcome = decide_check(VectorInequality(check.left, "<=", check.right, check.samples, (), given), premises)
+        outcome = decide_check(
+            VectorInequality(check.left, "<=", check.right, check.samples, (), given), premises
+        )
         assert outcome.status is Status.HELD
         assert "f(x, y): 2*eta" in outcome.detail
 
@@ -336,7 +338,9 @@ def test_a_counterexample_has_every_point_and_both_sides() -> None:
     check = VectorInequality(Norm(f.at(X).image - f.at(Y).image), "<=", ONE, (f.at(X), f.at(Y)))
     found = decide_check(check, (L > 0,)).counterexample
     assert found is not None
-    first, second, x, y = (sp.Matrix([found.at[name].strip("()").split(", ")]) for name in ("f'(x)", "f'(y)", "x", "y"))
+    first, second, x, y = (
+        sp.Matrix([found.at[name].strip("()").split(", ")]) for name in ("f'(x)", "f'(y)", "x", "y")
+    )
     assert sp.zeros(*x.shape) in (x, y), "one of them is the origin"
     assert (R(found.left), R(found.right)) == ((first - second).norm(), 1)
     assert R(found.left) > 1

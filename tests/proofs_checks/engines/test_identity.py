@@ -66,7 +66,11 @@ SERIES = {
     "exponential": (Sum(exp(-r * i), (i, 0, oo)), 1 / (1 - exp(-r)), ()),
     "diverges": (Sum(exp(r * i), (i, 0, oo)), exp(r) / (exp(r) - 1), ()),
     "left": (Sum(exp(-r * i), (i, 0, oo)), exp(r) / (exp(r) - 1), ()),
-    "two_powers": (Sum(x**i * (1 - x) ** (n - i), (i, 0, n)), (x ** (n + 1) - (1 - x) ** (n + 1)) / (2 * x - 1), ()),
+    "two_powers": (
+        Sum(x**i * (1 - x) ** (n - i), (i, 0, n)),
+        (x ** (n + 1) - (1 - x) ** (n + 1)) / (2 * x - 1),
+        (),
+    ),
     "alternating": (Sum(binomial(k, i) * binomial(k, n - i) * (-1) ** i, (i, 0, n)), S.Zero, ()),
     "mean": (_moment(1), k / (2 * n), ()),
 }

@@ -20,7 +20,11 @@ x, y = (sp.Function(name, real=True) for name in "xy")
 GROWS = (sp.Le(z(t + 1), c * z(t) + s),)
 FROM_0 = (sp.Eq(z(0), 0),)
 CLOSED = Induction(t, sp.Le(z(t), s * (1 - c**t) / (1 - c)), FROM_0, GROWS)
-SQUARES = (sp.Eq(w(t + 1), w(t) + a(t) * z(t)), sp.Eq(u(t + 1), u(t) + a(t) ** 2), sp.Eq(v(t + 1), v(t) + z(t) ** 2))
+SQUARES = (
+    sp.Eq(w(t + 1), w(t) + a(t) * z(t)),
+    sp.Eq(u(t + 1), u(t) + a(t) ** 2),
+    sp.Eq(v(t + 1), v(t) + z(t) ** 2),
+)
 DOUBLES = (sp.Eq(x(0), 0), sp.Eq(y(0), 1), sp.Eq(x(t + 1), x(t) + y(t)), sp.Eq(y(t + 1), 2 * y(t)))
 
 

@@ -68,7 +68,9 @@ def _pairs(letters: list[Vector]) -> list[tuple[Vector, Vector]]:
         (U + Vector("u", integer=True), UNIT[:1], "one name for two vectors"),
     ],
 )
-def test_what_has_no_meaning_for_vectors_is_refused(vector: sp.Expr, given: Sequence[Boolean], words: str) -> None:
+def test_what_has_no_meaning_for_vectors_is_refused(
+    vector: sp.Expr, given: Sequence[Boolean], words: str
+) -> None:
     with pytest.raises(UnsupportedError) as refused:
         _decide(vector, 2, given)
     assert words in str(refused.value)

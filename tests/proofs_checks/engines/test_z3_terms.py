@@ -125,7 +125,9 @@ def test_whole_symbols_are_whole_only_where_they_are_asked_to_be() -> None:
         assert ask_z3(terms, [terms.condition(part) for part in between]) == answer
 
 
-@pytest.mark.parametrize("symbol", [sp.Symbol("p", positive=True), sp.Symbol("k", nonnegative=True), sp.Symbol("r")])
+@pytest.mark.parametrize(
+    "symbol", [sp.Symbol("p", positive=True), sp.Symbol("k", nonnegative=True), sp.Symbol("r")]
+)
 def test_a_symbol_keeps_its_declared_sign(symbol: sp.Symbol) -> None:
     assert entails((), symbol >= 0) is bool(symbol.is_nonnegative)
     assert entails((), symbol > 0) is bool(symbol.is_positive)
@@ -151,7 +153,9 @@ def test_an_algebraic_number_in_a_model_is_read_back_near_by() -> None:
 def test_an_answer_does_not_depend_on_what_else_z3_knows() -> None:
     """In the context of all other questions it gave this one up about one time in five."""
     shifts = (
-        D**2 / w + 4 * D * K * eta * (w + n / b) / (n * w) + 4 * K**2 * eta**2 * (w + 2 * n / b + n**2 / b**2) / n**2
+        D**2 / w
+        + 4 * D * K * eta * (w + n / b) / (n * w)
+        + 4 * K**2 * eta**2 * (w + 2 * n / b + n**2 / b**2) / n**2
     )
     left, right = (
         alpha * shifts / (2 * eta**2 * sigma_dp**2),

@@ -40,7 +40,13 @@ FLAT = [[1e-12] * 3] * 7
 
 def crafted(run: NoisySGD, assumption: Assumption, others: Others, runs: int, level: float = SURE) -> Audit:
     return attack(
-        worst_case(run, assumption, others), run, delta=DELTA, assumption=assumption, runs=runs, level=level, seed=SEED
+        worst_case(run, assumption, others),
+        run,
+        delta=DELTA,
+        assumption=assumption,
+        runs=runs,
+        level=level,
+        seed=SEED,
     )
 
 
@@ -64,7 +70,9 @@ def test_no_crafted_losses_exceed_the_bound(sampling: str, batch: int | None, as
     run = NoisySGD(6, 1.0, 1.0, 1.0, 4, batch, sampling=sampling, diameter=3.0)
     most = bound(run, assumption, delta=DELTA)
     allowed = [
-        others for others in Others if others != Others.OUTWARD or not isinstance(assumption, Convex | StronglyConvex)
+        others
+        for others in Others
+        if others != Others.OUTWARD or not isinstance(assumption, Convex | StronglyConvex)
     ]
     found = [crafted(run, assumption, others, runs=3000) for others in allowed]
     assert max(audit.epsilon for audit in found) <= most.epsilon
@@ -77,7 +85,9 @@ def test_no_crafted_losses_exceed_the_bound(sampling: str, batch: int | None, as
 @pytest.mark.sweep(6)
 def test_no_attack_on_a_network_exceeds_the_bound(sampling: str, batch: int | None, kind: AttackKind) -> None:
     run = NoisySGD(5, 0.5, 0.5, 1.0, 6, batch, sampling=sampling, diameter=8.0)
-    workload = known.quadratic([[1.0, 0.5], [3.0, 0.1], [0.2, 4.0], [1.0, 1.0], [0.1, 0.1], [2.0, 2.0], [40.0, 0.0]])
+    workload = known.quadratic(
+        [[1.0, 0.5], [3.0, 0.1], [0.2, 4.0], [1.0, 1.0], [0.1, 0.1], [2.0, 2.0], [40.0, 0.0]]
+    )
     found = attack(workload, run, kind, delta=DELTA, runs=1500, level=SURE, target=1)
     for assumption in (Clipped(), Smooth(40.0)):
         stated = bound(run, assumption, delta=DELTA)
@@ -107,7 +117,8 @@ def test_the_canary_is_close_to_a_tight_bound_and_refutes_a_smaller_one() -> Non
 
 
 @pytest.mark.parametrize(
-    ("runs", "too_much"), [(20_000, 1.05), (100_000, 1.02), pytest.param(400_000, 1.01, marks=pytest.mark.nightly)]
+    ("runs", "too_much"),
+    [(20_000, 1.05), (100_000, 1.02), pytest.param(400_000, 1.01, marks=pytest.mark.nightly)],
 )
 def test_a_bound_that_is_a_few_per_cent_too_small_is_refuted(runs: int, too_much: float) -> None:
     """The mutants: noise taken for 5, 2 and 1 per cent more than there is, in an account of linear losses."""
@@ -142,7 +153,9 @@ def test_scores_of_runs_that_teach_a_ratio_are_left_out(monkeypatch: pytest.Monk
 
     monkeypatch.setattr("lastiterate.runtime.attacks.attack.all_scores", noted)
     for kind in AttackKind:
-        found = attack(known.quadratic(FLAT), NoisySGD(10, 1.0, 1.0, 1.0, 4), kind, delta=DELTA, runs=41, level=0.875)
+        found = attack(
+            known.quadratic(FLAT), NoisySGD(10, 1.0, 1.0, 1.0, 4), kind, delta=DELTA, runs=41, level=0.875
+        )
         assert (found.negatives, found.positives, found.level) == (21, 21, 0.875)
     assert taken == [(41, 41, 0.9375), (41, 41, 0.9375), (21, 21, 0.9375)]
 
@@ -166,7 +179,9 @@ def test_others_that_push_outwards_lose_what_the_certified_walk_says() -> None:
     assert surrounds(run, Smooth(10.0), Others.STILL, walks["clamped linear losses"])
     longer = replace(run, steps=100)
     assert hardest(longer, Smooth(10.0), DELTA) == Others.OUTWARD
-    pushed, stood = (crafted(longer, Smooth(10.0), others, runs=10_000) for others in (Others.OUTWARD, Others.STILL))
+    pushed, stood = (
+        crafted(longer, Smooth(10.0), others, runs=10_000) for others in (Others.OUTWARD, Others.STILL)
+    )
     assert stood.mu < pushed.mu
     assert pushed.epsilon <= bound(longer, Smooth(10.0), delta=DELTA).epsilon
 
@@ -176,7 +191,8 @@ def test_the_attack_refutes_theorem_3_12_of_chien_and_li() -> None:
     run = NoisySGD(1, 1.0, 1.0, 1.0, 10, 1, sampling="without_replacement", diameter=20.0)
     assert theorem_3_12(run, Smooth(1.0), 20.0) == pytest.approx(0.0807, abs=1e-4)
     claimed = min(
-        theorem_3_12(run, Smooth(1.0), order) + log(1 / DELTA) / (order - 1) for order in (5.0, 20.0, 100.0, 1000.0)
+        theorem_3_12(run, Smooth(1.0), order) + log(1 / DELTA) / (order - 1)
+        for order in (5.0, 20.0, 100.0, 1000.0)
     )
     found = crafted(run, Smooth(1.0), Others.PULL, runs=20_000)
     assert found.epsilon > 2 * claimed

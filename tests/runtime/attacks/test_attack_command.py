@@ -87,7 +87,16 @@ def test_an_estimate_from_rates_is_never_negative_and_refutes_nothing(
 
 
 def test_json_without_an_assumption(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["bare.toml", "--delta", "1e-2", "--workload", "their_linear:linear", "--kind", "shadow", "--json"]
+    arguments = [
+        "bare.toml",
+        "--delta",
+        "1e-2",
+        "--workload",
+        "their_linear:linear",
+        "--kind",
+        "shadow",
+        "--json",
+    ]
     assert run([*arguments, "--runs", "400"]) == 0
     said = capsys.readouterr()
     assert "bare.toml has no [assumption], so nothing is assumed" in said.err
@@ -124,7 +133,9 @@ def test_an_attack_above_every_bound_says_what_to_distrust(
     assert "distrust this package" in capsys.readouterr().out
 
 
-def test_an_interrupted_attack_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interrupted_attack_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(adjacent, "_MOST_RUNS", 50)
     real, calls = adjacent.adjacent_runs, []
 
@@ -149,9 +160,15 @@ def test_an_interrupted_attack_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: 
         (["run.toml", "--delta", "0"], "delta needs a number in (0, 1), got delta=0"),
         (["run.toml", "--delta", "1e-5", "--runs", "3"], "runs needs at least 4"),
         (["run.toml", "--delta", "1e-5", "--kind", "loss"], "kind=loss with checkpoint=None needs a network"),
-        (["run.toml", "--delta", "1e-5", "--kind", "canarry"], "'canarry' is not one of 'canary', 'loss', 'shadow'"),
+        (
+            ["run.toml", "--delta", "1e-5", "--kind", "canarry"],
+            "'canarry' is not one of 'canary', 'loss', 'shadow'",
+        ),
         (["run.toml", "--delta", "1e-5", "--others", "sideways"], "others needs one of still, pull, outward"),
-        (["run.toml", "--delta", "1e-5", "--target", "1"], "target needs an index below dataset_size=1, got target=1"),
+        (
+            ["run.toml", "--delta", "1e-5", "--target", "1"],
+            "target needs an index below dataset_size=1, got target=1",
+        ),
         (["run.toml", "--delta", "1e-5", "--device", "cuda:99"], "got device=cuda:99"),
         (["run.toml", "--delta", "1e-5", "--workload", "builtin:iris"], "did you mean builtin:iris-mlp"),
         (["run.toml", "--delta", "1e-5", "--threads", "0"], "threads needs a whole number of at least 1"),
@@ -160,7 +177,10 @@ def test_an_interrupted_attack_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: 
             "needs to be readable text, got path=none.toml: No such file or directory; check",
         ),
         (["typo.toml", "--delta", "1e-5"], "got key='stepsize'; did you mean step_size?"),
-        (["large.toml", "--delta", "1e-5", "--workload", "their_linear:linear"], "needs 9 samples here, got 2 samples"),
+        (
+            ["large.toml", "--delta", "1e-5", "--workload", "their_linear:linear"],
+            "needs 9 samples here, got 2 samples",
+        ),
         (["run.toml", "--delta", "1e-5", "--runs", "0"], "runs needs"),
         (["run.toml"], "Missing option '--delta'"),
     ],

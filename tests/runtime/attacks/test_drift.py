@@ -46,7 +46,9 @@ def test_a_false_assumption_is_refuted_by_a_pair_and_clipping_is_not() -> None:
 def test_what_a_pair_exceeds_is_refuted(cancer: Drift) -> None:
     """With a thousandth of each distance every one is exceeded, and by how much is said."""
     half = [replace(one, distances=one.distances / 1000) for one in cancer.tracked]
-    found = replace(cancer, tracked=tuple(replace(one, excess=cancer.coupled.excess(one.distances)) for one in half))
+    found = replace(
+        cancer, tracked=tuple(replace(one, excess=cancer.coupled.excess(one.distances)) for one in half)
+    )
     assert [one.name for one in found.refuted] == ["the file", "closed form", "clipping alone"]
     for one, before in zip(found.tracked, cancer.tracked, strict=True):
         ratios = cancer.coupled.greatest[1:] / before.distances[1:]
@@ -129,12 +131,17 @@ def test_the_command_prints_json_and_fails_where_an_assumption_does(capsys: pyte
             "replaced needs an index below dataset_size=100, got replaced=999",
         ),
         (["run.toml", *CANCER, "--device", "cuda:99"], "got device=cuda:99"),
-        (["large.toml", *CANCER], "dataset_size=569 needs 570 samples here, one of them to take the place of another"),
+        (
+            ["large.toml", *CANCER],
+            "dataset_size=569 needs 570 samples here, one of them to take the place of another",
+        ),
         (["none.toml", *CANCER], "got path=none.toml"),
     ],
 )
 def test_mistakes_are_one_sentence(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    large = FILE.replace("dataset_size = 100", "dataset_size = 569").replace("batch_size = 50", "batch_size = 569")
+    large = FILE.replace("dataset_size = 100", "dataset_size = 569").replace(
+        "batch_size = 50", "batch_size = 569"
+    )
     Path("large.toml").write_text(large)
     assert run(arguments) == 2
     error = capsys.readouterr().err
@@ -143,7 +150,9 @@ def test_mistakes_are_one_sentence(arguments: list[str], said: str, capsys: pyte
 
 
 @pytest.mark.usefixtures("_own_folder")
-def test_a_sample_with_no_effect_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sample_with_no_effect_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("lastiterate.commands.drift._LITTLE", 2.0)
     run(["run.toml", *CANCER])
     assert "It has next to no effect: try another --replaced." in " ".join(capsys.readouterr().out.split())

@@ -46,7 +46,9 @@ def logistic(rows: Tensor, weights: Tensor) -> Workload:
         def forward(self, inputs: Tensor) -> Tensor:
             return inputs @ self.weights
 
-    return Workload("logistic", Score, lambda out, _: nn.functional.softplus(-out).sum(), rows, torch.zeros(len(rows)))
+    return Workload(
+        "logistic", Score, lambda out, _: nn.functional.softplus(-out).sum(), rows, torch.zeros(len(rows))
+    )
 
 
 def logistic_constant(row: np.ndarray, centre: np.ndarray, radius: float, lam: float) -> float:

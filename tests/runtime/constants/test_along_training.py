@@ -150,4 +150,6 @@ def test_the_command_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "The true constants are no smaller" in told
     _run(*same, "--json")
     said = json.loads(capsys.readouterr().out)
-    assert [stage["around"]["constants"] for stage in said["stages"]] == [[*s.around.constants] for s in found.stages]
+    assert [stage["around"]["constants"] for stage in said["stages"]] == [
+        [*s.around.constants] for s in found.stages
+    ]

@@ -134,7 +134,9 @@ def test_kinks_are_said_and_raise_nothing() -> None:
     assert "MaxPool1d has a kink" in pooled.statement
     assert isinf(constants_of_network(1.0)(nn.Linear(3, 2), inf).smoothness)
     for make in (lambda: nn.LeakyReLU(0.2), lambda: nn.Hardtanh(-2, 2), nn.ReLU6):
-        assert isinf(certified_constants(_work(lambda make=make: nn.Sequential(nn.Linear(3, 2), make())), 9).smoothness)
+        assert isinf(
+            certified_constants(_work(lambda make=make: nn.Sequential(nn.Linear(3, 2), make())), 9).smoothness
+        )
 
 
 def _hook(module: nn.Module) -> nn.Module:
@@ -159,7 +161,10 @@ def _shared() -> nn.Module:
         (lambda: nn.Sequential(nn.Conv2d(1, 2, 1, padding_mode="circular")), "default settings, got 0=Conv2d"),
         (lambda: nn.Sequential(nn.Conv2d(1, 2, 3, padding="same")), "default settings, got 0=Conv2d"),
         (lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool1d(2)), "needs inputs that fit"),
-        (lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool2d(2, count_include_pad=False)), "settings, got 1=AvgPool2d"),
+        (
+            lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool2d(2, count_include_pad=False)),
+            "settings, got 1=AvgPool2d",
+        ),
         (lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool1d(2, ceil_mode=True)), "settings, got 1=AvgPool1d"),
         (lambda: nn.Sequential(nn.Linear(4, 3)), r"inputs of shape \(4,\), got shape=\(3,\)"),
         (lambda: nn.Sequential(nn.Linear(3, 2), nn.GELU(approximate="tanh")), "default settings, got 1=GELU"),
@@ -231,7 +236,9 @@ def test_a_bound_needs_constants_of_any_input_on_the_whole_domain() -> None:
     work = _work(_NETWORKS["tanh"])
     run = NoisySGD(steps=50, step_size=0.002, noise_std=0.2, clip_norm=100.0, dataset_size=6, diameter=0.002)
     for known in (certified_constants(work, 0.001), certified_constants(work, 0.001, input_radius=1.0)):
-        with pytest.raises(InputError, match=r"every sample that adjacent data may hold, got .*constants_of_network"):
+        with pytest.raises(
+            InputError, match=r"every sample that adjacent data may hold, got .*constants_of_network"
+        ):
             known.assumption(run)
     assert replace(work, constants=constants_of_network(5.0)).certified(0, 0.002).assumption(run).L > 0
     small = replace(work, constants=lambda module, _diameter: constants_of_network(5.0)(module, 0.002))
@@ -244,7 +251,9 @@ def test_a_bound_needs_constants_of_any_input_on_the_whole_domain() -> None:
 def test_constants_of_shorter_inputs_than_those_of_the_data_are_refused() -> None:
     longest = float(_work(_NETWORKS["tanh"]).inputs.norm(dim=1).max())
     assert _work(_NETWORKS["tanh"], constants=constants_of_network(longest)).certified(0, 0.1).smoothness > 0
-    with pytest.raises(InputError, match=rf"norm at most 0\.5, got a norm of {longest!r} in workload=mine; shorten"):
+    with pytest.raises(
+        InputError, match=rf"norm at most 0\.5, got a norm of {longest!r} in workload=mine; shorten"
+    ):
         _work(_NETWORKS["tanh"], constants=constants_of_network(0.5)).certified(0, 0.1)
 
 

@@ -76,7 +76,9 @@ def test_rows_are_kept_within_their_norm_in_every_precision() -> None:
         lengths = [float(row.double().norm()) for row, _ in map(rows.__getitem__, range(40))]
         assert len(rows) == len(lengths) == 40
         assert 0.68 < min(lengths) <= max(lengths) <= 0.7
-    small = ClippedRows(TensorDataset(1e-6 + torch.zeros(3, 10**4, dtype=torch.float16), torch.zeros(3)), norm=5e-5)
+    small = ClippedRows(
+        TensorDataset(1e-6 + torch.zeros(3, 10**4, dtype=torch.float16), torch.zeros(3)), norm=5e-5
+    )
     assert 0 < float(small[0][0].double().norm()) <= 5e-5
     short = ClippedRows(TensorDataset(ROWS, torch.zeros(40)), norm=1e3)
     assert torch.equal(short[3][0], ROWS[3])
@@ -85,7 +87,11 @@ def test_rows_are_kept_within_their_norm_in_every_precision() -> None:
 @pytest.mark.parametrize(
     ("module", "loss", "message"),
     [
-        (nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), nn.MSELoss(), "got Linear, Tanh, Linear, rows"),
+        (
+            nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)),
+            nn.MSELoss(),
+            "got Linear, Tanh, Linear, rows",
+        ),
         (nn.Linear(3, 2), nn.MSELoss(), "for one output"),
         (nn.Linear(3, 1), nn.MSELoss, "got Linear, .*, MSELoss"),
         (nn.Linear(3, 1), nn.L1Loss(), "got Linear, .*, L1Loss"),
@@ -116,9 +122,13 @@ def test_rows_that_are_scaled_up_again_have_no_bound() -> None:
         def __getitem__(self, index: int) -> Any:
             return 9 * super().__getitem__(index)[0], torch.ones(1)
 
-    loader = DataLoader(ClippedRows(scores(), 1.0), collate_fn=lambda items: [(9 * row, label) for row, label in items])
+    loader = DataLoader(
+        ClippedRows(scores(), 1.0), collate_fn=lambda items: [(9 * row, label) for row, label in items]
+    )
     for data in (scores(), Scaled(), Longer(scores(), 1.0), Subset(Scaled(), [0, 1]), loader, 3):
-        with pytest.raises(InputError, match=r"a bound for every possible row, got data=\w+; wrap .*ClippedRows\(data"):
+        with pytest.raises(
+            InputError, match=r"a bound for every possible row, got data=\w+; wrap .*ClippedRows\(data"
+        ):
             assumption_of(nn.Linear(3, 1), nn.MSELoss(), data, clip_norm=1.0)  # type: ignore[arg-type]
 
 
@@ -128,7 +138,9 @@ def test_targets_that_torch_spreads_over_the_batch_are_refused() -> None:
         assumption_of(nn.Linear(3, 1), nn.MSELoss(), data, clip_norm=1.0)
 
 
-@pytest.mark.parametrize("items", [[], 3 * [(ROWS[0], "a")], 3 * [(ROWS[0], None)], [(ROWS[0], 0), (ROWS[0, :2], 0)]])
+@pytest.mark.parametrize(
+    "items", [[], 3 * [(ROWS[0], "a")], 3 * [(ROWS[0], None)], [(ROWS[0], 0), (ROWS[0, :2], 0)]]
+)
 def test_data_that_make_no_batch_are_one_sentence(items: Any) -> None:
     with pytest.raises(InputError, match=r"needs a Dataset of pairs of tensors, got \w+Error: "):
         assumption_of(nn.Linear(3, 1), nn.MSELoss(), ClippedRows(items, 1.0), clip_norm=1.0)
@@ -151,7 +163,9 @@ def test_rows_without_a_length_are_refused() -> None:
 def test_rows_that_are_not_flat_have_no_closed_form(flat: list[nn.Module], scores_of_a_row: int) -> None:
     """Torch spreads targets over the outputs of other rows: outputs of shape (4, 1, 1) meet targets of shape (4, 1)."""
     data = TensorDataset(torch.ones(4, scores_of_a_row, 2), torch.zeros(4, 1))
-    with pytest.raises(InputError, match=rf"rows of in_features numbers, .* rows of shape \({scores_of_a_row}, 2\)"):
+    with pytest.raises(
+        InputError, match=rf"rows of in_features numbers, .* rows of shape \({scores_of_a_row}, 2\)"
+    ):
         assumption_of(nn.Sequential(*flat, nn.Linear(2, 1)), nn.MSELoss(), ClippedRows(data, 1.0), clip_norm=1.0)
 
 

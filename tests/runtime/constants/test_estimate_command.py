@@ -57,13 +57,25 @@ def test_the_table_says_that_it_is_an_estimate(tmp_path: Path, capsys: pytest.Ca
     assert "Epsilon is an estimate, not a bound" in out
     assert "conditional on the constant" in out
     assert "ReLU gradients jump" in out
-    assert len(list((tmp_path / "kept").rglob("init-*.npz"))) == 5, "a part for each iterate, of which there are few"
+    assert len(list((tmp_path / "kept").rglob("init-*.npz"))) == 5, (
+        "a part for each iterate, of which there are few"
+    )
     assert not (tmp_path / "cache").exists()
 
 
 def test_json_of_a_users_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "their_quadratic.py").write_text(USER)
-    arguments = ["their_quadratic:quadratic", "--lambda", "1", "--lambda", "0.5", *SMALL, "--steps", "120", "--json"]
+    arguments = [
+        "their_quadratic:quadratic",
+        "--lambda",
+        "1",
+        "--lambda",
+        "0.5",
+        *SMALL,
+        "--steps",
+        "120",
+        "--json",
+    ]
     assert run(arguments) == 0
     text = capsys.readouterr().out
     data = json.loads(text)
@@ -103,7 +115,9 @@ def test_rounding_is_no_constant(capsys: pytest.CaptureFixture[str]) -> None:
 def test_help_names_every_built_in(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     text = re.sub(r"-\n\s+", "-", capsys.readouterr().out)  # a name may be broken at a hyphen
-    listed = text[text.index("Built in:") : text.index("Large workloads")].replace("(a pretrained transformer)", "")
+    listed = text[text.index("Built in:") : text.index("Large workloads")].replace(
+        "(a pretrained transformer)", ""
+    )
     words = {word.strip(".,;:") for word in listed.split()} - {"CIFAR-10", "--data"}
     assert {word for word in words if "-" in word or word == "minilm"} == {*BUILTIN, *ON_YOUR_DATA}
 
@@ -119,12 +133,18 @@ def test_few_iterates_samples_and_small_batches(tmp_path: Path, capsys: pytest.C
     assert "The data are 12 of 150 samples, drawn with seed 0" in capsys.readouterr().out
     assert len(list(tmp_path.rglob("init-*.npz"))) == 3
     assert run(["builtin:iris-mlp", *small, "--centers", "2", "--resume", str(tmp_path)]) == 0
-    assert run(["builtin:iris-mlp", *small, "--samples", "13", "--batch-size", "1", "--resume", str(tmp_path)]) == 0
+    assert (
+        run(["builtin:iris-mlp", *small, "--samples", "13", "--batch-size", "1", "--resume", str(tmp_path)]) == 0
+    )
     assert len(list(tmp_path.rglob("init-*.npz"))) == 3 + 2 + 3, "other centers or samples are other measurements"
 
 
-def test_recommended_settings_stand_where_nothing_was_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "their_advised.py").write_text(USER.replace("rows, rows)", "rows, rows, recommended=ADVICE)") + ADVICE)
+def test_recommended_settings_stand_where_nothing_was_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "their_advised.py").write_text(
+        USER.replace("rows, rows)", "rows, rows, recommended=ADVICE)") + ADVICE
+    )
     assert run(["their_advised:quadratic", "--points", "2", "--draw", "uniform"]) == 0
     out = capsys.readouterr().out
     assert "used where you gave nothing: --inits 1 --steps 3." in out
@@ -203,7 +223,9 @@ def test_a_set_of_inputs_is_searched(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run(["builtin:iris-softmax", "--recheck", file]) == 0
 
 
-def test_without_torch_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_torch_it_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert run(["builtin:iris-mlp"]) == 2
     error = capsys.readouterr().err

@@ -212,8 +212,13 @@ def test_bad_settings(changes: dict[str, object], named: str) -> None:
 def test_a_setting_of_another_name_is_refused_by_what_was_called(tmp_path: Path) -> None:
     workload = known.quadratic([[1.0]])
     run = paper_run(workload, steps=2)
-    for function, *given in ((estimate_holder, workload, run), (constants_along_training, workload, [tmp_path] * 2)):
-        with pytest.raises(InputError, match=rf"{function.__name__} takes .*, got layer=True; did you mean layers"):
+    for function, *given in (
+        (estimate_holder, workload, run),
+        (constants_along_training, workload, [tmp_path] * 2),
+    ):
+        with pytest.raises(
+            InputError, match=rf"{function.__name__} takes .*, got layer=True; did you mean layers"
+        ):
             function(*given, (1.0,), layer=True)
     with pytest.raises(InputError, match=r"worst_case_constants takes .*, got lambda=1; did you mean lambdas"):
         worst_case_constants(workload, run, (1.0,), **{"lambda": 1})  # type: ignore[arg-type]

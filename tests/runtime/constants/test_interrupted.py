@@ -29,7 +29,18 @@ def network():
     loss = lambda out, y: (out.tanh() - y).square().sum()
     return Workload("stopping", lambda: Stopping(2, 1), loss, torch.ones(3, 2), torch.zeros(3, 1))
 """
-ARGUMENTS = ["estimate", "their_network:network", "--inits", "3", "--points", "2", "--steps", "12", "--draw", "uniform"]
+ARGUMENTS = [
+    "estimate",
+    "their_network:network",
+    "--inits",
+    "3",
+    "--points",
+    "2",
+    "--steps",
+    "12",
+    "--draw",
+    "uniform",
+]
 ARGUMENTS += ["--json"]
 
 

@@ -29,7 +29,9 @@ def test_resumed_equals_uninterrupted(tmp_path: Path, monkeypatch: pytest.Monkey
     calls: list[int] = []
     real = holder.train
 
-    def interrupted(gradients: Gradients, start: torch.Tensor, run: NoisySGD, seed: int, **kept: int) -> torch.Tensor:
+    def interrupted(
+        gradients: Gradients, start: torch.Tensor, run: NoisySGD, seed: int, **kept: int
+    ) -> torch.Tensor:
         calls.append(seed)
         if len(calls) == 2:
             raise KeyboardInterrupt
@@ -76,7 +78,9 @@ def test_the_iterates_of_an_interrupted_initialisation_are_kept(
     assert len(list(tmp_path.rglob("init-*"))) == 6, "the training that was kept is not needed any more"
 
 
-def test_a_full_disk_is_one_sentence_and_keeps_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_one_sentence_and_keeps_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workload = known.quadratic([[1.0, 0.5]])
     run = paper_run(workload, steps=2)
 

@@ -60,7 +60,9 @@ def test_the_root_of_the_sum_of_squares_is_above_the_whole() -> None:
 
 def test_every_layer_has_its_own_order() -> None:
     workload = known.two_orders(0.5)
-    found = estimate_holder(workload, paper_run(workload, steps=60, noise_std=0.1), (1 / 3, 1.0), SMALL, layers=True)
+    found = estimate_holder(
+        workload, paper_run(workload, steps=60, noise_std=0.1), (1 / 3, 1.0), SMALL, layers=True
+    )
     smooth, rough = found.layers
     assert (smooth.name, smooth.size, rough.name, rough.size) == ("first", 2, "second", 1)
     assert 0.49 <= smooth.measured[Kind.SAMPLE].constants[1] <= 0.5 * (1 + 1e-12)
@@ -99,7 +101,9 @@ def test_where_no_pair_can_be_trusted_there_is_no_number() -> None:
     assert found.measured[Kind.SAMPLE].left_out == found.pairs == 12
     assert found.measured[Kind.SAMPLE].cell(0) == "none trusted"
     for take in (lambda: found.holder(1.0), found.modulus):
-        with pytest.raises(InputError, match=r"No pair could be trusted.*float32 \(12 pairs.*float64 or with a larger"):
+        with pytest.raises(
+            InputError, match=r"No pair could be trusted.*float32 \(12 pairs.*float64 or with a larger"
+        ):
             take()
     again = estimate_holder(workload, paper_run(workload, steps=2), (1.0,), replace(sampling, dtype="float64"))
     assert again.trusted, "float64 resolves what float32 does not"

@@ -98,7 +98,9 @@ def test_holder_orders_are_tried() -> None:
 
 
 def test_the_error_is_one_sentence_with_the_pair() -> None:
-    with pytest.raises(li.InputError, match=r"got assumption=Convex\(L=0.25\), but at two points .* L is at least 2"):
+    with pytest.raises(
+        li.InputError, match=r"got assumption=Convex\(L=0.25\), but at two points .* L is at least 2"
+    ):
         check_not_refuted("describe", logistic(3.0), run(), li.Convex(0.25))
     with pytest.raises(li.InputError, match="workload=int"):
         refute(3, run(), li.Clipped())  # type: ignore[arg-type]

@@ -48,7 +48,9 @@ def test_inputs_are_projected_and_drawn_into_the_set(text: str) -> None:
     assert torch.equal(inside, far * 0.01)
 
 
-@pytest.mark.parametrize("text", ["box:1", "box:2,1", "box:0,inf", "ball:0", "ball:nan", "ball:1,2", "cube:1", "box"])
+@pytest.mark.parametrize(
+    "text", ["box:1", "box:2,1", "box:0,inf", "ball:0", "ball:nan", "ball:1,2", "cube:1", "box"]
+)
 def test_other_sets_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="inputs="):
         input_set(text)
@@ -140,10 +142,15 @@ def test_what_is_certified_covers_what_is_found_or_says_why_not() -> None:
     assert certified_side(kinked, 0, 1.0)[1].startswith("infinite: ")
     unread = Workload("unread", lambda: nn.Sequential(nn.Linear(4, 3), nn.SiLU()), *_data())
     assert "SiLU" in certified_side(unread, 0, 1.0)[1]
-    squares = Workload("squares", lambda: nn.Linear(4, 2), nn.functional.mse_loss, WORK.inputs, WORK.inputs[:, :2])
+    squares = Workload(
+        "squares", lambda: nn.Linear(4, 2), nn.functional.mse_loss, WORK.inputs, WORK.inputs[:, :2]
+    )
     assert certified_side(squares, 0, 1.0)[1].startswith("not known: the ")
     own_words = [replace(WORK, constants=no_constants(f"{word}: so it is")) for word in ("not known", "infinite")]
-    assert [certified_side(work, 0, 1.0)[1] for work in own_words] == ["not known: so it is", "infinite: so it is"]
+    assert [certified_side(work, 0, 1.0)[1] for work in own_words] == [
+        "not known: so it is",
+        "infinite: so it is",
+    ]
     assert certified_side(own_words[0], 0, 1.0)[0] is None
     dropped = replace(WORK, module=lambda: nn.Sequential(*WORK.module(), nn.Dropout()).eval())
     assert certified_side(dropped, 0, 0.2)[0] == own

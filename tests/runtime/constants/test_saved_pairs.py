@@ -100,7 +100,7 @@ def test_free_inputs_hold_and_stay_in_their_set(tmp_path: Path) -> None:
         (
             "x",
             1.0,
-            "a point lies outside of the domain around the weights of this network; name --checkpoint of the search",
+            "a point lies outside the domain around the weights of this network; name --checkpoint of the search",
         ),
         ("inputs", 1e-9, "its sample is not that of the data"),
         ("targets", 1, "its sample is not that of the data"),

@@ -171,7 +171,9 @@ def test_a_search_that_begins_there_finds_no_less() -> None:
         ((0.0, 0.0, 1.0), 2),
     ],
 )
-def test_ascents_go_on_until_two_agree(reached: Sequence[float], ascents: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ascents_go_on_until_two_agree(
+    reached: Sequence[float], ascents: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parts: list[int] = []
 
     def ascent(bend: _Bend, _screened: int, _starts: int, _iterations: int) -> dict[str, torch.Tensor]:

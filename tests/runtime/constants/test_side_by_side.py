@@ -31,7 +31,16 @@ def line():
 def bent():
     return _made("bent", 3)
 """
-_BOTH = ["side_by_side_theirs:line", "side_by_side_theirs:bent", "--lambda", "1", "--lambda", "0.5", "--steps", "3"]
+_BOTH = [
+    "side_by_side_theirs:line",
+    "side_by_side_theirs:bent",
+    "--lambda",
+    "1",
+    "--lambda",
+    "0.5",
+    "--steps",
+    "3",
+]
 
 
 def _run(*arguments: str) -> int | str | None:
@@ -84,7 +93,10 @@ def test_one_table_of_several_workloads(tmp_path: Path, capsys: pytest.CaptureFi
             [_BOTH[0], "--save-pairs", "there/p"],
             "--save-pairs needs a folder that can be written, got save-pairs=there/p",
         ),
-        ([_BOTH[0], "--points", "0", "--draw", "uniform"], "points needs a whole number of at least 1, got points=0"),
+        (
+            [_BOTH[0], "--points", "0", "--draw", "uniform"],
+            "points needs a whole number of at least 1, got points=0",
+        ),
         ([_BOTH[0], "--radius", "-1", "--draw", "uniform"], "radius needs a positive number, got radius=-1"),
         ([_BOTH[0], "--points", "9"], "--points needs drawn pairs, got draw=search; add --draw uniform."),
     ],
@@ -110,7 +122,9 @@ def test_ctrl_c_says_which_workload_was_under_way(
 
     monkeypatch.setattr(estimate, "search_worst", pressed)
     assert _run(*_BOTH) == 130
-    assert "interrupted: 1 of 2 workloads are searched, and 1 of 4 parts of bent are fin" in capsys.readouterr().err
+    assert (
+        "interrupted: 1 of 2 workloads are searched, and 1 of 4 parts of bent are fin" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.nightly

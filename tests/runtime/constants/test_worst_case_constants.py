@@ -47,7 +47,9 @@ def test_curvature_is_the_top_eigenvalue_of_the_whole_hessian() -> None:
 
 
 def test_curvature_of_quadratics_is_exact_and_negative_counts() -> None:
-    found = known.top_curvature(gradients_of(known.quadratic([[1.0, 0.5], [3.0, -4.0]])), torch.zeros(2, 2).double())
+    found = known.top_curvature(
+        gradients_of(known.quadratic([[1.0, 0.5], [3.0, -4.0]])), torch.zeros(2, 2).double()
+    )
     assert found == pytest.approx(4.0, rel=1e-12)
 
 
@@ -76,7 +78,9 @@ def test_search_on_a_quadratic_stays_below_the_constant_and_in_the_domain() -> N
     gradients = gradients_of(known.quadratic([[1.0, 0.5], [3.0, 0.1]]))
     half, one = known.search_pairs(gradients, gradients.start, (1.0, 0.5), diameter=2.0, starts=64, iterations=30)
     assert 0.99 * 3 <= one.constant <= 3 * (1 + 1e-12)
-    assert 0.97 * 3 * 2**0.5 <= half.constant <= 3 * 2**0.5 * (1 + 1e-12), "attained by opposite ends of the domain"
+    assert 0.97 * 3 * 2**0.5 <= half.constant <= 3 * 2**0.5 * (1 + 1e-12), (
+        "attained by opposite ends of the domain"
+    )
     assert half.distance <= 2.0 * (1 + 1e-12)
     assert (one.sample, half.sample) == (1, 1)
 
@@ -101,7 +105,8 @@ def test_search_beats_the_draws_of_the_paper() -> None:
     assert look.certified.smoothness >= look.searched[0].constant
     assert look.bounded is not None
     assert (
-        look.bounded.epsilon == bound(paper_run(workload, steps=20), Smooth(look.certified.smoothness), order=2).epsilon
+        look.bounded.epsilon
+        == bound(paper_run(workload, steps=20), Smooth(look.certified.smoothness), order=2).epsilon
     )
     json.dumps(plain(look.as_dict()), allow_nan=False)
 
@@ -135,7 +140,9 @@ def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.usefixtures("light_search")
 def test_clipped_gradients_are_searched() -> None:
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]], scale=0.05)
-    look = worst_case_constants(workload, paper_run(workload, steps=4, clip_norm=0.6), (1.0,), kind=Kind.SAMPLE_CLIPPED)
+    look = worst_case_constants(
+        workload, paper_run(workload, steps=4, clip_norm=0.6), (1.0,), kind=Kind.SAMPLE_CLIPPED
+    )
     assert 0.9 * 3.0 <= look.searched[0].constant <= 3.0
     assert look.searched[0].constant * look.searched[0].distance <= 1.2
 
@@ -145,7 +152,9 @@ def test_clipped_gradients_are_searched() -> None:
 def test_what_cannot_be_said_is_none() -> None:
     linear = worst_case_constants(known.linear(), paper_run(known.linear(), steps=2), (1.0,))
     assert (linear.searched[0].constant, linear.found) == (0.0, (0.0,))
-    start_at_the_kink = Workload("kink", lambda: known.Vector(1, 0.0), known.odd_power().loss, *[torch.zeros(1, 1)] * 2)
+    start_at_the_kink = Workload(
+        "kink", lambda: known.Vector(1, 0.0), known.odd_power().loss, *[torch.zeros(1, 1)] * 2
+    )
     kink = worst_case_constants(start_at_the_kink, paper_run(start_at_the_kink, steps=2), (1 / 3,))
     json.dumps(plain(kink.as_dict()), allow_nan=False)
     with pytest.raises(InputError, match="kind=whole"):
@@ -169,7 +178,9 @@ def test_certified_constants_are_above_every_estimate(name: str) -> None:
         assert certified.statement.startswith("not known: ")
         return
     gradients = gradients_of(workload)
-    around = gradients.start + torch.randn(6, gradients.dimension, generator=torch.Generator().manual_seed(1)) * 0.02
+    around = (
+        gradients.start + torch.randn(6, gradients.dimension, generator=torch.Generator().manual_seed(1)) * 0.02
+    )
     found = known.top_curvature(gradients, torch.cat([gradients.start[None], around.double()]))
     (pair,) = known.search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, starts=64, iterations=20)
     longest = flat(gradients.at(gradients.start[None]))[0].norm(dim=1).max()
@@ -184,7 +195,9 @@ def test_which_assumption_the_constants_prove() -> None:
     assert logistic_regression(3.0).assumption(run) == Convex(2.25), "clipped, but of a linear score"
     weighted = logistic_regression(1.0, l2=0.5, parameter_norm=1.0)
     assert weighted.assumption(run) == StronglyConvex(0.75, 0.5)
-    assert logistic_regression(3.0, l2=0.5, parameter_norm=1.0).assumption(run) == Smooth(2.75), "clipping may act"
+    assert logistic_regression(3.0, l2=0.5, parameter_norm=1.0).assumption(run) == Smooth(2.75), (
+        "clipping may act"
+    )
 
 
 @pytest.mark.usefixtures("short_search")

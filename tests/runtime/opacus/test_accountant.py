@@ -98,7 +98,10 @@ def test_where_no_theorem_applies_composition_stands() -> None:
     training.optimizer.param_groups[0]["lr"] = 5.0
     training.train(1)
     assert training.accountant.get_epsilon(DELTA) == composition(5)
-    assert "no theorem for the last iterate applies: A convex loss needs step_size <= 2/L" in training.accountant.route
+    assert (
+        "no theorem for the last iterate applies: A convex loss needs step_size <= 2/L"
+        in training.accountant.route
+    )
 
 
 def test_a_step_that_no_theorem_speaks_of_is_refused_before_the_training() -> None:
@@ -132,7 +135,9 @@ def test_it_says_why_composition_is_the_least() -> None:
 
 @pytest.mark.sweep(1)
 @pytest.mark.parametrize(("samples", "n", "b", "divisor"), [(62, 66, 6, 5), (61, 66, 6, 5), (67, 72, 6, 5)])
-def test_batches_that_do_not_divide_the_data_are_a_run_on_more_data(samples: int, n: int, b: int, divisor: int) -> None:
+def test_batches_that_do_not_divide_the_data_are_a_run_on_more_data(
+    samples: int, n: int, b: int, divisor: int
+) -> None:
     """Samples without a gradient change no iterate: rate, step size over divisor and noise are those of Opacus."""
     training = Training(samples=samples)
     project(training.optimizer, 0.1)
@@ -197,7 +202,8 @@ def test_several_decays_are_refused() -> None:
 def test_samples_without_a_gradient_change_no_update() -> None:
     generator = torch.Generator().manual_seed(5)
     gradients = torch.randn(7, 3, generator=generator)
-    chosen = torch.tensor([1, 0, 1, 1, 0, 0, 1, 1, 0], dtype=torch.bool)  # of 7 samples and two without a gradient
+    # Of 7 samples and two without a gradient.
+    chosen = torch.tensor([1, 0, 1, 1, 0, 0, 1, 1, 0], dtype=torch.bool)
     padded = torch.cat([gradients, torch.zeros(2, 3)])
     update = 0.5 / 2 * gradients[chosen[:7]].sum(0)  # three batches, divisor 7 // 3
     assert torch.allclose(update, (0.5 * 9 / (3 * 2)) / 3 * padded[chosen].sum(0))

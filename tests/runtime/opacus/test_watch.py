@@ -25,7 +25,9 @@ def projected() -> Training:
 
 
 def decaying() -> Training:
-    return Training(lambda parameters: torch.optim.SGD(parameters, lr=0.5, weight_decay=0.2)).described(Convex(0.25))
+    return Training(lambda parameters: torch.optim.SGD(parameters, lr=0.5, weight_decay=0.2)).described(
+        Convex(0.25)
+    )
 
 
 def another_loader(training: Training) -> None:
@@ -160,7 +162,9 @@ def test_rows_that_are_too_long_are_refused_by_the_steps_themselves() -> None:
     training = Training()
     training.loader.dataset.tensors[0].mul_(20)
     training.described(Convex(0.25))
-    with pytest.raises(InputError, match=r"got assumption=Convex\(L=0.25\), but at two iterates .* L is at least"):
+    with pytest.raises(
+        InputError, match=r"got assumption=Convex\(L=0.25\), but at two iterates .* L is at least"
+    ):
         training.train(60)
     assert 0 < len(training.accountant) < 60
     with pytest.raises(InputError, match="L is at least"):
@@ -211,7 +215,11 @@ def test_public_sizes_are_those_of_the_run_whatever_the_number_of_samples() -> N
 def test_data_are_known_again_by_their_items() -> None:
     points = torch.arange(200.0).reshape(100, 2)
     data = TensorDataset(points, torch.zeros(100, dtype=torch.bfloat16))
-    assert data_fingerprint(data) == data_fingerprint(TensorDataset(points.clone(), torch.zeros(100).bfloat16())) != ""
+    assert (
+        data_fingerprint(data)
+        == data_fingerprint(TensorDataset(points.clone(), torch.zeros(100).bfloat16()))
+        != ""
+    )
     assert data_fingerprint(data) != data_fingerprint(TensorDataset(points + 1, torch.zeros(100)))
     assert data_fingerprint([(k, "text", {"ids": [k]}) for k in range(3)]) != ""
 

@@ -35,7 +35,9 @@ def run_on(optimiser: ProjectedNoisySGD, workload: Workload, steps: int | None =
 @pytest.mark.parametrize("sampling", SCHEMES)
 def test_it_is_the_trainer_that_is_accounted_for(sampling: str) -> None:
     workload = iris()
-    run = replace(RUN, sampling=sampling, batch_size=None if sampling == "full" else 30, adjacency="", weight_decay=0.5)
+    run = replace(
+        RUN, sampling=sampling, batch_size=None if sampling == "full" else 30, adjacency="", weight_decay=0.5
+    )
     gradients = Gradients(workload, workload.initial(0))
     module = workload.initial(0).double()
     optimiser = ProjectedNoisySGD(module, workload.loss, run, seed=4)
@@ -215,7 +217,9 @@ def test_rows_that_the_run_did_not_draw_are_refused(sampling: str) -> None:
 
 def test_a_row_that_changes_is_told_by_every_bit_and_a_resumed_run_goes_on() -> None:
     workload = iris()
-    optimiser = ProjectedNoisySGD(workload.initial(0).double(), workload.loss, replace(RUN, sampling="cyclic", steps=8))
+    optimiser = ProjectedNoisySGD(
+        workload.initial(0).double(), workload.loss, replace(RUN, sampling="cyclic", steps=8)
+    )
     drawn = list(optimiser.batches())  # all at once, as a loader does that works ahead
     for batch in drawn[:5]:
         optimiser.step(workload.inputs[batch], workload.targets[batch])
@@ -241,7 +245,9 @@ def test_a_module_that_cannot_be_copied_or_has_no_shapes_is_one_sentence() -> No
     optimiser = ProjectedNoisySGD(_Uncopied(3, 1), mse_loss, run)
     for batch in optimiser.batches():
         optimiser.step(rows[batch], zeros[batch])
-    with pytest.raises(InputError, match=r"a copy of the module, got RuntimeError: no copies .*bound\(accounted\(\), "):
+    with pytest.raises(
+        InputError, match=r"a copy of the module, got RuntimeError: no copies .*bound\(accounted\(\), "
+    ):
         optimiser.bound(Clipped(), delta=1e-5)
     assert bound(optimiser.accounted(), Clipped(), delta=1e-5).epsilon > 0
     with pytest.raises(InputError, match="a copy of the module, got RuntimeError: no copies"):

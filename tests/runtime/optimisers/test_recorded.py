@@ -91,7 +91,14 @@ def plain(optimiser: RecordedSGD, model: Model, batches: Any, **odd: Any) -> Non
 @pytest.mark.parametrize("sampling", ["full", "cyclic", "shuffled", "without_replacement"])
 def test_a_plain_loop_is_the_run_by_hand(sampling: str) -> None:
     run = li.NoisySGD(
-        6, 0.1, 0.05, 1.0, dataset_size=12, batch_size=12 if sampling == "full" else 4, sampling=sampling, diameter=1.0
+        6,
+        0.1,
+        0.05,
+        1.0,
+        dataset_size=12,
+        batch_size=12 if sampling == "full" else 4,
+        sampling=sampling,
+        diameter=1.0,
     )
     model, optimiser = recorded(run)
     plain(optimiser, model, loader(optimiser))
@@ -211,7 +218,9 @@ def fit() -> Any:
                 return loader(optimiser)
 
         kept = LightningRecord(optimiser, li.Clipped(), delta=1e-5)
-        quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
+        quiet = dict.fromkeys(
+            ("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False
+        )
         more = [pl.callbacks.StochasticWeightAveraging(swa_lrs=0.1)] if averaged else []
         pl.Trainer(max_epochs=1, accelerator="cpu", callbacks=[kept, *more], **quiet, **settings).fit(Module())
         return model, kept
@@ -268,7 +277,10 @@ _LIGHTNING = {
     "accumulate_grad_batches": (2, "accumulate_grad_batches=1, got accumulate_grad_batches=2"),
     "gradient_clip_val": (1.0, "gradient_clip_val=0, got gradient_clip_val=1.0: samples are clipped one by one"),
     "precision": ("bf16-mixed", "precision=32, got precision=bf16"),
-    "averaged": (True, r"averaging=\[\], got averaging=\['StochasticWeightAveraging'\]: the theory is about the last"),
+    "averaged": (
+        True,
+        r"averaging=\[\], got averaging=\['StochasticWeightAveraging'\]: the theory is about the last",
+    ),
     "max_steps": (4, "needs steps=6, got 4 when training ended; when it stops must not depend on the data"),
     "other": (torch.optim.AdamW, r"only one that trains, got optimizers=\['AdamW'\]"),
 }

@@ -113,4 +113,8 @@ def test_parameters_that_stop_being_finite() -> None:
     gradients = Gradients(workload, workload.initial(0))
     run = NoisySGD(9, 1e250, 1.0, 1e300, 1)
     with pytest.raises(InputError, match="got nan or inf after step=1; lower step_size"):
-        list(adjacent_runs(gradients, run, real_sample(gradients, run, 0), 2, coupled=True, seed=0, block=0, purpose=1))
+        list(
+            adjacent_runs(
+                gradients, run, real_sample(gradients, run, 0), 2, coupled=True, seed=0, block=0, purpose=1
+            )
+        )

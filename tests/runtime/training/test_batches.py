@@ -71,7 +71,9 @@ def test_a_step_goes_along_the_sum_over_its_batch(sampling: str) -> None:
         moved = points[t] - 0.1 * slopes.sum(axis=0) / 2
         moved += 0.2 * noise.normals(1, 2, gradients.start)[0].numpy()
         away = moved - points[0]
-        np.testing.assert_allclose(points[t + 1], points[0] + away * min(1.0, 0.75 / np.linalg.norm(away)), rtol=1e-12)
+        np.testing.assert_allclose(
+            points[t + 1], points[0] + away * min(1.0, 0.75 / np.linalg.norm(away)), rtol=1e-12
+        )
         sizes.add(len(batch))
     assert sizes == {2} or (sampling == "poisson" and {0, 2} < sizes)
 
@@ -91,7 +93,9 @@ def test_the_batches_of_a_run_know_nothing_of_its_noise() -> None:
 
 
 def _side_by_side(sampling: str, runs: int, steps: int = 6) -> list[np.ndarray]:
-    run = replace(_RUN, steps=steps, sampling=sampling, adjacency="", batch_size=None if sampling == "full" else 2)
+    run = replace(
+        _RUN, steps=steps, sampling=sampling, adjacency="", batch_size=None if sampling == "full" else 2
+    )
     return [chosen.numpy() for chosen in draw_batches_of_many(run, runs, stream(5, 0))]
 
 
@@ -106,9 +110,13 @@ def test_batches_side_by_side_have_the_law_of_their_scheme(sampling: str) -> Non
     """Every subset comes as often as it should; the expected frequencies are written down, not computed by us."""
     runs = 20_000
     drawn = _side_by_side(sampling, runs)
-    subsets = [np.stack([(chosen == i).sum(axis=1) for i in range(6)], axis=1) @ 2 ** np.arange(6) for chosen in drawn]
+    subsets = [
+        np.stack([(chosen == i).sum(axis=1) for i in range(6)], axis=1) @ 2 ** np.arange(6) for chosen in drawn
+    ]
     sizes = np.array([bin(subset).count("1") for subset in range(64)])
-    chances = np.where(sizes == 2, 1 / 15, 0.0) if sampling != "poisson" else (1 / 3) ** sizes * (2 / 3) ** (6 - sizes)
+    chances = (
+        np.where(sizes == 2, 1 / 15, 0.0) if sampling != "poisson" else (1 / 3) ** sizes * (2 / 3) ** (6 - sizes)
+    )
     for subset in subsets:
         counts = np.bincount(subset, minlength=64)
         assert counts[chances == 0].sum() == 0

@@ -16,7 +16,14 @@ CURVATURES = [[1.0, 2.0, 0.5], [30.0, 1.0, 1.0]]
 
 
 def run_of(**changes: object) -> NoisySGD:
-    settings = {"steps": 4, "step_size": 0.3, "noise_std": 0.2, "clip_norm": 1.0, "dataset_size": 2, "diameter": 1.5}
+    settings = {
+        "steps": 4,
+        "step_size": 0.3,
+        "noise_std": 0.2,
+        "clip_norm": 1.0,
+        "dataset_size": 2,
+        "diameter": 1.5,
+    }
     return NoisySGD(**(settings | changes))  # type: ignore[arg-type]
 
 

@@ -35,7 +35,9 @@ def exceeds(points: torch.Tensor, center: torch.Tensor, diameter: float) -> np.n
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("seed", range(8))
-def test_ten_thousand_points_come_back_into_the_ball_and_stay_where_they_are(seed: int, dtype: torch.dtype) -> None:
+def test_ten_thousand_points_come_back_into_the_ball_and_stay_where_they_are(
+    seed: int, dtype: torch.dtype
+) -> None:
     points, center, width = drawn(seed, dtype)
     diameter = float(width)
     back = project_onto_ball(points, center, diameter)

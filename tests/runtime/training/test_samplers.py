@@ -133,12 +133,16 @@ WRONG = {
     ("without_replacement", "the first sample less often"): lambda g: of(
         g.permutation(12 if g.random() < 0.9 else np.arange(1, 12))[:4] for _ in range(12_000)
     ),
-    ("shuffled", "one permutation for all epochs"): lambda g: of(row for row in np.split(g.permutation(12), 3) * 4_000),
+    ("shuffled", "one permutation for all epochs"): lambda g: of(
+        row for row in np.split(g.permutation(12), 3) * 4_000
+    ),
     ("shuffled", "batches fixed, their order shuffled"): lambda g: of(
         np.arange(4) + 4 * place for _ in range(4_000) for place in g.permutation(3)
     ),
     ("shuffled", "independent batches"): lambda g: of(g.permutation(12)[:4] for _ in range(12_000)),
-    ("cyclic", "shuffled epochs"): lambda g: of(row for _ in range(4_000) for row in np.split(g.permutation(12), 3)),
+    ("cyclic", "shuffled epochs"): lambda g: of(
+        row for _ in range(4_000) for row in np.split(g.permutation(12), 3)
+    ),
 }
 
 

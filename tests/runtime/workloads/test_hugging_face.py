@@ -120,7 +120,9 @@ def test_all_files_say_the_same(tmp_path: Path) -> None:
         assert torch.equal(found[1], labels), kind
 
 
-def test_the_command_measures_it(folder: Path, data: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_command_measures_it(
+    folder: Path, data: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     options = ("--steps", "2", "--points", "3", "--lambda", "1", "--json", "--resume", str(tmp_path / "kept"))
     with pytest.raises(SystemExit) as end:
         main(["estimate", f"hf:{folder}", "--data", str(data), *options])
@@ -161,7 +163,10 @@ def test_nothing_that_a_config_names_is_fetched_or_run(folder: Path, data: Path)
     (folder / "evil.py").write_text("raise SystemExit('ran')")
     runs = {"AutoConfig": "evil.C", "AutoModelForSequenceClassification": "evil.M"}
     _rewritten(
-        folder / "config.json", auto_map=runs, _attn_implementation="someone/kernels", quantization_config={"a": 1}
+        folder / "config.json",
+        auto_map=runs,
+        _attn_implementation="someone/kernels",
+        quantization_config={"a": 1},
     )
     assert load_workload(f"hf:{folder}", data).initial(0)._whole.config._attn_implementation == "eager"
 
@@ -195,8 +200,14 @@ def test_without_data_it_is_one_sentence(folder: Path) -> None:
         ({"labels": [0, -1, 1, 0]}, "within the 3 classes .* got -1 in"),
         ({"labels": [0.5, 1.0, 1.0, 0.0]}, "must be whole numbers"),
         ({"attention_mask": [[1]] * 4}, "a mask as long as each sentence"),
-        ({"attention_mask": [[2] * length for length in _LENGTHS]}, "must be 1 at the tokens and 0 after, got row=0"),
-        ({"attention_mask": [[0] * length for length in _LENGTHS]}, "must be 1 at the tokens and 0 after, got row=0"),
+        (
+            {"attention_mask": [[2] * length for length in _LENGTHS]},
+            "must be 1 at the tokens and 0 after, got row=0",
+        ),
+        (
+            {"attention_mask": [[0] * length for length in _LENGTHS]},
+            "must be 1 at the tokens and 0 after, got row=0",
+        ),
         ({"token_type_ids": [[2] * length for length in _LENGTHS]}, "within the 2 segments .* got 2 in"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
@@ -207,7 +218,9 @@ def test_data_that_do_not_suit(folder: Path, data: Path, changed: dict[str, Any]
         load_workload(f"hf:{folder}", data)
 
 
-@pytest.mark.parametrize("name", ["tokens.npz", "tokens.safetensors", "tokens.jsonl", "tokens.csv", "tokens.parquet"])
+@pytest.mark.parametrize(
+    "name", ["tokens.npz", "tokens.safetensors", "tokens.jsonl", "tokens.csv", "tokens.parquet"]
+)
 def test_damaged_and_unknown_files_are_one_sentence(folder: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"PK\x03\x04 nothing of the kind")
     with pytest.raises(InputError, match=r"^(Tokenised data must be|This file needs its reader)[^\n]*$"):

@@ -124,7 +124,9 @@ class _TwoOutputs(nn.Module):
 
     def forward(self, rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         scores = self.linear(rows)
-        first = {"scores": scores, "whole": torch.arange(len(rows)), "random": torch.rand(len(rows), 1)}[self.first]
+        first = {"scores": scores, "whole": torch.arange(len(rows)), "random": torch.rand(len(rows), 1)}[
+            self.first
+        ]
         return first, {"hidden": scores - scores.mean(dim=0) if self.mixes else scores}
 
 

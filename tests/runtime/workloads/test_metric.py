@@ -136,7 +136,8 @@ def test_along_a_training_lengths_are_those_of_the_metric(tmp_path: Path) -> Non
     along = constants_along_training(work, places, (1.0,), sampling, layers=True, metric=metric)
     start, stop = (module.state_dict() for module in modules)
     length = (
-        sum(float((a * (start[name] - stop[name]).double() ** 2).sum()) for name, a in metric.weights.items()) ** 0.5
+        sum(float((a * (start[name] - stop[name]).double() ** 2).sum()) for name, a in metric.weights.items())
+        ** 0.5
     )
     assert along.stages[1].moved == pytest.approx(length, rel=1e-6)
     assert along.workload == "net in the metric of a"

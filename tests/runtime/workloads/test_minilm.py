@@ -43,7 +43,9 @@ def test_similar_sentences_are_close_as_published(encoder: Encoder) -> None:
 
 @torch.no_grad()
 def test_padding_is_not_looked_at(encoder: Encoder) -> None:
-    torch.testing.assert_close(encoder(tokens(SENTENCES, length=12)), encoder(tokens(SENTENCES)), rtol=0, atol=2e-6)
+    torch.testing.assert_close(
+        encoder(tokens(SENTENCES, length=12)), encoder(tokens(SENTENCES)), rtol=0, atol=2e-6
+    )
 
 
 def test_rows_are_sentences_of_the_descriptions() -> None:
@@ -76,7 +78,9 @@ def test_hessians_have_products() -> None:
     library = transformers("test")
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        bert = library.BertModel(library.BertConfig(**small, attn_implementation="eager"), add_pooling_layer=False)
+        bert = library.BertModel(
+            library.BertConfig(**small, attn_implementation="eager"), add_pooling_layer=False
+        )
     small_encoder, name = Encoder(bert), "bert.embeddings.LayerNorm.weight"
 
     def score(weight: Tensor) -> Tensor:
@@ -118,5 +122,7 @@ def test_the_command_measures_it(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_a_missing_package_is_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = module.find_spec
     monkeypatch.setattr(module, "find_spec", lambda name: None if name == missing else real(name))
-    with pytest.raises(InputError, match=rf"without {missing}; run pip install 'lastiterate\[runtime,transformer\]'"):
+    with pytest.raises(
+        InputError, match=rf"without {missing}; run pip install 'lastiterate\[runtime,transformer\]'"
+    ):
         load_workload("builtin:minilm")

@@ -49,8 +49,12 @@ DOORS: dict[str, Callable[[], Any]] = {
     "optimiser": lambda: li.ProjectedNoisySGD(Fourier(), cross_entropy, RUN),
     "trainer": lambda: li.RecordedSGD(Fourier(), cross_entropy, RUN, ROWS, LABELS),
     "certified": lambda: layers_of(nn.Sequential(nn.Linear(3, 2, dtype=torch.complex64))),
-    "inputs": lambda: Workload("theirs", lambda: nn.Linear(3, 2), cross_entropy, ROWS.to(torch.complex64), LABELS),
-    "targets": lambda: Workload("theirs", lambda: nn.Linear(3, 2), cross_entropy, ROWS, LABELS.to(torch.complex64)),
+    "inputs": lambda: Workload(
+        "theirs", lambda: nn.Linear(3, 2), cross_entropy, ROWS.to(torch.complex64), LABELS
+    ),
+    "targets": lambda: Workload(
+        "theirs", lambda: nn.Linear(3, 2), cross_entropy, ROWS, LABELS.to(torch.complex64)
+    ),
 }
 
 

@@ -180,7 +180,9 @@ class Growing(Stream):
         Growing(-1),
         Stream(lambda at, k: (torch.tensor([float(k // 2 if at == 1 else min(k, 7) // 2)]), 0)),
         DataLoader(DATA, batch_size=8, shuffle=True, drop_last=True, generator=torch.Generator().manual_seed(1)),
-        DataLoader(DATA, sampler=RandomSampler(DATA, replacement=True, generator=torch.Generator().manual_seed(1))),
+        DataLoader(
+            DATA, sampler=RandomSampler(DATA, replacement=True, generator=torch.Generator().manual_seed(1))
+        ),
     ],
     ids=[
         "transformed",
@@ -218,10 +220,16 @@ class Broken(Dataset[int]):
         ([{"x": ROWS[0]}], r"yield pairs \(inputs, targets\), got dict"),
         ([(ROWS[0], "cat")], "yield tensors, got Tensor, str"),
         ([(ROWS[0], None)], "yield tensors, got Tensor, NoneType"),
-        ([(ROWS[0], 0), (ROWS[0, :2], 0)], r"got inputs of float32 of shape \(2,\) after float32 of shape \(4,\); pad"),
+        (
+            [(ROWS[0], 0), (ROWS[0, :2], 0)],
+            r"got inputs of float32 of shape \(2,\) after float32 of shape \(4,\); pad",
+        ),
         ([(ROWS[0], 0), (ROWS[0], 0.5)], r"got targets of float32 of shape \(\) after int64"),
         ([(ROWS[0, :0], 0)], r"got inputs of float32 of shape \(0,\)"),
-        (DataLoader(DATA, collate_fn=lambda _some: (ROWS[:2], LABELS[:1])), "one target a sample, got inputs.shape"),
+        (
+            DataLoader(DATA, collate_fn=lambda _some: (ROWS[:2], LABELS[:1])),
+            "one target a sample, got inputs.shape",
+        ),
         (
             Broken(),
             r"read without an error, got FileNotFoundError: image 7 at .*test_streaming.py:\d+ in a pass over it; mend",

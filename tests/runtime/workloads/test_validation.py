@@ -73,7 +73,10 @@ MODULES: list[tuple[nn.Module, str]] = [
     (With(lambda rows: rows + 0 * rows.sum().item()), r"batched by torch\.func\.vmap"),
     (With(Tensor.detach), "must depend on a trained parameter"),
     (With(lambda rows: rows / 0), r"got loss=(inf|nan) for the first sample"),
-    (nn.Sequential(nn.Linear(2, 4), nn.Unflatten(1, (2, 2)), nn.InstanceNorm1d(2, track_running_stats=True)), "2=Inst"),
+    (
+        nn.Sequential(nn.Linear(2, 4), nn.Unflatten(1, (2, 2)), nn.InstanceNorm1d(2, track_running_stats=True)),
+        "2=Inst",
+    ),
     (nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2, track_running_stats=False)).eval(), "1=BatchNorm1d"),
 ]
 
@@ -96,7 +99,10 @@ LOSSES: list[tuple[Loss, str]] = [
     (lambda out, _target: out.sum().exp() * math.inf, "loss=inf"),
     (lambda out, _target: (out.sum() * 0).sqrt(), "gradient must be finite"),
     (lambda out, _target: out.detach().sum(), "must depend on a trained parameter"),
-    (lambda out, target: nn.functional.nll_loss(out, target), r"targets\[:1\] of shape=\(1, 2\) and dtype=float64"),
+    (
+        lambda out, target: nn.functional.nll_loss(out, target),
+        r"targets\[:1\] of shape=\(1, 2\) and dtype=float64",
+    ),
     (refuse, "the output and the target of one row, got ValueError: I do not like"),
 ]
 

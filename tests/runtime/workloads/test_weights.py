@@ -91,7 +91,10 @@ CHANGED: list[tuple[dict[str, Tensor], str]] = [
     ({**ORDINARY, "2.bias": torch.ones(3)}, r"has 2\.bias \(3,\) real for \(2,\) real"),
     ({**ORDINARY, "2.bias": torch.ones(2, dtype=torch.int8)}, r"2\.bias \(2,\) whole for \(2,\) real"),
     (dict(network(5).state_dict()), r"0\.weight \(5, 2\) real for \(3, 2\) real"),
-    ({f"layer{k}": torch.ones(1) for k in range(5)}, r"lacks 0\.weight, lacks 0\.bias, lacks 2\.weight and 6 more"),
+    (
+        {f"layer{k}": torch.ones(1) for k in range(5)},
+        r"lacks 0\.weight, lacks 0\.bias, lacks 2\.weight and 6 more",
+    ),
 ]
 
 
@@ -199,7 +202,9 @@ def test_the_command_measures_one_initialisation_from_the_checkpoint(
     assert capsys.readouterr().err.startswith("error: A checkpoint must be")
 
 
-def test_an_attack_on_crafted_losses_takes_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_attack_on_crafted_losses_takes_no_checkpoint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "run.toml"
     file.write_text("[run]\nsteps = 2\nstep_size = 0.1\nnoise_std = 1.0\nclip_norm = 1.0\ndataset_size = 5\n")
     with pytest.raises(SystemExit) as ended:

@@ -23,7 +23,9 @@ def _same(path: Path, net: nn.Module, trained: nn.Module) -> None:
 @pytest.mark.parametrize("prefix", ["_orig_mod.module.", "module._orig_mod.", "_module.module._orig_mod."])
 def test_wrappers_may_be_around_each_other(tmp_path: Path, prefix: str) -> None:
     trained, path = _net(), tmp_path / "one.pt"
-    torch.save({"model": {prefix + name: values for name, values in trained.state_dict().items()}, "step": 1}, path)
+    torch.save(
+        {"model": {prefix + name: values for name, values in trained.state_dict().items()}, "step": 1}, path
+    )
     _same(path, _net(), trained)
 
 

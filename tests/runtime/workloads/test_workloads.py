@@ -63,7 +63,9 @@ def test_every_builtin_loads() -> None:
 def test_seeds_decide_the_initial_parameters_and_leave_the_global_generator_alone() -> None:
     workload = load_workload("builtin:iris-mlp")
     before = torch.get_rng_state()
-    first, again, other = (nn.utils.parameters_to_vector(workload.initial(seed).parameters()) for seed in (1, 1, 2))
+    first, again, other = (
+        nn.utils.parameters_to_vector(workload.initial(seed).parameters()) for seed in (1, 1, 2)
+    )
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
     assert torch.equal(before, torch.get_rng_state())
@@ -132,7 +134,9 @@ def test_bad_names(name: str, said: str) -> None:
         load_workload(name)
 
 
-def workload_of(module: object, inputs: torch.Tensor | None = None, targets: torch.Tensor | None = None) -> Workload:
+def workload_of(
+    module: object, inputs: torch.Tensor | None = None, targets: torch.Tensor | None = None
+) -> Workload:
     rows = torch.ones(3, 2) if inputs is None else inputs
     return Workload(
         "test",

@@ -10,7 +10,20 @@ from fractions import Fraction
 from itertools import pairwise
 from random import Random
 
-from finite_chains import Chain, Law, Metric, Pair, Split, both_runs, envelope, law, mixed, priced, pushed, start_laws
+from finite_chains import (
+    Chain,
+    Law,
+    Metric,
+    Pair,
+    Split,
+    both_runs,
+    envelope,
+    law,
+    mixed,
+    priced,
+    pushed,
+    start_laws,
+)
 from rules_on_chains import Attacked, _kernel, _order
 from sympy import Integer, Rational, S, Symbol
 
@@ -117,7 +130,10 @@ def _one_block(random: Random, fault: str) -> bool:
             1 - sum(m * v for (_, m), (_, v) in zip(s.whole.before.pairs, s.shares, strict=False)) for s in splits
         ]
         return any(
-            truth.at(g) > _of_no_pair(split, mass, g) for g in nodes for split in splits for mass in (*heavier, S.One)
+            truth.at(g) > _of_no_pair(split, mass, g)
+            for g in nodes
+            for split in splits
+            for mass in (*heavier, S.One)
         )
     if fault == "no mass beside the atoms":
         return any(truth.at(g) > split.at(g) - split.whole.before.rest for g in nodes for split in splits)
@@ -144,7 +160,9 @@ def table(points: Mapping[Rational, Rational]) -> Atoms:
     while len(kept) > 1 and kept[-2][1] <= kept[-1][1]:
         kept.pop()
     slopes = [_slope(*ends) for ends in pairwise(kept)] + [S.Zero]
-    return Atoms(tuple((x, after - before) for (x, _), (before, after) in zip(kept[1:], pairwise(slopes), strict=True)))
+    return Atoms(
+        tuple((x, after - before) for (x, _), (before, after) in zip(kept[1:], pairwise(slopes), strict=True))
+    )
 
 
 def _slope(one: tuple[Rational, Rational], other: tuple[Rational, Rational]) -> Rational:
@@ -159,7 +177,11 @@ def _several_blocks(random: Random, fault: str) -> bool:
     q = p if from_equal else q
     d, (one, other) = _apart(k), both_runs(random, k)
     near, far = envelope(zip(one, other, strict=True), d, 0), envelope(_all_pairs(one, other), d, 0)
-    known = Atoms(((S.One, S.One),)) if from_equal or fault == "from equal points, whatever was before" else EVERYTHING
+    known = (
+        Atoms(((S.One, S.One),))
+        if from_equal or fault == "from equal points, whatever was before"
+        else EVERYTHING
+    )
     for _ in range(count - (fault == "one block fewer")):
         splits = _bounds(order, known, near, far)
         known = table({g: min(split.at(g) for split in splits) for g in _NODES})

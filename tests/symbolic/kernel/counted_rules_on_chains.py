@@ -65,7 +65,9 @@ def _average(random: Random, fault: str) -> bool:
     first, second = (Rational(w.numerator, w.denominator) for w in weights)
     said = (second, first) if fault == "other weights" else (first, second)
     made = Kernel(_at_both).mean(variable, ((S.One, case),), over=(_i, Integer(2), _linear(*said)))
-    one, other = (tuple(mixed(weights, [chain[run][x] for chain in chains]) for x in range(k)) for run in range(2))
+    one, other = (
+        tuple(mixed(weights, [chain[run][x] for chain in chains]) for x in range(k)) for run in range(2)
+    )
     truth = envelope(near_pairs(d, z, one, other), d, _end(fault, far))
     values = {g: made.profile.at(g).doit() for g in {*nodes, *(y for y, _ in truth.pairs)}}
     share = Rational(1, 100) if fault == CONCLUSION else S.Zero

@@ -69,7 +69,9 @@ def pushed(start: Law, chain: Chain) -> Law:
 
 def mixed(weights: Sequence[Fraction], laws: Sequence[Law]) -> Law:
     """sum of w P."""
-    return tuple(sum((w * p[y] for w, p in zip(weights, laws, strict=True)), Fraction(0)) for y in range(len(laws[0])))
+    return tuple(
+        sum((w * p[y] for w, p in zip(weights, laws, strict=True)), Fraction(0)) for y in range(len(laws[0]))
+    )
 
 
 @cache
@@ -99,7 +101,9 @@ def envelope(pairs: Iterable[tuple[Law, Law]], d: Metric, z: int) -> Atoms:
             hull.pop()
         hull.append((a, b))
     nodes = [(_crossing(one, other), other[1] - one[1]) for one, other in pairwise(hull)]
-    return Atoms(tuple((Rational(*y.as_integer_ratio()), Rational(*m.as_integer_ratio())) for y, m in sorted(nodes)))
+    return Atoms(
+        tuple((Rational(*y.as_integer_ratio()), Rational(*m.as_integer_ratio())) for y, m in sorted(nodes))
+    )
 
 
 def _crossing(one: tuple[Fraction, Fraction], other: tuple[Fraction, Fraction]) -> Fraction:

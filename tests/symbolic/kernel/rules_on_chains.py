@@ -79,7 +79,9 @@ def _chain(random: Random, fault: str) -> bool:
         _kernel.suppose(order, (S.Zero, S.One), (S.Zero, Integer(z)), first, "first"),
         _kernel.suppose(order, (S.One, Integer(2)), (Integer(z), Integer(far)), second, "second"),
     )
-    return exceeded(envelope([(pushed(p, one), pushed(q, other))], d, _end(fault, far)), made.profile, fault=fault)
+    return exceeded(
+        envelope([(pushed(p, one), pushed(q, other))], d, _end(fault, far)), made.profile, fault=fault
+    )
 
 
 def _contract(random: Random, fault: str) -> bool:
@@ -91,7 +93,11 @@ def _contract(random: Random, fault: str) -> bool:
     before = priced(fault, "before", [(p, q)], d, z)
     near = priced(fault, "near", near_pairs(d, 0 if fault == "near at equal points" else z, one, other), d, end)
     far = priced(
-        fault, "far", near_pairs(d, min(z + 1, wide - 1) if fault == "far from nearer" else wide, one, other), d, end
+        fault,
+        "far",
+        near_pairs(d, min(z + 1, wide - 1) if fault == "far from nearer" else wide, one, other),
+        d,
+        end,
     )
     ends = (S.One, Integer(2))
     spans = (
@@ -127,7 +133,8 @@ def _mean(random: Random, fault: str) -> bool:
     )
     laws = (weights, others if fault == "no common law" else weights)
     one, other = (
-        tuple(mixed(law_of, [chain[run][x] for chain in chains]) for x in range(k)) for run, law_of in enumerate(laws)
+        tuple(mixed(law_of, [chain[run][x] for chain in chains]) for x in range(k))
+        for run, law_of in enumerate(laws)
     )
     truth = envelope(near_pairs(d, z, one, other), d, _end(fault, far))
     profile = Least(tuple(profiles)) if fault == "the least of the cases" else made.profile
@@ -156,7 +163,9 @@ def _mean_on_an_event(random: Random, fault: str) -> bool:
         cases.append(_kernel.suppose(order, ends, apart, profiles[-1], "case", (variable,), supposed))
     shares = [Rational(w.numerator, w.denominator) for w in (weight, 1 - weight - failure, failure)]
     made = _kernel.mean(variable, zip(shares[:2], cases, strict=True), shares[2], (drawn, frozenset()))
-    one, other = (tuple(mixed(chances, [chain[run][x] for chain in chains]) for x in range(k)) for run in range(2))
+    one, other = (
+        tuple(mixed(chances, [chain[run][x] for chain in chains]) for x in range(k)) for run in range(2)
+    )
     truth = envelope(near_pairs(d, z, one, other), d, _end(fault, far))
     nodes = [y for table in (truth, *profiles) for y, _ in table.pairs]
     return exceeded(truth, made.profile, nodes, fault=fault)
@@ -253,7 +262,9 @@ def _coin(random: Random, fault: str) -> bool:
     price = priced(fault, "coin", list(zip(step(0, split[0], still), step(1, split[0], still), strict=True)), d)
     far = Integer(max(after - length, 0))
     shift = _shift(fault, split[1], d, length)
-    made = _kernel.step(order, S.Zero, (Integer(z), far), _expansion(after, Guide.OWN), shift, S.Zero, Coin(price))
+    made = _kernel.step(
+        order, S.Zero, (Integer(z), far), _expansion(after, Guide.OWN), shift, S.Zero, Coin(price)
+    )
     truth = envelope(near_pairs(d, z, step(0, noise, last), step(1, noise, last)), d, _end(fault, int(far)))
     return exceeded(truth, made.profile, fault=fault)
 
@@ -302,7 +313,13 @@ ATTACKED: Mapping[str, Attacked] = {
     ),
     "mean": Attacked(
         _mean,
-        ("a case 5% low", "a case in the other order", "other weights", "no common law", "the least of the cases"),
+        (
+            "a case 5% low",
+            "a case in the other order",
+            "other weights",
+            "no common law",
+            "the least of the cases",
+        ),
     ),
     "mean on an event": Attacked(
         _mean_on_an_event,

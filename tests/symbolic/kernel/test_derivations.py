@@ -121,12 +121,16 @@ def test_the_window_of_a_smooth_loss_asks_whether_it_is_feasible() -> None:
 def test_any_path_of_any_losses() -> None:
     made = known_path(KERNEL.under(m <= T), LOSSES["convex"], T - m, D, m)
     assert made.first.profile == Gauss(A)
-    assert any("z_next >=" in str(hypothesis) and "a_j" in str(hypothesis) for hypothesis in made.first.hypotheses)
+    assert any(
+        "z_next >=" in str(hypothesis) and "a_j" in str(hypothesis) for hypothesis in made.first.hypotheses
+    )
     assert made.first.given == {m <= T, T - m >= 0}
     assert End("this holds", (Eq(Symbol("z_m", real=True), 0),)) in made.first.hypotheses
 
 
-_CLAIMED = {check.derivation for claim in claims() for check in claim.checks if isinstance(check, Derived | RenyiBound)}
+_CLAIMED = {
+    check.derivation for claim in claims() for check in claim.checks if isinstance(check, Derived | RenyiBound)
+}
 
 
 _UNCLAIMED = sorted(DERIVATIONS.keys() - _CLAIMED)
@@ -171,7 +175,9 @@ def test_derivations_carry_a_distance_by_the_formulas_of_bounds() -> None:
     other = {name: losses.other_data(eta, b, S.One).at(z) for name, losses in LOSSES.items()}
     sized = {name: losses.same_data(eta * low / b, eta * high / b).at(z) for name, losses in LOSSES.items()}
     for name, least in (("convex", S.Zero), ("strongly convex", curvature)):
-        assert (other[name] - Max(1 - eta * least, eta * L - 1) * z - update.step_sensitivity(eta, K, b)).equals(0)
+        assert (other[name] - Max(1 - eta * least, eta * L - 1) * z - update.step_sensitivity(eta, K, b)).equals(
+            0
+        )
         assert (sized[name] - update.strongly_convex_over_sizes(eta, L, least, b, low, high) * z).equals(0)
     for name, omega in (("smooth", L * z), ("modulus", Function("omega", nonnegative=True)(z))):
         assert expand(other[name] - update.modulus(z, omega, eta, K, b)) == 0
@@ -179,7 +185,9 @@ def test_derivations_carry_a_distance_by_the_formulas_of_bounds() -> None:
     clipped = LOSSES["clipped"].other_data(eta, b, S.One)
     assert clipped.at(S.Zero) == update.step_sensitivity(eta, K, b)
     assert (
-        expand(clipped.at(Symbol("x", positive=True)) - update.modulus(Symbol("x", positive=True), 2 * K, eta, K, b))
+        expand(
+            clipped.at(Symbol("x", positive=True)) - update.modulus(Symbol("x", positive=True), 2 * K, eta, K, b)
+        )
         == 0
     )
 
@@ -207,7 +215,9 @@ def _hypothetical(near: Expr, far: Expr, *revealed: Variable, order: Order = FIR
 
 
 def _one_sided() -> Span:
-    one_sided = replace(expansion(z + s), hypotheses=frozenset({Hypothesis("run 1 has the sample", symmetric=False)}))
+    one_sided = replace(
+        expansion(z + s), hypotheses=frozenset({Hypothesis("run 1 has the sample", symmetric=False)})
+    )
     return KERNEL.exchange(KERNEL.step(FIRST, S.Zero, (S.Zero, S.Zero), one_sided, gaussian_shift(s, v), v))
 
 
@@ -242,7 +252,9 @@ COIN = Variable("R", S.Zero)
         ),
         lambda: _step(FIRST, Guide.OWN),
         lambda: KERNEL.chain(_step(FIRST), _step(FIRST)),
-        lambda: KERNEL.chain(_step(FIRST), KERNEL.step(SECOND, S.One, (S.Zero, S.Zero), expansion(z), no_shift(), v)),
+        lambda: KERNEL.chain(
+            _step(FIRST), KERNEL.step(SECOND, S.One, (S.Zero, S.Zero), expansion(z), no_shift(), v)
+        ),
         lambda: KERNEL.chain(_hypothetical(S.Zero, D), KERNEL.identity(FIRST, S.One, S.Zero)),
         lambda: KERNEL.weaken(_hypothetical(S.Zero, D), far=D / 2),
         lambda: KERNEL.weaken(_hypothetical(S.Zero, D), profile=Equal()),
@@ -271,7 +283,10 @@ def test_a_variable_that_was_averaged_over_is_used_once() -> None:
     again = KERNEL.suppose(FIRST, (S.One, Integer(2)), (S.Zero, S.Zero), Gauss(s), "a step", (COIN,))
     with pytest.raises(UnprovedError, match="averaged over"):
         KERNEL.chain(averaged, again)
-    assert KERNEL.mean(COIN, [(S.One, KERNEL.chain(_hypothetical(S.Zero, S.Zero, COIN), again))]).scope == frozenset()
+    assert (
+        KERNEL.mean(COIN, [(S.One, KERNEL.chain(_hypothetical(S.Zero, S.Zero, COIN), again))]).scope
+        == frozenset()
+    )
 
 
 def _one(*hypotheses: Hypothesis) -> frozenset[Hypothesis]:
@@ -385,7 +400,9 @@ def test_an_induction_takes_nothing_from_a_declaration(declared: str) -> None:
 
 def test_a_derivation_that_supposes_a_judgement_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def supposing(kernel: Kernel) -> Guarantee:
-        return Guarantee(*(kernel.suppose(order, (S.Zero, T), (S.Zero, S.Zero), Gauss(s), "it") for order in Order))
+        return Guarantee(
+            *(kernel.suppose(order, (S.Zero, T), (S.Zero, S.Zero), Gauss(s), "it") for order in Order)
+        )
 
     monkeypatch.setattr(derivation, "DERIVATIONS", {"supposing": supposing})
     outcome = derivation.decide(Derived("supposing", Gauss(s)), ())
@@ -418,7 +435,11 @@ def test_what_is_not_proved_in_every_dimension_is_a_scope(monkeypatch: pytest.Mo
 
 def test_the_mean_over_orders_of_any_number() -> None:
     i, count = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
-    orders, cost, chance = Variable("the orders", S.Zero), Function("A", nonnegative=True), Function("w", real=True)
+    orders, cost, chance = (
+        Variable("the orders", S.Zero),
+        Function("A", nonnegative=True),
+        Function("w", real=True),
+    )
     known = KERNEL.suppose(FIRST, (S.Zero, T), (S.Zero, S.Zero), Gauss(cost(i)), "one order", (orders,))
     each = (i, count, chance(i))
     made = KERNEL.mean(orders, ((S.One, known),), over=each)
@@ -516,7 +537,9 @@ def test_what_a_recursion_begins_with_and_how_it_goes_on() -> None:
     def on(
         order: Order = FIRST, end: Expr = j + 2, revealed: tuple[Variable, ...] = ()
     ) -> Callable[[Kernel, Span], Span]:
-        return lambda kernel, _: kernel.suppose(order, (S.Zero, end), (S.Zero, S.Zero), Gauss(s), "more", revealed)
+        return lambda kernel, _: kernel.suppose(
+            order, (S.Zero, end), (S.Zero, S.Zero), Gauss(s), "more", revealed
+        )
 
     made = steps.recur(begun(), Gauss(s), on())
     assert (made.order, made.start, made.end, made.profile) == (FIRST, 0, T + 1, Gauss(s))

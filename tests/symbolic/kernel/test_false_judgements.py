@@ -10,7 +10,14 @@ from sympy import Eq, Expr, Function, Ge, I, Integer, Rational, S, Symbol, nan, 
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
 from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, UnprovedError, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, projected_sample, swap_coin
+from lastiterate.symbolic.kernel.lemmas import (
+    Expansion,
+    Guide,
+    gaussian_shift,
+    no_shift,
+    projected_sample,
+    swap_coin,
+)
 from lastiterate.symbolic.kernel.profiles import (
     EVERYTHING,
     Atoms,
@@ -92,20 +99,28 @@ def test_an_induction_begins_with_a_profile() -> None:
         steps.span(S.Zero, S.Zero, Gauss(u), lambda kernel, *_: step(kernel, j))
     with pytest.raises(UnprovedError):
         steps.recur(
-            KERNEL.identity(FIRST, S.Zero, S.Zero), Gauss(u), lambda kernel, made: kernel.chain(made, step(kernel, j))
+            KERNEL.identity(FIRST, S.Zero, S.Zero),
+            Gauss(u),
+            lambda kernel, made: kernel.chain(made, step(kernel, j)),
         )
 
 
 def test_an_induction_supposes_the_steps_before_as_they_are() -> None:
     steps = StepInduction(KERNEL, j, m, (Sequence(u, S.Zero, ONE, u_m),))
     begin, kept = KERNEL.identity(FIRST, S.Zero, S.Zero), list[Span]()
-    with pytest.raises(UnprovedError, match="No value"):  # at u_j = 0 they cost nothing, and the step at j costs 1
+    with pytest.raises(
+        UnprovedError, match="No value"
+    ):  # at u_j = 0 they cost nothing, and the step at j costs 1
         steps.recur(
-            begin, Gauss(u), lambda kernel, made: kernel.chain(kernel.specialise(made, {u: S.Zero}), step(kernel, j))
+            begin,
+            Gauss(u),
+            lambda kernel, made: kernel.chain(kernel.specialise(made, {u: S.Zero}), step(kernel, j)),
         )
     with pytest.raises(UnprovedError):
         steps.recur(begin, Equal(), lambda kernel, made: kept.append(made) or kernel.chain(made, step(kernel, j)))
-    with pytest.raises(UnprovedError, match="one judgement"):  # what another induction supposed is not supposed here
+    with pytest.raises(
+        UnprovedError, match="one judgement"
+    ):  # what another induction supposed is not supposed here
         steps.recur(begin, Gauss(ONE), lambda kernel, _: kernel.chain(kept[0], step(kernel, j)))
 
 
@@ -119,7 +134,9 @@ def test_a_sequence_is_closed_under_what_its_induction_supposes() -> None:
 
 
 def test_a_letter_of_one_step_is_not_carried_to_others() -> None:
-    steps = StepInduction(KERNEL, j, m, (Sequence(w, ONE, w + k, w_m),), (w > 0,), letters=(k,), laws=(k >= -w / 2,))
+    steps = StepInduction(
+        KERNEL, j, m, (Sequence(w, ONE, w + k, w_m),), (w > 0,), letters=(k,), laws=(k >= -w / 2,)
+    )
     with pytest.raises(UnprovedError, match="sequences alone"):
         steps.falls(k, w)
     with pytest.raises(UnprovedError, match="sequences alone"):
@@ -132,7 +149,9 @@ def test_a_letter_of_one_step_is_not_carried_to_others() -> None:
             lambda kernel, *_: kernel.step(FIRST, j, STILL, kept, gaussian_shift(k, ONE), ONE),
         )  # fmt: skip
     with pytest.raises(UnprovedError, match="sequences alone"):
-        paid.span(S.Zero, j * k, Equal(), lambda kernel, *ends: kernel.step(FIRST, j, ends, kept, no_shift(), ONE))
+        paid.span(
+            S.Zero, j * k, Equal(), lambda kernel, *ends: kernel.step(FIRST, j, ends, kept, no_shift(), ONE)
+        )
     with pytest.raises(UnprovedError, match="index"):
         StepInduction(KERNEL, j, m, ()).span(
             -j, S.Zero, Equal(), lambda kernel, *_: kernel.step(FIRST, S.Zero, STILL, KEPT, no_shift(), ONE)
@@ -144,7 +163,9 @@ def test_no_value_is_put_for_what_ranges_over_many() -> None:
     noise, total = 1 + j, Function("A", real=True)
     steps = StepInduction(KERNEL, j, m, (Sequence(u, S.Zero, u + 1 / noise, u_m),), (Ge(u, 0),))
     made = steps.span(S.Zero, S.Zero, Gauss(u), lambda kernel, *_: step(kernel, j, noise=noise))
-    of_each = KERNEL.mean(ORDERS, ((ONE, step(KERNEL, S.Zero, ORDERS, noise=1 + i)),), over=(i, Integer(2), chance(i)))
+    of_each = KERNEL.mean(
+        ORDERS, ((ONE, step(KERNEL, S.Zero, ORDERS, noise=1 + i)),), over=(i, Integer(2), chance(i))
+    )
     for span, values in ((made, {j: S.Zero}), (made, {u_m: total(j)}), (of_each, {i: S.Zero})):
         with pytest.raises(UnprovedError, match="No value"):
             KERNEL.specialise(span, values)
@@ -184,7 +205,9 @@ def test_what_is_supposed_of_an_event_is_said() -> None:
 def test_shares_of_a_mean_are_of_disjoint_events_at_fixed_steps() -> None:
     """Shares of 2 and -1 leave less than nothing where only the second event costs something."""
     said = frozenset({Hypothesis("the batches are equal")})
-    on, others = (KERNEL.suppose(FIRST, (S.Zero, ONE), STILL, Gauss(ONE), "it", (ORDERS,), of) for of in (said, ()))
+    on, others = (
+        KERNEL.suppose(FIRST, (S.Zero, ONE), STILL, Gauss(ONE), "it", (ORDERS,), of) for of in (said, ())
+    )
     share = Function("w", real=True)
     for events, own, why in (
         ((said, frozenset()), share(i), "nonnegative"),
@@ -223,7 +246,9 @@ def test_no_step_projects_no_point() -> None:
 def test_a_supposition_by_the_name_of_that_of_an_induction_stays_one() -> None:
     begin = KERNEL.identity(FIRST, S.Zero, S.Zero)
     made = StepInduction(KERNEL, j, m, ()).recur(
-        begin, Equal(), lambda kernel, _: kernel.suppose(FIRST, (S.Zero, j + 1), STILL, Equal(), "the steps before")
+        begin,
+        Equal(),
+        lambda kernel, _: kernel.suppose(FIRST, (S.Zero, j + 1), STILL, Equal(), "the steps before"),
     )
     assert any("the steps before" in one.says for one in made.hypotheses)
 

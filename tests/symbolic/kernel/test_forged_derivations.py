@@ -152,7 +152,8 @@ def without_a_distance() -> Span:
 
 
 def of_no_letters() -> Span:
-    hiding = Function("hiding", nonnegative=True)  # a name of its own: to Sympy's cache functions of one name are equal
+    # A name of its own: to Sympy's cache functions of one name are equal.
+    hiding = Function("hiding", nonnegative=True)
     hiding.args = property(lambda _: ())
     return supposed(Gauss(hiding(i)))
 
@@ -355,11 +356,15 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
         "weights of a half": lambda: supposed(MeanProfile(((S.Half, Gauss(ONE)),))),
     },
     "a profile is of the order of its parts": {
-        "a power": lambda: KERNEL.weaken(supposed(Power(ONE_ORDER, m)), profile=of_both_orders(Power(ONE_ORDER, m))),
+        "a power": lambda: KERNEL.weaken(
+            supposed(Power(ONE_ORDER, m)), profile=of_both_orders(Power(ONE_ORDER, m))
+        ),
         "a composition": lambda: sound(of_both_orders(Composed((ONE_ORDER, Gauss(ONE))))),
         "a mean": lambda: sound(of_both_orders(MeanProfile(((ONE, ONE_ORDER),)))),
         "a projected step": lambda: sound(of_both_orders(Projected(ONE_ORDER, Integer(3)))),
-        "a mean of both": lambda: MeanProfile(((S.Half, ONE_ORDER), (S.Half, PoissonStep(S.Half, ONE, Order.SECOND)))),
+        "a mean of both": lambda: MeanProfile(
+            ((S.Half, ONE_ORDER), (S.Half, PoissonStep(S.Half, ONE, Order.SECOND)))
+        ),
     },
     "a profile is of a class of the kernel": {
         "one that equals all others": lambda: sound(Free(S.Zero)),
@@ -385,10 +390,13 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
     "what is below grows with a rate that is a chance": {
         "a rate of 2": lambda: KERNEL.weaken(supposed(SWAP), profile=SwapStep(Integer(2), ONE)),
         "chances that may add up to more": lambda: KERNEL.weaken(
-            supposed(MeanProfile(((S.Half, Gauss(ONE)),), S.Half)), profile=MeanProfile(((S.Half, Gauss(ONE)),), ONE)
+            supposed(MeanProfile(((S.Half, Gauss(ONE)),), S.Half)),
+            profile=MeanProfile(((S.Half, Gauss(ONE)),), ONE),
         ),
         "weights of a mean that add up to a half": lambda: averaged(i, 1 / (2 * m)),
-        "a lattice left of 0": lambda: KERNEL.weaken(supposed(Gauss(ONE)), profile=Chords(Gauss(ONE), -1 - i, i, m)),
+        "a lattice left of 0": lambda: KERNEL.weaken(
+            supposed(Gauss(ONE)), profile=Chords(Gauss(ONE), -1 - i, i, m)
+        ),
         "no block": lambda: KERNEL.weaken(
             supposed(EVERYTHING), profile=BlockChain(EVERYTHING, Equal(), Average(ONE, Equal(), i, m), i, -ONE)
         ),
@@ -447,8 +455,12 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
     },
     "a letter has one meaning": {
         "two of one name": letters_of_one_name,
-        "a sequence twice": lambda: induction(sequences=(Sequence(u, S.Zero, u + 1, u_m), Sequence(u, ONE, u, w_m))),
-        "one last value of two": lambda: induction(sequences=(Sequence(u, S.Zero, u, u_m), Sequence(w, ONE, w, u_m))),
+        "a sequence twice": lambda: induction(
+            sequences=(Sequence(u, S.Zero, u + 1, u_m), Sequence(u, ONE, u, w_m))
+        ),
+        "one last value of two": lambda: induction(
+            sequences=(Sequence(u, S.Zero, u, u_m), Sequence(w, ONE, w, u_m))
+        ),
         "a sequence made of its last value": lambda: induction(sequences=(Sequence(u, S.Zero, u_m + 1, u_m),)),
     },
     "a condition holds for any distance and any index": {
@@ -559,7 +571,9 @@ def test_a_claim_of_a_forged_derivation_is_not_proved(
     """T clipped steps cost nothing, says a claim without a statement."""
     monkeypatch.setitem(derivation.DERIVATIONS, "forged", made)
     derivation.derive.cache_clear()
-    claim = Ours("ours/forged", "T clipped steps cost nothing", proof("contraction", "x"), Derived("forged", Equal()))
+    claim = Ours(
+        "ours/forged", "T clipped steps cost nothing", proof("contraction", "x"), Derived("forged", Equal())
+    )
     try:
         found = decide_claim(claim)
     finally:
@@ -626,7 +640,9 @@ NO_DISTANCES = {
 
 
 @pytest.mark.parametrize("name", NO_DISTANCES)
-def test_a_distance_is_after_all_steps_from_equal_starts_at_no_cost(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_distance_is_after_all_steps_from_equal_starts_at_no_cost(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.setitem(TRACKED, "forged", NO_DISTANCES[name])
     derivation.track.cache_clear()
     try:

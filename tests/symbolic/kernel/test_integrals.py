@@ -230,7 +230,9 @@ def test_a_name_of_a_law_captures_no_letter():
         constant_kernel(inside)
     h, weight = Point("h"), Function("c", nonnegative=True)(Point("h"))
     kernel = Lambda(h, weight * At(KERNEL, h) + (1 - weight) * FIRST)
-    apart = weight * mixture(SECOND, Lambda(h, At(KERNEL, h))) + (1 - weight) * mixture(SECOND, constant_kernel(FIRST))
+    apart = weight * mixture(SECOND, Lambda(h, At(KERNEL, h))) + (1 - weight) * mixture(
+        SECOND, constant_kernel(FIRST)
+    )
     assert not one_law(mixture(SECOND, kernel), apart)
 
 

@@ -47,7 +47,11 @@ def test_the_smaller_of_two_bounds_is_of_one_guide():
         (Derived("iterations/Lipschitz, apart", Gauss(A)), (), Status.HELD),
         (Derived("iterations/Lipschitz, apart", Gauss(A / 2)), (A > 0,), Status.UNDECIDED),
         (RenyiBound("noisy_sgd/composition", 100 * UNIT * T, (5 * b >= n,)), (alpha > 1, b <= n), Status.HELD),
-        (RenyiBound("noisy_sgd/composition", 99 * UNIT * T, (5 * b >= n,)), (alpha > 1, b <= n), Status.UNDECIDED),
+        (
+            RenyiBound("noisy_sgd/composition", 99 * UNIT * T, (5 * b >= n,)),
+            (alpha > 1, b <= n),
+            Status.UNDECIDED,
+        ),
         (RenyiBound("noisy_sgd/composition", 100 * UNIT * T), (alpha > 1, b <= n), Status.UNDECIDED),
     ],
 )

@@ -14,12 +14,26 @@ from lastiterate.symbolic.kernel.integrals import quantities
 from lastiterate.symbolic.notation import alpha, chi, epsilon
 from lastiterate.symbolic.statement import RenyiDivergence
 
-FINITE = ("post_processing", "composition", "markov", "quasi_convexity", "joint_convexity", "second_law", "conversion")
+FINITE = (
+    "post_processing",
+    "composition",
+    "markov",
+    "quasi_convexity",
+    "joint_convexity",
+    "second_law",
+    "conversion",
+)
 
 
 def instance(random: Random, orders: tuple[float, ...], order: Symbol) -> Instance:
     numbers = {order: random.choice(orders), MIX: random.choice((0.25, 0.5, 0.9))}
-    numbers |= {COUNT: 2, LEVEL: random.choice((0.5, 1.0)), chi: 1.5, epsilon: random.choice((0.1, 1.0)), INDEX: 1}
+    numbers |= {
+        COUNT: 2,
+        LEVEL: random.choice((0.5, 1.0)),
+        chi: 1.5,
+        epsilon: random.choice((0.1, 1.0)),
+        INDEX: 1,
+    }
     made = Instance(random, numbers)
     made.drawn |= {("p", 1.0): numbers[MIX], ("p", 2.0): 1 - numbers[MIX]}
     return made
@@ -39,10 +53,14 @@ def lines(name: str) -> list[tuple[Le, Symbol, bool]]:
 
 def violations(says: Le, order: Symbol, count: int, seed: int, *, below: bool = False) -> int:
     random = Random(seed)  # noqa: S311 no secret is drawn
-    return sum(instance(random, (0.5, 0.75) if below else (1.5, 2, 4), order).violates(says) for _ in range(count))
+    return sum(
+        instance(random, (0.5, 0.75) if below else (1.5, 2, 4), order).violates(says) for _ in range(count)
+    )
 
 
-@pytest.mark.parametrize("name", [*FINITE, "post_processing/from 1", "composition/from 1", "quasi_convexity/from 1"])
+@pytest.mark.parametrize(
+    "name", [*FINITE, "post_processing/from 1", "composition/from 1", "quasi_convexity/from 1"]
+)
 def test_every_line_survives_random_laws(name):
     assert [str(says) for says, order, below in lines(name) if violations(says, order, 25, 1, below=below)] == []
 
@@ -50,7 +68,9 @@ def test_every_line_survives_random_laws(name):
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", FINITE)
 def test_every_line_survives_ten_thousand(name):
-    assert [str(says) for says, order, below in lines(name) if violations(says, order, 10_000, 7, below=below)] == []
+    assert [
+        str(says) for says, order, below in lines(name) if violations(says, order, 10_000, 7, below=below)
+    ] == []
 
 
 def swapped(term: Expr) -> Expr:
@@ -71,7 +91,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("name", ["post_processing", "composition", "quasi_convexity", "joint_convexity", "second_law"])
+@pytest.mark.parametrize(
+    "name", ["post_processing", "composition", "quasi_convexity", "joint_convexity", "second_law"]
+)
 def test_a_planted_fault_is_found(name, fault):
     made = deduce(name)
     order = ANY_ORDER if name == "second_law" else alpha
@@ -84,4 +106,6 @@ def test_a_fault_in_a_line_is_found(name):
     for says, order, below in lines(name):
         if says.has(ConditionalMean) or not says.has(RenyiDivergence):
             off = [Le(says.lhs, says.rhs * Rational(n, 100), evaluate=False) for n in (99, 101)]  # either sign
-            assert any(violations(wrong, order, 20, seed, below=below) for seed in range(100) for wrong in off), says
+            assert any(violations(wrong, order, 20, seed, below=below) for seed in range(100) for wrong in off), (
+                says
+            )
