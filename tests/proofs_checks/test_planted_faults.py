@@ -36,7 +36,12 @@ def test_a_fault_whose_text_is_gone_is_told() -> None:
 
 
 def test_what_nobody_notices_is_told_and_the_copy_is_as_it_was(tree: Path) -> None:
-    harmless = Fault("numeric/rounding.py", '"""From balls', '"""Out of balls', "ours/numbers/accounting")
+    harmless = Fault(
+        "numeric/rounding.py",
+        '"""Conversions between balls',
+        '"""Changes between balls',
+        "ours/numbers/accounting",
+    )
     with pytest.raises(pytest.fail.Exception, match="ours/numbers/accounting does not notice"):
         planting.meet(tree, harmless)
     assert (tree / harmless.path).read_text() == (planting.ROOT / harmless.path).read_text()

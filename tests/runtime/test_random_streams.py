@@ -79,7 +79,7 @@ def test_no_two_purposes_are_the_same() -> None:
         int(power)
         for file in sorted(folder.rglob("*.py"))
         for power in re.findall(
-            r"^_?[A-Z_]+(?:: Final)? = 2\*\*(\d+)\n(?=.*\n?.*purpose)", file.read_text(), re.M
+            r"^_?[A-Z_]+(?:: Final)? = 2\*\*(\d+)\n(?=.*\n?.*(?i:purpose))", file.read_text(), re.M
         )
         if int(power) >= 40
     )

@@ -72,7 +72,9 @@ def test_nothing_false_or_undefined_stands(table: str) -> None:
     assert not [one for one in stands if one[1].verdict is not Verdict.SUPPORTED or not one[1].scope]
 
 
-@pytest.mark.parametrize("table", TRUE)
+@pytest.mark.parametrize(
+    "table", [pytest.param(one, marks=[pytest.mark.nightly] * (one in {"referee", "analysis"})) for one in TRUE]
+)
 def test_nothing_true_is_refuted_and_most_of_it_is_proved(table: str) -> None:
     reports = [(entry[0], decided(entry)) for entry in TRUE[table]]
     assert not [one for one in reports if one[1].verdict in (Verdict.REFUTED, Verdict.GAP)]
