@@ -83,7 +83,7 @@ _KINDS: Final = (
 
 
 def _range(symbol: sp.Expr) -> str:
-    """Declaration of a symbol, in words; "" for an undeclared one, which may be an event or a map.
+    """Declaration of a symbol in words, empty if it has none; events and maps are symbols without one.
 
     >>> _range(sp.Symbol("k", integer=True, positive=True)), _range(sp.Symbol("x", nonnegative=True))
     ('a positive integer', 'a nonnegative number')

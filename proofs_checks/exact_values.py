@@ -51,7 +51,7 @@ def _put_in(expression: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr
 
 
 def written_out(value: sp.Expr) -> sp.Expr:
-    """A number with its sums evaluated; unchanged if it has integrals or infinite sums, all with an enclosure."""
+    """Evaluate finite sums; leave a number unchanged if it has limits (`is_limit`) and each can be enclosed."""
     limits = [part for part in value.atoms(sp.Integral, sp.Sum) if is_limit(part)]
     return value if limits and all(map(exists, limits)) else value.doit()
 

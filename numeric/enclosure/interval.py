@@ -61,7 +61,7 @@ def _between(corners: list[arb]) -> Interval:
 
 
 def inverse(one: Interval) -> Interval:
-    """Reciprocal of a number; the whole line if zero is inside the interval or its upper end."""
+    """Reciprocals of the numbers in an interval; the whole line if zero is an interior point or the upper end."""
     if one[0] > 0 or one[1] < 0:
         return _outward(1 / one[1], 1 / one[0])
     if one[0] == 0 and one[1] > 0:

@@ -52,7 +52,7 @@ _SINGLE: Final = 1 + 2.0**-20
 """Factor below which an exceeded constant is not refuted, for rows normalised in single precision."""
 
 _CLOSE: Final = 1e-3
-"""Distance of two points along a direction of negative curvature, as a share of the radius of the ball."""
+"""Distance between two points along a direction of negative curvature, as a fraction of the radius."""
 
 
 @teaches()
