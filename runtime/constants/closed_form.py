@@ -92,6 +92,12 @@ def assumption_of(module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm:
     with user_code("A closed form needs a Dataset of pairs of tensors", "from ClippedRows; give it another."):
         row, targets = data[0][0], some_rows(data)[1]
     plain, loss = getattr(module, "_module", module), getattr(loss, "criterion", loss)  # Opacus wraps both
+    given = [part for one in (module, loss) if isinstance(one, nn.Module) for part in one.modules()]
+    if changed := next(filter(_is_changed, given), None):
+        raise InputError(
+            "A closed form needs layers and a loss that compute what their type says, got a hook or another forward on "
+            f"{type(changed).__name__}; remove them, or take Clipped(), which always holds."
+        )
     layers = list(plain) if type(plain) is nn.Sequential else [plain]
     while layers and type(layers[0]) is nn.Flatten and (layers[0].start_dim, layers[0].end_dim) == (1, -1):
         layers, row = layers[1:], row.flatten()
@@ -117,6 +123,13 @@ def assumption_of(module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm:
     return Convex(
         constants.smoothness, origin=f"{constants.statement}{one}: every row is scaled down to {data.norm:g}"
     )
+
+
+def _is_changed(part: nn.Module) -> bool:
+    hooks = (*part._forward_hooks.values(), *part._forward_pre_hooks.values())
+    modules = (getattr(hook, "func", hook).__module__ or "" for hook in hooks)
+    ours = (one.startswith(("opacus.", "lastiterate.")) for one in modules)
+    return "forward" in vars(part) or not all(ours)
 
 
 def _constants(outputs: int, loss: Any, target: Tensor, reach: float) -> LossConstants | None:

@@ -1,12 +1,13 @@
 """Constants of linear scores in closed form, against gradients by autograd, and what is refused."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from torch import nn  # noqa: E402
+from torch import Tensor, nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset  # noqa: E402
 
@@ -100,7 +101,7 @@ def test_rows_are_kept_within_their_norm_in_every_precision() -> None:
         (nn.Linear(3, 1), nn.BCEWithLogitsLoss(pos_weight=torch.tensor(9.0)), "the unweighted mean"),
         (nn.Linear(3, 2), nn.CrossEntropyLoss(), "cross entropy of classes"),
         (nn.Linear(3, 1).requires_grad_(False), nn.MSELoss(), "all its parameters trained"),
-        (nn.utils.weight_norm(nn.Linear(3, 1)), nn.MSELoss(), "all its parameters trained"),
+        (nn.utils.weight_norm(nn.Linear(3, 1)), nn.MSELoss(), "compute what their type says"),
     ],
 )
 def test_where_there_is_no_closed_form_one_sentence_says_what_to_do(module: Any, loss: Any, message: str) -> None:
@@ -173,3 +174,44 @@ def test_rows_are_flattened() -> None:
     flattened = nn.Sequential(nn.Flatten(), nn.Linear(6, 1))
     flat = TensorDataset(torch.ones(4, 3, 2), torch.zeros(4, 1))
     assert assumption_of(flattened, nn.MSELoss(), ClippedRows(flat, 1.0), clip_norm=1.0).L >= 4
+
+
+def _scale_rows(_layer: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    return tuple(10 * one for one in given)
+
+
+def _hooked(layer: nn.Linear) -> nn.Module:
+    layer.register_forward_pre_hook(_scale_rows)
+    return layer
+
+
+def _scaling_its_output(layer: nn.Linear) -> nn.Module:
+    layer.register_forward_hook(lambda _layer, _given, scores: 10 * scores)
+    return layer
+
+
+def _with_another_forward(layer: nn.Linear) -> nn.Module:
+    vars(layer)["forward"] = lambda rows: 10 * functional.linear(rows, layer.weight)
+    return layer
+
+
+def _in_a_hooked_sequence(layer: nn.Linear) -> nn.Module:
+    return _hooked(nn.Sequential(layer))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("change", [_hooked, _scaling_its_output, _with_another_forward, _in_a_hooked_sequence])
+def test_a_layer_that_computes_something_else_has_no_closed_form(
+    change: Callable[[nn.Linear], nn.Module],
+) -> None:
+    """Its constant would be a hundred times too small."""
+    layer, rows = nn.Linear(3, 1, bias=False), ClippedRows(scores(), 1.0)
+    assert assumption_of(layer, nn.MSELoss(), rows, clip_norm=1.0) == Convex(2.0)
+    with pytest.raises(InputError, match="compute what their type says"):
+        assumption_of(change(layer), nn.MSELoss(), rows, clip_norm=1.0)
+
+
+def test_a_loss_that_computes_something_else_has_no_closed_form() -> None:
+    loss = nn.MSELoss()
+    vars(loss)["forward"] = lambda given, wanted: 10 * functional.mse_loss(given, wanted)
+    with pytest.raises(InputError, match="compute what their type says"):
+        assumption_of(nn.Linear(3, 1), loss, ClippedRows(scores(), 1.0), clip_norm=1.0)
