@@ -1,7 +1,7 @@
 """Advice on a planned run: whether releasing only the last iterate helps, from which step on, and what would help.
 
-Source: ours; the linear heuristic is that of Steinke et al. 2024 (arXiv 2410.06186): the privacy loss of the run
-if all losses were linear. It is exact for linear losses and not a bound for others.
+Source: ours; the linear heuristic is that of Steinke et al. 2024 (arXiv 2410.06186): the privacy loss of the
+run if all losses were linear. It is exact for linear losses and not a bound for others.
 """
 
 from bisect import bisect_left, bisect_right
@@ -38,7 +38,7 @@ class Knob:
     composed: float
 
     def as_row(self) -> dict[str, Any]:
-        """Return the change and its numbers."""
+        """The change and its numbers."""
         return {"change": self.change, "epsilon": self.epsilon, "composition": self.composed}
 
 
@@ -52,8 +52,8 @@ class Advice(Displayed):
         composed: epsilon of composition of all steps, rounded up.
         below: a certified lower bound of the epsilon of the last iterate.
         linear: estimate of epsilon for linear losses without the domain; nan if unknown.
-        helps_from: smallest number of steps at which the last iterate helps (`HELPS`); None if beyond the plan.
-        stop_after: most steps whose composition costs at most as much as the last iterate of the run, or None.
+        helps_from: smallest number of steps at which the last iterate helps; None if beyond the plan.
+        stop_after: most steps whose composition costs at most as much as the last iterate, or None.
         why: reason why nothing is gained; empty if something is.
         knobs: changes of the run, best first.
     """
@@ -72,7 +72,7 @@ class Advice(Displayed):
 
     @property
     def helps(self) -> bool:
-        """Tell whether the last iterate costs noticeably less than composition."""
+        """Tell whether the last iterate costs noticeably less than composition (`HELPS`)."""
         return self.found.epsilon <= HELPS * self.composed
 
     @property
@@ -89,7 +89,6 @@ class Advice(Displayed):
         )
 
     def as_dict(self) -> dict[str, object]:
-        """All numbers, for JSON."""
         return {
             "kind": "advice",
             "delta": self.delta,
@@ -105,12 +104,10 @@ class Advice(Displayed):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """The plan, followed by a row for every change."""
         plan = Knob("as planned", self.run, self.found.epsilon, self.composed)
         return [one.as_row() | {"delta": self.delta} for one in (plan, *self.knobs)]
 
     def table(self) -> TextTable:
-        """Tabulate the plan and its changes, rounded up, with the advice in words."""
         rows: list[tuple[str, ...]] = []
         for row in self.records():
             gain = 1 - row["epsilon"] / self.found.epsilon

@@ -73,11 +73,11 @@ class PrivacyLoss(Displayed):
         return self._best(delta=delta).dp(delta)
 
     def profile(self) -> "PrivacyProfile":
-        """The smallest known delta for every epsilon."""
+        """Smallest known delta for every epsilon."""
         return PrivacyProfile(self)
 
     def _best(self, *, order: float | None = None, delta: float | None = None) -> Candidate:
-        """Return the best candidate at another order or delta; unchanged for fixed batches without a domain."""
+        """The best candidate at an order or delta; unchanged for fixed batches without a domain."""
         asked = delta == self.delta if delta is not None else self.delta is None and order == self.order
         if asked or (self.run.scheme.fixed and not isfinite(self.run.diameter)):
             return self.candidate
@@ -120,7 +120,7 @@ class PrivacyLoss(Displayed):
 
     @property
     def shifts(self) -> NDArray[np.float64]:
-        """Shifts a_tau..a_{T-1}, shape (T - tau,), lengths; raises `InputError` if there is no single path."""
+        """Shifts a_tau..a_{T-1}, shape (T - tau,), lengths; raises `InputError` without a single path."""
         if self.candidate.optimum is None:
             raise InputError(
                 f"Shifts need batches in a known order, got sampling={self.run.sampling!r}; ask for those of a "
@@ -134,25 +134,22 @@ class PrivacyLoss(Displayed):
         return assumed(self.run, self.assumption, self.tried)
 
     def __str__(self) -> str:
-        """The numbers, each rounded up to six digits."""
         mu = "" if self.mu is None else f"mu-GDP with mu = {printed_up(self.mu)}"
         asked = self.order is not None or self.delta is not None
         loss = printed_loss(self.epsilon, self.order, self.delta) if asked else ""
         return ", ".join(part for part in (mu, loss) if part)
 
     def as_dict(self) -> dict[str, object]:
-        """The number and its basis, ready for JSON."""
         asked = self.order is not None or self.delta is not None
         values = {name: getattr(self, name) for name in self._named.split() if asked or name != "epsilon"}
         lists = {"window": list(self.window), "assumptions": list(self.assumptions)}
         return {"kind": type(self).__name__.lower(), "epsilon": None} | values | lists
 
     def table(self) -> TextTable:
-        """Tabulate the numbers, their method and the assumptions."""
         start, stop = self.window
         values = {"the last iterate is": PrivacyLoss.__str__(self), "by": self.route, "claim": self.claim}
-        told = {"steps charged": f"{start} to {stop}"} | remarks(self.run, self.delta)
-        return facts(self._caption, values | told, self.assumptions)
+        values |= {"steps charged": f"{start} to {stop}"} | remarks(self.run, self.delta)
+        return facts(self._caption, values, self.assumptions)
 
 
 @dataclass(frozen=True)
@@ -183,12 +180,12 @@ class PrivacyProfile:
 class Bound(PrivacyLoss):
     """A rigorous upper bound under the listed assumptions; every number in it is rounded up.
 
-    It holds for either order of the two laws and the worst position of the sample. With a delta, ``order`` is the
-    Renyi order that was converted, or None if the conversion is not Renyi.
+    It holds for either order of the two laws and the worst position of the sample. With a delta, ``order`` is
+    the Renyi order that was converted, or None if the conversion is not Renyi.
     """
 
     def __str__(self) -> str:
-        """The numbers, each rounded up to six digits, and a question if the noise is implausible."""
+        """The numbers, rounded up to six digits, and a question if the noise is implausible."""
         asked = question(self.run)
         return super().__str__() + (f" ({asked}?)" if asked else "")
 
@@ -197,10 +194,10 @@ class Bound(PrivacyLoss):
         """Choices behind the number, ready for JSON, from which anyone can check it (docs/certificates.md).
 
         Args:
-            weaker: if the checker cannot verify the number, certify the smallest larger bound that it can.
+            weaker: certify the smallest bound that the checker can verify, if it cannot verify this one.
 
         Raises:
-            InputError: the checker cannot verify the number; the error names the smallest bound that it can.
+            InputError: the checker cannot verify the number; the error names the smallest one that it can.
         """
         from lastiterate.numeric.certificates.description import UncertifiedError
         from lastiterate.numeric.certificates.proof import certificate, least_certified
@@ -238,12 +235,11 @@ def bound(
         delta: in (0, 1), for the `Bound.epsilon` of (epsilon, delta)-DP. Give at most one of order and delta.
 
     Returns:
-        The smallest of all bounds known for such batches. Without order and delta, which requires batches that are
-            not random, it is the bound with the smallest mu.
+        The smallest known bound; without order and delta, for batches that are not random, that of least mu.
 
     Raises:
-        InputError: the assumption does not fit the run, an argument is out of range (random batches need an order
-            or a delta), the assumption rests on a measurement (see `estimate`), or the run is not a `NoisySGD`.
+        InputError: the assumption does not fit the run or rests on a measurement (see `estimate`), or an
+            argument is invalid (random batches need an order or a delta).
 
     Source: docs/proofs/shift_program.md; chien_li/theorem_3_1/direct/*, chien_li/theorem_3_7/sharper, ours/*.
 
@@ -258,7 +254,7 @@ def bound(
 def bound_by_shifts(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> Bound:
-    """Smallest bound by shifts or composition at the given order or delta; `bound` is never above it."""
+    """Smallest bound by shifts or composition; `bound` is never above it."""
     return Bound(run, assumption, *_solved(run, assumption, order, delta, by_shifts))
 
 
@@ -289,7 +285,6 @@ class Estimate(PrivacyLoss):
     _caption: ClassVar[str] = "An estimate, not a bound"
 
     def __str__(self) -> str:
-        """The numbers, labelled as an estimate, and their condition."""
         return f"an estimate, not a bound: {super().__str__()}, conditional on {self.conditional_on}"
 
     def as_dict(self) -> dict[str, object]:
@@ -329,7 +324,7 @@ def candidates(
 
 
 def containing(run: NoisySGD, assumption: Assumption) -> list[Assumption]:
-    """Larger classes of losses whose bound may be smaller, since each class has its own routes."""
+    """Larger classes of losses whose own routes may give a smaller bound."""
     if isinstance(assumption, Minimum) and run.scheme.permuted:
         return [wider for part in assumption.parts for wider in (part, *containing(run, part))]
     if not isinstance(assumption, Modulus) or isinstance(assumption, Clipped) or not isfinite(run.diameter):
@@ -347,7 +342,7 @@ def least_candidate(
     delta: float | None,
     routes: Callable[..., list[Candidate]] | None = None,
 ) -> Candidate:
-    """Candidate with the smallest epsilon at an order or delta, or with the smallest mu if both are None."""
+    """Candidate with the smallest epsilon, or with the smallest mu if order and delta are None."""
     routes = routes or candidates
     found = routes(run, assumption, order, delta)
     for wider in containing(run, assumption):
@@ -378,7 +373,7 @@ def by_shifts(
 def contracted(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, found: list[Candidate]
 ) -> list[Candidate]:
-    """Candidate by contraction on a bounded domain, at an order or delta; ``found`` are those by other routes."""
+    """Candidate by contraction on a bounded domain; ``found`` are those by other routes."""
     wide = not run.scheme.random and run.diameter > APART * run.noise_std_at(run.steps - 1)
     if (order is None and delta is None) or wide or not isfinite(run.diameter):
         return []

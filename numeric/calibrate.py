@@ -1,7 +1,6 @@
 """The run that just meets a privacy target: smallest noise, most steps, widest domain, or smallest batch.
 
-The bound of the result was computed and meets the target. Smaller batches usually cost privacy, but with little
-noise delta may cover a tiny batch and not a larger one.
+Smaller batches usually cost privacy, but with little noise delta may cover a tiny batch and not a larger one.
 """
 
 from bisect import bisect_left
@@ -42,17 +41,16 @@ class Calibrated(Bound):
 
     @property
     def value(self) -> Any:
-        """Value of the field ``vary``, a number or a schedule; the largest value tried if `any_steps`."""
+        """Value of the field ``vary``; the largest one tried if `any_steps`."""
         return getattr(self.run, self.vary)
 
     @property
     def any_steps(self) -> bool:
-        """Tell whether the target holds for every number of steps because the bound charges only the last ones."""
+        """Tell whether the target holds for any number of steps: the bound charges only the last ones."""
         known = self.window[0] > 0 and not self.run.scheme.permuted
         return self.vary == "steps" and self.value == _MOST_STEPS and known
 
     def __str__(self) -> str:
-        """The calibrated value, its bound and route, and the target."""
         multiplier = remarks(self.run, None).get("noise multiplier", "") if self.vary == "noise_std" else ""
         found = f"{self.vary} = {self._words}{multiplier and f' (noise multiplier {multiplier})'}"
         met = PrivacyLoss.__str__(self)
@@ -93,12 +91,12 @@ def calibrate(
         epsilon: the target, above 0.
         order: makes the target (order, epsilon)-RDP.
         delta: makes the target (epsilon, delta)-DP. Give exactly one of order and delta.
-        vary: "noise_std" (smallest), "steps" (most), "diameter" (widest, possibly inf) or "batch_size" (smallest).
+        vary: "noise_std" (smallest), "steps" (most), "diameter" (widest) or "batch_size" (smallest).
 
     Returns:
-        The bound of the calibrated run, which is its field ``run``. Noise and diameter are within a relative 1e-9
-            of the value at which the bound crosses the target, 1e-5 for random batches and contraction. The next
-            smaller allowed batch misses the target; if few sizes are allowed, all smaller ones do.
+        The bound of the calibrated run. Noise or diameter are within a relative 1e-9 (1e-5 for random batches
+            and contraction) of the crossing. The next smaller allowed batch misses the target; if few sizes
+            are allowed, all smaller ones do.
 
     Raises:
         InputError: as in `bound`, or no value meets the target, or every noise or batch does.
@@ -138,7 +136,7 @@ def _diameter(run: NoisySGD, at: _At, epsilon: float) -> Bound:
 
 
 def _largest_factor(at: Callable[[float], Bound], name: str, epsilon: float) -> Bound:
-    """Return the bound at the largest factor that meets the target, searching in both directions from 1."""
+    """The bound at the largest factor that meets the target, searched in both directions from 1."""
     low, best, leap = 1.0, at(1.0), 2.0
     while best.epsilon > epsilon and low > 1 / _FAR:
         low, leap = low / leap, min(leap**2, 16.0)
@@ -189,7 +187,7 @@ def _crossing(
     *,
     whole: bool = False,
 ) -> Bound:
-    """Return the bound at the largest place found to meet the target, by Brent's method on logarithms.
+    """The bound at the largest place found to meet the target, by Brent's method on logarithms.
 
     The lower ``known`` place meets it. The answer is within ``close`` of a miss, or next to one if ``whole``.
     """

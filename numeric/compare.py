@@ -41,7 +41,6 @@ class Row(Displayed):
         return self.kind in USABLE
 
     def table(self) -> TextTable:
-        """Tabulate this row."""
         epsilon = printed_down(self.epsilon) if self.kind == "lower" else printed_up(self.epsilon)
         cells = self.title, epsilon, self.kind, printed_up(self.ratio, 3)
         return TextTable("Rényi epsilon", ("theorem", "epsilon", "kind", "ratio to below"), (cells,))
@@ -50,7 +49,7 @@ class Row(Displayed):
 @teaches()
 @dataclass(frozen=True)
 class Comparison(Displayed, Sequence[Row]):
-    """Rows of `compare`, in its order; prints as a table."""
+    """Rows of `compare`, in its order."""
 
     rows: tuple[Row, ...]
     order: float
@@ -62,7 +61,6 @@ class Comparison(Displayed, Sequence[Row]):
         return self.rows[index]
 
     def table(self) -> TextTable:
-        """Tabulate all rows, each number rounded in its own direction."""
         tables = [row.table() for row in self.rows]
         rows = tuple(table.rows[0] for table in tables)
         return TextTable(f"Rényi epsilon at order {self.order:g}", tables[0].columns, rows)
@@ -75,8 +73,8 @@ class Comparison(Displayed, Sequence[Row]):
 def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> Comparison:
     """Compare a certified lower bound, our bound, the papers' theorems and trivial bounds at an order alpha > 1.
 
-    The rows come in this order and print as a table. The epsilon of a row of kind "refuted" or "gap" is a paper's
-    claim, not a bound. Most of the papers' theorems are for constant step size and noise.
+    The epsilon of a row of kind "refuted" or "gap" is a paper's claim, not a bound. Most of the papers'
+    theorems are for constant step size and noise.
 
     Raises:
         InputError: as in `lastiterate.numeric.bound.bound`.
@@ -112,7 +110,7 @@ def _entry(name: str, words: str, found: Candidate, order: float) -> _Entry:
 def _routes(
     run: NoisySGD, assumption: Assumption, order: float, ours: Bound
 ) -> Iterator[tuple[str, str, Candidate]]:
-    """Yield our other routes and the trivial bounds: one last step, the worst case over batches, composition."""
+    """Our other routes and the trivial bounds: one last step, the worst case over batches, composition."""
     found = candidates(run, assumption, order, None, every=True)
     if isinstance(ours.candidate, TableCandidate) and not run.scheme.random:
         yield "shifts", "shifts alone", ours.candidate.other

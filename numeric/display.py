@@ -39,13 +39,13 @@ class TextTable:
     notes: tuple[str, ...] = ()
 
     def beside(self, column: str, cells: list[str]) -> "TextTable":
-        """Return the table with one more column on its right."""
+        """The table with one more column on its right."""
         rows = tuple((*row, cell) for row, cell in zip(self.rows, cells, strict=True))
         return TextTable(self.caption, (*self.columns, column), rows, self.notes)
 
     @property
     def numbers(self) -> tuple[bool, ...]:
-        """Tell for each column whether it holds numbers, which are right-aligned."""
+        """Tell for each column whether it holds right-aligned numbers."""
         cells = [[row[k] for row in self.rows if row[k]] for k in range(len(self.columns))]
         return tuple(bool(column) and all(cell[0].isdigit() or cell in _LIKE_NUMBERS for cell in column)
                      for column in cells)  # fmt: skip
@@ -93,10 +93,10 @@ class Displayed:
 
     @abstractmethod
     def table(self) -> TextTable:
-        """Return the table to display."""
+        """The number or numbers and their basis, rounded as their record guarantees."""
 
     def __str__(self) -> str:
-        """The table, for results without a shorter text."""
+        """The numbers as a short text, rounded as in the table, or the table."""
         return str(self.table())
 
     def as_dict(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Displayed:
         return [self.as_dict()]
 
     def to_pandas(self) -> "DataFrame":
-        """Return the unrounded numbers as a DataFrame with one row per record.
+        """The records as a DataFrame.
 
         Raises:
             ImportError: pandas is not installed.

@@ -1,10 +1,10 @@
 """Runs and bounds as events and privacy-loss distributions of dp_accounting.
 
-An event describes what every step releases, so it represents composition; no event expresses that only the last
-iterate is released. A bound as a privacy-loss distribution includes this, and composes with other releases.
+An event describes what every step releases, so it represents composition. That only the last iterate is
+released shows in a bound as a privacy-loss distribution, which also composes with other releases.
 
-dp_accounting's noise_multiplier is the noise over the norm of one sample's contribution, also under replacement.
-Here it is always the noise over the sensitivity: 2 eta K / b under replace, eta K / b under add/remove adjacency.
+dp_accounting's noise_multiplier is the noise over the norm of one sample's contribution, also under
+replacement. Here it is the noise over the sensitivity, 2 eta K / b under replace, eta K / b under add/remove.
 
 Needs dp_accounting (pip install 'lastiterate[dp-accounting]').
 """
@@ -42,8 +42,7 @@ _MOST_POINTS = 10**7
 def to_dp_event(run: NoisySGD) -> "DpEvent":
     """Describe the composition of all steps of the run as an event of dp_accounting.
 
-    Fixed and shuffled batches meet a sample once per epoch, which gives one Gaussian per epoch; for a schedule it
-    is that of the most costly step. The projection and the release of only the last iterate have no event.
+    Fixed and shuffled batches give one Gaussian per epoch; for a schedule it is that of the most costly step.
     Multipliers are rounded down, sampling probabilities up.
 
     >>> to_dp_event(NoisySGD(10, step_size=0.1, noise_std=0.4, clip_norm=2, dataset_size=5)).count
@@ -68,12 +67,12 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
     Args:
         bound: a rigorous bound.
         discretization: grid of the losses; distributions to be composed need the same grid.
-        tail_mass: approximate mass that may move to an infinite loss; choose it far below any delta of interest.
+        tail_mass: approximate mass that may move to an infinite loss, far below any delta of interest.
 
     Returns:
-        A pessimistic `PrivacyLossDistribution`, an upper bound. Later computations by dp_accounting are not
-            rounded outwards. For contraction it is closest at the delta or the order of ``bound``; for shuffled
-            batches it is that of the worst order.
+        A pessimistic `PrivacyLossDistribution`; later computations by dp_accounting are not rounded outwards.
+            By contraction it is closest at the delta or order of ``bound``; shuffled batches are in the
+            worst order.
 
     Raises:
         InputError: the argument is not a rigorous bound, or the grid cannot represent the losses.

@@ -22,13 +22,10 @@ _LISTED = re.compile(rf"([\[({{])\s*((?>(?:{_ITEM}:\s*)?{_ITEM}(?:,\s*|\s+)?){{8
 class InputError(ValueError):
     r"""Invalid input, in one sentence: what is needed, what was received as ``name=value``, what to do.
 
-    The command line prints the sentence and exits with status 2. Text from a user's file is escaped, including
-    line breaks and terminal control characters. A long list is cut to its first entries, with the total number.
+    Line breaks and control characters are escaped. A long list is cut to its first entries.
 
-    >>> print(InputError("A name needs letters, got name=\x1b[2J\n; rename it."))
-    A name needs letters, got name=\x1b[2J\n; rename it.
-    >>> print(InputError(f"steps needs a number, got steps={list(range(500))}; write one."))
-    steps needs a number, got steps=[0, 1, 2, ... 500 in all]; write one.
+    >>> print(InputError(f"steps needs a number, got steps={list(range(500))}; write\none."))
+    steps needs a number, got steps=[0, 1, 2, ... 500 in all]; write\none.
     """
 
     def __init__(self, sentence: str) -> None:
@@ -37,7 +34,7 @@ class InputError(ValueError):
 
 
 def echo(value: object, most: int = 60) -> str:
-    """Representation of a value in at most ``most`` characters; for a long list, its beginning and its length.
+    """Representation in at most ``most`` characters; for a long list, its beginning and its length.
 
     >>> echo([0.5] * 500), echo("a" * 500, 10)
     ('[0.5, 0.5, 0.5, ... 500 in all]', "'aaaaaa...")
@@ -52,7 +49,7 @@ def _shorten(listed: re.Match[str]) -> str:
 
 
 class Interrupted(Exception):  # noqa: N818  # not an error
-    """Interruption by Ctrl-C; the message states what was stored, from which the same command resumes."""
+    """Interruption by Ctrl-C; the message states what was stored for the same command to resume from."""
 
 
 def suggestion(
@@ -82,14 +79,14 @@ def suggestion(
 
 
 def _plain(value: Any) -> Any:
-    """Convert a zero-dimensional array or tensor to its number, and a date or a duration in one to None."""
+    """Convert a zero-dimensional array or tensor to its number, a date or a duration in one to None."""
     if getattr(value, "shape", None) != () or not hasattr(value, "tolist"):
         return value
     return None if getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M") else value.tolist()
 
 
 def is_list(value: Any) -> bool:
-    """Tell whether a value is a list of numbers of any type, as opposed to a number."""
+    """Tell whether a value is a list of any type, as opposed to a number."""
     listed = isinstance(value, Sequence) or hasattr(value, "__array__")
     return listed and not isinstance(value, str | Real) and getattr(value, "shape", None) != ()
 
@@ -103,10 +100,9 @@ def plain_number(name: str, value: Any) -> Any:
 
 
 def real(name: str, value: Any, need: str, toward: float | None = None) -> float:
-    """Return the float nearest to a number, or raise an `InputError` that says what is needed.
+    """Return the float nearest to a number of any type, or raise an `InputError` that says what is needed.
 
-    Numbers of Python, NumPy and torch, fractions, decimals, and zero-dimensional arrays and tensors are accepted;
-    booleans and strings are not. A number that is not a float is rounded in the direction ``toward``, -inf or inf.
+    Booleans and strings are rejected. A number that is not a float is rounded ``toward`` -inf or inf.
 
     >>> real("L", Decimal("0.1"), "a number"), real("delta", Fraction(1, 10), "a number", toward=-inf)
     (0.1, 0.09999999999999999)
@@ -138,7 +134,7 @@ def within(
     remedy: str,
     toward: float | None = None,
 ) -> float:
-    """Return the value as a float for which ``holds``; else raise an `InputError` with the need and the remedy."""
+    """Return the value as a float for which ``holds``, or raise an `InputError`."""
     number = real(name, value, need, toward)
     if not holds(number):
         raise InputError(f"{name} needs {need}, got {name}={number:g}; {remedy}")
@@ -254,7 +250,7 @@ def explain_unknown(
 
 
 def teaches(**hints: str) -> Callable[[Taught], Taught]:
-    """Decorate a function, method or class to reject wrong arguments with an `InputError`; hints name the remedy.
+    """Decorate a function, method or class to reject wrong arguments by an `InputError`; hints name remedies.
 
     >>> @teaches(radius="double it.")
     ... def ball(diameter: float) -> float:
@@ -288,7 +284,7 @@ def teaches(**hints: str) -> Callable[[Taught], Taught]:
 
 
 def _parameters(what: Callable[..., object]) -> list[Parameter]:
-    """Parameters of a call without self, including those of a base class and of an unpacked typed dictionary."""
+    """Parameters of a call without self, with those of a base class and of an unpacked typed dictionary."""
     own = [one for one in signature(what).parameters.values() if one.name not in ("self", "cls")]
     if own and get_origin(own[-1].annotation) is Unpack:
         (described,) = get_args(own.pop().annotation)

@@ -1,4 +1,4 @@
-"""Explanations in words: the assumptions behind a number, and why it is no smaller than that of composition."""
+"""The assumptions behind a number, and why it is not less than that of composition, in words."""
 
 from math import isfinite, sqrt
 from typing import Final
@@ -14,7 +14,7 @@ UNTRIED: Final = "assumed, not tried on data"
 
 
 def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str, ...]:
-    """Assumptions on losses, data, batches, noise and domain; ``tried`` says on which data they were tested."""
+    """Assumptions on losses, data, batches, noise and domain; ``tried`` says how they were tested."""
     differ = (
         "by replacing one sample"
         if run.adjacency == "replace"
@@ -58,7 +58,7 @@ def _multiplier(run: NoisySGD) -> arb:
 
 
 def question(run: NoisySGD) -> str:
-    """Ask whether a noise multiplier was given for ``noise_std``; "" if the size of the noise is plausible.
+    """Ask whether a noise multiplier was given for ``noise_std``; "" if the noise is plausible.
 
     A multiplier of at least 50 is implausible if releasing all iterates would cost at most about mu = 0.02.
 
@@ -80,10 +80,7 @@ def question(run: NoisySGD) -> str:
 
 
 def why_composition(run: NoisySGD) -> str:
-    """Explain why no window of shifts costs less than composition, as far as the run shows it.
-
-    A window must hide the whole domain, in addition to the data change, in the noise of its steps, and no window
-    has more noise than all steps together.
+    """Explain why no window of shifts costs less than composition: it must also hide the whole domain.
 
     >>> run = NoisySGD(100, step_size=0.1, noise_std=0.01, clip_norm=1, dataset_size=50, diameter=4)
     >>> why_composition(run)

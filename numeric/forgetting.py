@@ -1,15 +1,11 @@
 """Forgetting: how well noisy steps on the remaining data hide that a sample was used.
 
-A run is trained with a sample, which is then deleted; clean steps on the rest follow. Two laws of the last iterate
-after the clean steps are compared, in both directions:
+A run is trained with a sample, which is then deleted; clean steps on the rest follow. The law of the last
+iterate after them is compared with another one, in both directions (see `Forgetting`).
 
-    epsilon     trained with the sample, and trained in the same way without it; both then take the clean steps
-    retrained   trained with the sample, then the clean steps; and any model inside the domain, made from the rest
-                alone, whose last steps are such clean steps
-
-Full and cyclic batches of the rest divide by n - 1. A run on the rest is then one whose data contain, instead of
-the sample, one with the mean of the other gradients. If the number of samples is part of the sampling, the sample
-is replaced by another one; in Poisson batches it is missing.
+Full and cyclic batches of the rest divide by n - 1. A run on the rest is then one whose data contain, instead
+of the sample, one with the mean of the other gradients. If the number of samples is part of the sampling, the
+sample is replaced by another one; in Poisson batches it is missing.
 
 Source: docs/proofs/contraction.md, docs/proofs/reflection.md (claim ours/contraction/forgetting).
 """
@@ -55,8 +51,8 @@ class Forgetting(Displayed):
     Attributes:
         trained: bound of the run up to the deletion.
         clean: the clean steps as a run.
-        epsilon: against the same run without the sample.
-        retrained: against any model without the sample whose last steps are such clean steps.
+        epsilon: against a run trained in the same way without the sample, then with the same clean steps.
+        retrained: against any model in the domain made from the rest alone, whose last steps are clean ones.
         shifts: bound from shifts of the clean steps alone, valid for both.
         claim: the ledger's claim for blocks of steps; for reflected noise see docs/proofs/reflection.md.
     """
@@ -90,11 +86,9 @@ class Forgetting(Displayed):
         return (*self.trained.assumptions, f"{then} and noise of standard deviation {noise:g}")
 
     def __str__(self) -> str:
-        """The number, rounded up to six digits."""
         return printed_loss(self.epsilon, self.order, self.delta)
 
     def table(self) -> TextTable:
-        """Tabulate the numbers and their basis."""
         numbers = {
             "at the deletion": self.before,
             "against the run that never saw the sample": self.epsilon,
@@ -118,16 +112,10 @@ def forgetting(
     step_size: float | None = None,
     noise_std: float | None = None,
 ) -> Forgetting:
-    """Bound what the last iterate still reveals of a deleted sample after clean steps.
+    """Bound what the last iterate reveals of a deleted sample after clean steps on the rest of the data.
 
-    Args:
-        run: the run up to the deletion, with the sample; its diameter is finite.
-        assumption: what is assumed of the losses on the domain.
-        clean_steps: number of projected noisy steps on the rest of the data.
-        order: as in `bound`; give exactly one of order and delta.
-        delta: as in `bound`.
-        step_size: of the clean steps; by default that of the run's last step.
-        noise_std: of the clean steps; by default that of the run's last step.
+    The run up to the deletion has a finite diameter. ``step_size`` and ``noise_std`` are those of the clean
+    steps, by default of the run's last step; the other arguments are as in `bound`.
 
     Raises:
         InputError: as in `bound`, or the domain is unbounded.
@@ -156,8 +144,7 @@ def steps_to_forget(
 ) -> Forgetting:
     """Find a number of clean steps that meets a target while one step fewer misses it.
 
-    Arguments are those of `forgetting`, with a target ``epsilon`` > 0 instead of the number of steps. With
-    ``retrained`` it is a target for `Forgetting.retrained`.
+    The target is ``epsilon`` > 0, for `Forgetting.retrained` if ``retrained``; the rest as in `forgetting`.
 
     Raises:
         InputError: as in `forgetting`; or the target holds at the deletion, or is not met within 10^9 steps.
@@ -231,7 +218,7 @@ def _after(deleted: _Deleted, assumption: Assumption, steps: int) -> Forgetting:
 
 
 def _largest(run: NoisySGD, delta: float | None) -> tuple[int, float | None]:
-    """Return a size that no clean batch exceeds outside an event shared by the runs, and the rest of delta."""
+    """A size that no clean batch exceeds outside an event shared by the runs, and the rest of delta."""
     others = run.dataset_size - 1
     if run.scheme.fixed_size or delta is None or run.batch == run.dataset_size:
         return others, delta
@@ -241,7 +228,7 @@ def _largest(run: NoisySGD, delta: float | None) -> tuple[int, float | None]:
 
 
 def _profile(trained: Bound) -> Table:
-    """Return the table at the deletion, with the larger direction for both."""
+    """The table at the deletion, with the larger direction for both."""
     candidate: Candidate = trained.candidate
     if isinstance(candidate, TableCandidate):
         return Table(candidate.table.g, worse := candidate.table.worse, worse)
@@ -255,7 +242,7 @@ def _profile(trained: Bound) -> Table:
 
 
 def _settled(clean: Clean, goal: Goal, start: Callable[[Array], Table]) -> float:
-    """Return the number after the clean steps, on nodes adapted to it."""
+    """The number after the clean steps, on nodes adapted to it."""
     number = goal.known if isfinite(goal.known) else 10.0
     for _ in range(3):
         found = goal.value(clean.after(start(goal.nodes(number, _COARSE))))

@@ -1,7 +1,7 @@
 """Participation: the privacy loss of a sample used at known steps, and of the samples of each batch of an epoch.
 
-The steps that use a sample are fixed before training and are the same in both runs. A sample that is used at fewer
-of the listed steps loses no more, since the bound of a step with it also holds for a step without it.
+The steps that use a sample are fixed before training and are the same in both runs. A sample that is used at
+fewer of the listed steps loses no more.
 
 Source: docs/proofs/participation.md; Feldman et al. 2018 for a single pass of convex losses.
 """
@@ -83,11 +83,9 @@ class Participation(_OfKnownSteps):
         return self.uses[-1] if self.uses else None
 
     def __str__(self) -> str:
-        """The number, rounded up to six digits."""
         return self._printed(self.epsilon)
 
     def table(self) -> TextTable:
-        """Tabulate the bound, that by shifts alone, and the assumptions."""
         values = {"a sample loses": str(self), "by shifts alone": self._printed(self.shifts), "claim": self.claim}
         used = f"{self.times} times" + (f", last in step {self.last}" if self.uses else "")
         return facts("A bound, rounded up", values | {"used": used}, self.assumptions)
@@ -96,7 +94,7 @@ class Participation(_OfKnownSteps):
 @teaches()
 @dataclass(frozen=True, eq=False)
 class ByPosition(_OfKnownSteps):
-    """Bounds for the samples of every batch of an epoch, each a `Participation`; batches have equal sizes.
+    """Bounds for the samples of every batch of an epoch; batches have equal sizes.
 
     Attributes:
         epsilons: one per batch, in the order of an epoch; 0 for a batch that is never used.
@@ -125,12 +123,10 @@ class ByPosition(_OfKnownSteps):
         return sorted(self.epsilons)[min(ceil(share * len(self.epsilons)), len(self.epsilons)) - 1]
 
     def __str__(self) -> str:
-        """The largest, the median and the smallest bound, each rounded up to six digits."""
         worst, median, best = map(self._printed, (self.worst, self.median, min(self.epsilons)))
         return f"worst {worst}, median {median}, best {best}"
 
     def table(self) -> TextTable:
-        """Tabulate the largest bound, that for nine samples of ten, the median and the smallest."""
         numbers = {"worst": self.worst, "nine of ten": self.quantile(0.9), "median": self.median}
         values = {
             name: self._printed(number) for name, number in (numbers | {"best": min(self.epsilons)}).items()
@@ -157,13 +153,8 @@ def participation(
 ) -> Participation:
     """Bound what the last iterate reveals of a sample that is used at known steps, at an order or a delta.
 
-    Args:
-        run: its batches have a fixed order; steps that are not listed use other samples.
-        assumption: as in `bound`.
-        steps: increasing steps that use the sample, from 0.
-        position: instead of steps, the batch of an epoch that holds the sample, from 0.
-        order: as in `bound`; give exactly one of order and delta.
-        delta: as in `bound`.
+    The run has batches in a fixed order. Either ``steps``, increasing from 0, use the sample and all others
+    do not, or it is in the batch ``position`` of an epoch, from 0. The other arguments are as in `bound`.
 
     Raises:
         InputError: as in `bound`, or the steps are not those of the run.
@@ -198,8 +189,6 @@ def by_position(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> ByPosition:
     """Bound what the last iterate reveals of the samples of each batch of an epoch.
-
-    Arguments are those of `participation`; a single epoch of cyclic batches is a single pass.
 
     Raises:
         InputError: as in `participation`, or steps differ and an epoch has too many batches.
@@ -255,7 +244,7 @@ def _numbers(
     uses: Sequence[int],
     clean: Sequence[int],
 ) -> list[tuple[float, float]]:
-    """Return the smallest bound and that by shifts, for each number of clean steps; see `Used.numbers`."""
+    """The smallest bound and that by shifts, for each number of clean steps; see `Used.numbers`."""
     order, delta = target
     pairs = []
     for more in clean:

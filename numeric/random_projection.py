@@ -4,27 +4,25 @@ A step clips automatically, projects layer by layer, adds noise *after* the proj
 
     W <- W - step_size A (A^T g / sqrt(p) + N(0, noise_std^2 I)),   g = 1/b sum over the batch of g_i / (|g_i| + gamma)
 
-with a fresh A of independent N(0, sigma_A^2) entries for every layer, independent of the data. `NoisySGD` cannot
-describe it: the noise on the iterate is not isotropic, and the projection is part of the sensitivity.
+with a fresh A of independent N(0, sigma_A^2) entries for every layer, independent of the data.
 
-A step releases A^T g / sqrt(p) + N(0, s^2 I_p). Let Delta be the distance of two gradients, R = Delta^2 sigma_A^2
-/ (p s^2) and M(w) = (1 - w R)^(-p/2) for loads w R < 1. Then (alpha - 1) times the divergence of either pair (A,
-output) from the other is at most
+Let Delta be the distance of two gradients, s = noise_std, R = Delta^2 sigma_A^2 / (p s^2), M(w) = (1 - w
+R)^(-p/2) if w R < 1. Then (alpha - 1) times the divergence of one pair (A, output) from the other is at most
 
     log M(alpha (alpha - 1))                                     if the differing sample is in the batch;
     log(1 - q + q M(alpha (alpha - 1)))                          if it is with probability q, and this is revealed;
     log sum_j C(alpha, j) (1 - q)^(alpha - j) q^j M(j (j - 1))   if it is with probability q and not revealed, for
                                                                  add-remove adjacency and an integer alpha.
 
-All steps together, and so the last iterate, are (alpha, epsilon)-RDP, where epsilon is the sum over the steps.
-Delta is 2/b under replace-one and 1/b under add-remove adjacency, and p the smallest rank of all layers. In an
-epoch of fixed or shuffled batches one step holds the sample, at worst the one with the least noise. With clipping
-after the projection, or no projection, a step is a Gaussian mechanism of sensitivity Delta. Losses are arbitrary.
+Divergences add up over the steps. Delta is 2/b under replace-one and 1/b under add-remove adjacency, and p
+the smallest rank of all layers. In an epoch of fixed or shuffled batches one step holds the sample, at worst
+the one with the least noise. With clipping after the projection, or no projection, a step is a Gaussian
+mechanism of sensitivity Delta. Losses are arbitrary.
 
-Source: D2P2-SGD, algorithms 1 to 3. The variance sigma^2 / sqrt(k) of its Table 3 is a misprint of sigma^2 / k
-(claim d2p2/algorithm_1/noise_exponent). Its algorithm 1 returns x_K and so discards its last update; here all are
-kept. The cost is proved in docs/proofs/random_projection.md and replaces its Theorem 1, which the ledger refutes;
-claims d2p2/theorem_1/projected_step, ours/projection/*, d2p2/algorithm_1/sensitivity_repaired.
+Source: D2P2-SGD, algorithms 1 to 3. The variance sigma^2 / sqrt(k) of its Table 3 is a misprint of sigma^2 /
+k (claim d2p2/algorithm_1/noise_exponent). Its algorithm 1 discards its last update; here all are kept.
+docs/proofs/random_projection.md proves the cost, which replaces its refuted Theorem 1; claims
+d2p2/theorem_1/projected_step, ours/projection/*, d2p2/algorithm_1/sensitivity_repaired.
 """
 
 from collections import Counter
@@ -70,18 +68,16 @@ class RandomProjectionRun(StepSchedule):
     Attributes:
         steps: number of updates K.
         step_size: alpha of the paper, a length; one number or one per step. It does not affect privacy.
-        noise_std: sigma_epsilon,k, standard deviation of each coordinate of the noise added to the projected mean
-            of the clipped gradients, in units of the clip norm 1; one number (DP2-SGD) or one per step (`d2p2`).
-        ranks: p of every layer, the dimension it is projected to; one per trained tensor, in order; () for no
-            projection (D2P-SGD).
+        noise_std: sigma_epsilon,k, standard deviation per coordinate of the noise on the projected mean
+            gradient, in units of the clip norm 1; one number (DP2-SGD) or one per step (`d2p2`).
+        ranks: p, the projected dimension of each trained tensor, in order; () for no projection (D2P-SGD).
         dataset_size: number n of samples.
         batch_size: B, samples per update; None for all. Also the divisor for "poisson" batches.
         sampling: as in `lastiterate.numeric.run.NoisySGD`.
         entry_std: sigma_A, standard deviation of the entries of A, dimensionless.
         stability: gamma of automatic clipping, a gradient.
-        clip: "before" the projection, as in the paper, so that a random length |A^T g| is part of the sensitivity;
-            or "after" it, the remedy: every sample's projected gradient r is shortened to r / (|r| + gamma) for
-            any A, and the noise hides it as in ordinary DP-SGD.
+        clip: "before" the projection, as in the paper; or "after" it, which shortens each projected gradient
+            r to r / (|r| + gamma) for any A, as in ordinary DP-SGD.
         adjacency: as in `lastiterate.numeric.run.NoisySGD`.
 
     Raises:
@@ -123,10 +119,7 @@ class RandomProjectionRun(StepSchedule):
 
     @classmethod
     def d2p2(cls, *, steps: int, noise_std: float, **rest: Any) -> "RandomProjectionRun":
-        """Describe D2P2-SGD, algorithm 1, with decaying noise ``noise_std`` / sqrt(k) in step k = 1, 2, ...
-
-        The class itself with one noise_std is DP2-SGD, algorithm 3, and has the other arguments and errors.
-        """
+        """Describe D2P2-SGD, with noise ``noise_std`` / sqrt(k) in step k = 1, 2, ..."""
         first = positive("noise_std", noise_std)
         decaying = tuple(first / k**0.5 for k in range(1, count("steps", steps) + 1))
         return cls(steps=steps, noise_std=decaying, **rest)
@@ -143,7 +136,7 @@ class RandomProjectionRun(StepSchedule):
             return min(upper(arb(self.batch) / self.dataset_size), 1.0) if random else 1.0
 
     def _moves(self) -> int:
-        """Return the number of clipped gradients by which the sum of a batch can differ."""
+        """Number of clipped gradients by which the sum of a batch can differ."""
         return 1 if self.adjacency == "add_remove" else 2
 
     def _sizes(self) -> dict[str, Any]:
@@ -222,7 +215,7 @@ def order_limit(*, sensitivity: float, noise_std: float, dimension: int, entry_s
 
 
 def _hidden(order: int, ratio: arb, dimension: int, rate: arb) -> float:
-    """Return the divergence from the binomial sum, for a sample whose presence is not revealed."""
+    """Divergence from the binomial sum, if the presence of the sample is not revealed."""
     total = weight = (1 - rate) ** order
     for j in range(1, order + 1):
         weight *= rate / (1 - rate) * (order - j + 1) / j
@@ -254,7 +247,6 @@ class ProjectionBound(Displayed):
     Attributes:
         epsilon: of (order, epsilon)-RDP, or of (epsilon, delta)-DP if delta is not None.
         order: with a delta, the order that was converted, or None if the bound was not Renyi.
-        claim: key of the ledger's claim behind the number.
     """
 
     run: RandomProjectionRun
@@ -268,11 +260,9 @@ class ProjectionBound(Displayed):
     _named: ClassVar = "epsilon order delta route claim assumptions"
 
     def __str__(self) -> str:
-        """The number, rounded up to six digits."""
         return printed_loss(self.epsilon, self.order, self.delta)
 
     def table(self) -> TextTable:
-        """Tabulate the number and its basis."""
         values = {"all iterates are": str(self), "by": self.route, "claim": self.claim}
         return facts("A bound, rounded up", values, self.assumptions)
 
@@ -285,7 +275,7 @@ def projection_bound(
 
     Raises:
         InputError: the run is of another kind, not exactly one of order and delta is given, one is out of range,
-            or the divergence is infinite at the order, because a Gaussian matrix has unbounded length.
+            or the divergence is infinite at the order.
 
     >>> run = RandomProjectionRun.d2p2(steps=10, step_size=0.01, noise_std=3.0, ranks=[40, 8], dataset_size=50)
     >>> print(projection_bound(run, delta=1e-5))

@@ -1,8 +1,7 @@
 """Description of a run of noisy SGD, without its accounting.
 
-The searches for a path of low cost run in floats, and their certificates rely on relative errors of a few units in
-the last place. Both fail if products and squares leave the range of floats: `extreme` detects such a run, and
-functions that search reject it (`refuse_extreme`).
+Searches for a path of low cost run in floats, and their certificates rely on relative errors of a few units
+in the last place; they reject a run whose products and squares leave the range of floats (`refuse_extreme`).
 """
 
 from collections.abc import Callable, Iterator
@@ -63,7 +62,7 @@ class StepSchedule:
 
     @property
     def batch_text(self) -> str:
-        """The size of a batch, for a sentence."""
+        """Size of a batch, for a sentence."""
         return str(self.batch_sizes[0]) if len(self.batch_sizes) == 1 else "its size in the schedule"
 
     @property
@@ -77,7 +76,7 @@ class StepSchedule:
         return not any(isinstance(one, tuple) for one in (self.step_size, self.noise_std, self.batch_size))
 
     def step_size_at(self, t: int) -> float:
-        """eta of the update from iterate t to t + 1."""
+        """Step size eta of the update from iterate t to t + 1."""
         return self.step_size[t] if isinstance(self.step_size, tuple) else self.step_size
 
     def noise_std_at(self, t: int) -> float:
@@ -91,7 +90,7 @@ class NoisySGD(StepSchedule):
     """Projected noisy SGD with per-sample clipping, of which only the last iterate is released.
 
     ``W <- Proj_K[(1 - step_size weight_decay) W - step_size / batch * sum over the batch of clip(grad) + N(0,
-    noise_std^2 I)]``, without weight decay Chien & Li 2025, (1).
+    noise_std^2 I)]``, without weight decay (1) of Chien & Li 2025.
 
     Attributes:
         steps: number of updates T.
@@ -100,24 +99,20 @@ class NoisySGD(StepSchedule):
             For noise added to the gradient see `gradient_noise`.
         clip_norm: bound K on the norm of every per-sample gradient.
         dataset_size: number n of samples.
-        batch_size: samples per update; None for all. For "poisson" batches the expected number, by which the sum
-            of gradients is divided regardless of the actual size. For "poisson" and "without_replacement" it may
-            be a list, one number per step, fixed before training.
+        batch_size: samples per update; None for all. For "poisson" batches the expected number, by which the
+            sum of gradients is always divided. For "poisson" and "without_replacement" it may be a list, one
+            number per step, fixed before training.
         sampling: "full" batches; "cyclic", dataset_size / batch_size fixed batches in the same order in every
             epoch; "shuffled", as many batches from a fresh uniform permutation in every epoch;
             "without_replacement", an independent batch of exactly batch_size samples in every step; or "poisson",
             every sample is in every batch with probability batch_size / dataset_size, independently.
         diameter: largest distance of two points of the domain (not its radius), a length; inf for no projection.
-        adjacency: "replace": two data sets differ in one sample; "add_remove": one of them has one more sample,
-            which dataset_size counts. The default is the supported one: "add_remove" for "poisson" batches,
-            "replace" for all others.
-        weight_decay: lambda >= 0, gradient / length, applied outside the clipping: it pulls towards 0 and reveals
-            nothing about the data. step_size * weight_decay is at most 1.
+        adjacency: "replace": two data sets differ in one sample; "add_remove", for "poisson" batches alone:
+            one of them has one more sample, which dataset_size counts.
+        weight_decay: lambda, gradient / length, applied outside the clipping; 0 <= step_size lambda <= 1.
 
     Raises:
         InputError: a value is out of range, not a number, or a schedule of the wrong length.
-
-    Source: Chien & Li 2025, section 1.1 and (1).
 
     >>> NoisySGD(steps=10, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5).batch
     5
@@ -184,7 +179,7 @@ class NoisySGD(StepSchedule):
     def gradient_noise(cls, *, gradient_noise_std: float, step_size: float, **rest: Any) -> "NoisySGD":
         """Describe a run with noise on the averaged *gradient*: noise_std = step_size * gradient_noise_std.
 
-        The product is rounded down. Source: the convention of Altschuler & Talwar 2022 and Liang et al. 2026.
+        The product is rounded down. Source: Altschuler & Talwar 2022 and Liang et al. 2026.
 
         >>> NoisySGD.gradient_noise(gradient_noise_std=5, step_size=0.2, steps=1, clip_norm=1, dataset_size=5).noise_std
         1.0
@@ -197,7 +192,7 @@ class NoisySGD(StepSchedule):
 
     @cached_property
     def scheme(self) -> Scheme:
-        """Scheme of the batches; under replace-one adjacency batches of all samples count as full."""
+        """Scheme of the batches; under replace-one adjacency, batches of all samples are full."""
         whole = self.batch_sizes == (self.dataset_size,) and self.adjacency == "replace"
         return SCHEMES["full" if whole else self.sampling]
 
@@ -208,7 +203,7 @@ class NoisySGD(StepSchedule):
 
 
 def described_run(what: str, run: object) -> NoisySGD:
-    """Return the run; raise `InputError`, which names ``what``, if it is not a `NoisySGD`."""
+    """Return the run; raise `InputError` if it is not a `NoisySGD`."""
     if not isinstance(run, NoisySGD):
         projected = hasattr(run, "ranks")
         remedy = "of a run with random projections call projection_bound" if projected else "describe it first"
@@ -217,7 +212,7 @@ def described_run(what: str, run: object) -> NoisySGD:
 
 
 def extreme(run: NoisySGD, assumption: object) -> str:
-    """First number of the run or assumption that float searches cannot handle, as ``name=value``; else ""."""
+    """First number that float searches cannot handle, as ``name=value``; else ""."""
     constants = list(_numbers(assumption, "assumption"))
     for field in ("clip_norm", "diameter", "step_size", "noise_std"):
         for name, value in _numbers(getattr(run, field), field):
@@ -233,7 +228,7 @@ def extreme(run: NoisySGD, assumption: object) -> str:
     lengths += [(move, min(etas) * run.clip_norm / run.batch_sizes[-1]), (move, max(etas) * run.clip_norm)]
     (least_name, least), *_, (most_name, most) = sorted(lengths, key=lambda pair: pair[1])
     if most > least * _APART:
-        return f"{most_name}={most:g} beside {least_name}={least:g}"
+        return f"{most_name}={most:g} and {least_name}={least:g}"
     for name, value in constants:
         if value * max(etas) > _APART:
             return f"{name}={value:g} with step_size={max(etas):g}"

@@ -1,7 +1,7 @@
 """Checksummed storage of finished work, so that an interrupted computation can resume.
 
-Every file is written atomically and ends with the SHA-256 of its content; a file with a changed bit is never read
-as valid data. Arrays are stored as ``.npz``, everything else as JSON; nothing is read with pickle.
+Every file is written atomically and ends with the SHA-256 of its content. Arrays are stored as ``.npz``,
+everything else as JSON; nothing is read with pickle.
 """
 
 import io
@@ -33,7 +33,7 @@ class DamagedError(ValueError):
 
 
 def cache_folder(name: str) -> Path:
-    """Folder for one kind of cached data, below `ENVIRONMENT` or the user's cache folder."""
+    """Folder for one kind of cached data."""
     from platformdirs import user_cache_path
 
     named = os.environ.get(ENVIRONMENT)
@@ -60,7 +60,7 @@ def writing(what: str, where: str, remedy: str = "name another") -> Iterator[Non
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file atomically, so that a reader sees the old or the new file; the folder must exist."""
+    """Write a file atomically; the folder must exist."""
     part = path.with_name(f".{path.name}.{token_hex(8)}")
     with part.open("xb") as file:
         try:
@@ -78,7 +78,7 @@ def seal(content: bytes) -> bytes:
 
 
 def read_sealed(path: Path) -> bytes:
-    """Read the content of a file that was written with `seal`.
+    """Read the content of a sealed file.
 
     Raises:
         OSError: the file cannot be read.
@@ -105,7 +105,7 @@ class Store:
             self._write("settings.json", json.dumps(settings, sort_keys=True, indent=2).encode(), "name another")
 
     def load(self, part: str) -> Arrays | None:
-        """Return the arrays of one part; None if they are missing or damaged."""
+        """The arrays of one part; None if they are missing or damaged."""
         if self.folder is None:
             return None
         try:
@@ -116,14 +116,14 @@ class Store:
             return {name: data[name] for name in data.files}
 
     def save(self, part: str, arrays: Mapping[str, ArrayLike]) -> None:
-        """Store the arrays of one part; raise `InputError` if the folder cannot be written."""
+        """Store the arrays of one part."""
         if self.folder is not None:
             buffer = io.BytesIO()
             np.savez(buffer, **{name: np.asarray(values) for name, values in arrays.items()})  # type: ignore[arg-type]
             self._write(f"{part}.npz", seal(buffer.getvalue()), "free some space, then repeat the command")
 
     def part(self, name: str, compute: Callable[[], Mapping[str, ArrayLike]]) -> Arrays:
-        """Return the stored arrays of one part; compute and store them if there are none."""
+        """The arrays of one part; compute and store them if there are none."""
         found = self.load(name)
         if found is None:
             found = {key: np.asarray(values) for key, values in compute().items()}
@@ -138,10 +138,9 @@ class Store:
 
 
 class Journal:
-    """An append-only file of checksummed JSON lines below a header; the caller closes it (`contextlib.closing`).
+    """An append-only file of checksummed JSON lines below a header; the caller closes it.
 
-    ``header``, plain JSON values, contains everything that determines the entries. ``entries`` are those already
-    in the file, except truncated or damaged lines.
+    ``header``, plain JSON, determines the entries. ``entries`` are those already in the file and undamaged.
 
     Raises:
         InputError: the file has another header, or cannot be read or written.
@@ -170,7 +169,7 @@ class Journal:
         self._file.flush()
 
     def close(self) -> None:
-        """Close the file; no entry can be added afterwards."""
+        """Close the file."""
         self._file.close()
 
 

@@ -38,10 +38,10 @@ _RUN_FIELDS = tuple(field.name for field in fields(NoisySGD))
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """A validated grid of bounds.
+    """A validated grid of bounds; the last of the ``axes`` varies fastest.
 
-    ``axes`` maps names to values; the last axis varies fastest. Names are fields of the run, numbers of the
-    assumption, and either "order" or "delta". All other values are those of ``run`` and ``assumption``.
+    Their names are fields of the run, numbers of the assumption, and either "order" or "delta". All other
+    values are those of ``run`` and ``assumption``.
     """
 
     run: NoisySGD
@@ -141,9 +141,9 @@ def _axis(name: str, listed: Any) -> tuple[Scalar, ...]:
 
 
 class Result(NamedTuple):
-    """Bound at one point of a grid: epsilon and mu of mu-GDP, rounded up, or the reason why there is none.
+    """Bound at one point of a grid: epsilon and mu of mu-GDP, rounded up, or an error.
 
-    Epsilon is None if the point is rejected; otherwise ``error`` is "". mu is None if the bound is not Gaussian.
+    Epsilon is None if the point is rejected, otherwise ``error`` is "". mu is None if it is not Gaussian.
     """
 
     epsilon: float | None
@@ -163,15 +163,14 @@ class SweepTable(Displayed):
 
     @property
     def refused(self) -> int:
-        """Number of rows with an error message instead of a number."""
+        """Number of rows with an error instead of a number."""
         return sum(bool(one.error) for one in self.results)
 
     def records(self) -> list[dict[str, Any]]:
-        """For each row the axes, then the fields of `Result`; None stands for no value."""
+        """The axes of each row, then the fields of `Result`; None for no value."""
         return [point | one._asdict() for point, one in zip(self.plan.points(), self.results, strict=True)]
 
     def table(self) -> TextTable:
-        """Tabulate the axes and the bounds, rounded up, without the middle of a long table."""
         names = (*self.plan.axes, "epsilon", "mu", "route", *(("error",) if self.refused else ()))
         records = self.records()
         left_out = max(len(records) - 2 * _ENDS, 0)
@@ -181,7 +180,7 @@ class SweepTable(Displayed):
         return TextTable(f"Bounds of {self.plan.rows} runs, rounded up", names, rows, notes)
 
     def write(self, path: Path) -> None:
-        """Write the table atomically; the extension .csv or .parquet determines the format.
+        """Write the table atomically, as .csv or .parquet.
 
         Raises:
             InputError: another extension, Parquet without pyarrow, or a folder that cannot be written.
@@ -239,15 +238,12 @@ def sweep(
     Args:
         run: run with the values that do not vary.
         assumption: assumption with the values that do not vary.
-        grid: name -> values, as `SweepPlan.axes`.
+        grid: name -> values, as in `SweepPlan`.
         out: .csv or .parquet file for the table; the same call resumes from rows in ``out`` + ".rows.jsonl".
         jobs: worker processes; -1 for one per core.
         backend: "loky" for this machine, "dask" for a cluster of dask.distributed.
         scheduler: address of that cluster; None for the active client, or a new cluster on this machine.
         on_row: called with (finished rows, all rows), at the start and after every row.
-
-    Returns:
-        The table, in the order of the grid, with a sentence in the column ``error`` for each rejected point.
 
     Raises:
         InputError: the grid or the backend is invalid, or ``out`` cannot be written or has rows of another sweep.
@@ -329,7 +325,6 @@ def kept_rows(journal: Journal, rows: int) -> dict[int, Result]:
 
 
 def _client(jobs: int, scheduler: str | None) -> Any:
-    """Return a context manager for the dask client that does the work."""
     distributed = import_module("distributed")
     if scheduler is None:
         with suppress(ValueError):

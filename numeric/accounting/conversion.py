@@ -38,8 +38,6 @@ _WIDEST = 40.0
 def rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
     """An epsilon, rounded up and at least 0, for which (order, epsilon)-RDP implies (epsilon, delta)-DP.
 
-    The order is above 1, delta in (0, 1).
-
     >>> round(rdp_to_dp(2.0, 0.1, 1e-5), 4)
     7.8748
     """
@@ -59,7 +57,7 @@ def rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
 
 
 def quick_rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
-    """`rdp_to_dp` without the second term of F: much faster, and nearly as tight if (order - 1) epsilon is large.
+    """`rdp_to_dp` without the second term of F: faster, and nearly as tight if (order - 1) epsilon is large.
 
     >>> round(quick_rdp_to_dp(2.0, 0.1, 1e-5), 4)
     10.2266
@@ -83,14 +81,14 @@ def quick_rdp_to_delta(order: float, rho: float, epsilon: float) -> float:
 
 
 def _crossing(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Return the zero of an increasing function, or the nearer end if there is none."""
+    """The zero of an increasing function, or the nearer end."""
     if rising(low) >= 0:
         return low
     return high if rising(high) <= 0 else float(brentq(rising, low, high, xtol=_LEAST, rtol=_NEAR, disp=False))
 
 
 def _excess(order: float, rho: float, delta: float, eps: float) -> tuple[float, float]:
-    """Return a number with the sign of log F - (order - 1) rho at the minimum of F, in floats, and p there."""
+    """A number with the sign of log F - (order - 1) rho at the minimum of F, in floats, and p there."""
     near_zero = (order - 1) * rho < _NEAR_ZERO  # F is close to 1, and floats do not resolve its slope
     slope = _slope_in_balls if near_zero else _slope
     rarest = max(log(delta) - 50, _LEAST_LOG)
@@ -111,7 +109,7 @@ def _ratios(delta: float, eps: float, distance: float) -> tuple[float, float]:
 
 
 def _slope(order: float, delta: float, eps: float, distance: float) -> float:
-    """Return a float with the sign of F'(p) at p = delta + distance, increasing in the distance."""
+    """A float with the sign of F'(p) at p = delta + distance, increasing in the distance."""
     log_r, log_s = _ratios(delta, eps, distance)
     first = order - (order - 1) * exp(min(log_r - eps, 700.0))
     second = order - (order - 1) * exp(log_s - eps)
@@ -125,7 +123,7 @@ def _slope_in_balls(order: float, delta: float, eps: float, distance: float) -> 
 
 
 def tangent_point(order: float, rho: float, delta: float, eps: float) -> float | None:
-    """Return a point whose tangent proves that F is large enough for every p, or None."""
+    """A point whose tangent proves that F is large enough for every p, or None."""
     p = _excess(order, rho, delta, eps)[1]
     for point in (p, min(p * (1 + 1e-12), 1.0), min(p * (1 + 1e-9), 1.0)):
         if point <= delta:
@@ -137,7 +135,7 @@ def tangent_point(order: float, rho: float, delta: float, eps: float) -> float |
 
 
 def _least(order: float, delta: float, eps: float, point: float) -> arb | None:
-    """Return a lower bound of F from its tangent at the point; None if the required sign of F' is not certain."""
+    """Lower bound of F from its tangent at a point; None if the required sign of F' is not certain."""
     value, slope = _value_and_slope(order, delta, eps, point)
     if slope > 0:
         return value - slope * (exact(point) - exact(delta))
@@ -161,11 +159,9 @@ def mixed_rdp(
 ) -> float:
     """log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1), rounded up.
 
-    G = ``inside`` holds outside an event of probability p = ``failure``, rounded up, F = ``outside`` in any case.
-    ``rarer`` lists the probabilities that F and each later bound fail, with the bound that then holds.
+    G = ``inside`` holds outside an event of probability p = ``failure``, rounded up, F = ``outside`` in any
+    case. ``rarer`` lists the probabilities that F and each later bound fail, with the bound that then holds.
 
-    >>> mixed_rdp(1.0, 0.0, 5.0, 2.0), mixed_rdp(5.0, 0.5, 1.0, 2.0)
-    (1.0, 1.0)
     >>> round(mixed_rdp(0.0, 0.5, 1.0, 2.0), 4)  # log((1 + e) / 2)
     0.6201
     """
@@ -242,7 +238,7 @@ def _size(mu: float) -> None:
 
 
 def _first_term_alone(mu: float, delta: float) -> float:
-    """mu^2 / 2 + mu z with Phi(-z) <= delta, rounded up and at least 0: epsilon from the first term alone."""
+    """Epsilon mu^2 / 2 + mu z with Phi(-z) <= delta, rounded up and at least 0."""
     with precision():
         low, high = -_WIDEST, _WIDEST
         while nextafter(low, inf) < high:

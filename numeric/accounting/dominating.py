@@ -1,12 +1,12 @@
 """Dominating pairs of last iterates: a Gaussian release composed with sampled Gaussian ones, and their bounds.
 
-The shifts of a window cost one Gaussian with mu^2 = sum a_t^2 / ((1 - beta_t) sigma_t^2). If batches are random,
-the data change in step t costs one sampled Gaussian with the share beta_t of the noise.
+The shifts of a window cost one Gaussian with mu^2 = sum a_t^2 / ((1 - beta_t) sigma_t^2). If batches are
+random, the data change in step t costs one sampled Gaussian with the share beta_t of the noise.
 
-Renyi: D_alpha <= alpha cost / 2 + sum of count times S(rate, multiplier; alpha). S is the divergence of one step
-in units of its noise: that of `replacement_step` at distance 1 ("replace"), or S_up at shift 1, which is at least
-S_down ("add_remove"). It is at most that of the whole batch, alpha / (2 multiplier^2), which is used for orders
-above 1000 and multipliers below 1/9.
+Renyi: D_alpha <= alpha cost / 2 + sum of count times S(rate, multiplier; alpha). S is the divergence of one
+step in units of its noise: that of `replacement_step` at distance 1 ("replace"), or S_up at shift 1, which is
+at least S_down ("add_remove"). The divergence of the whole batch, alpha / (2 multiplier^2), is no less; it is
+used for orders above 1000 and multipliers below 1/9.
 
 Source: docs/proofs/without_replacement.md, poisson.md, privacy_loss.md (claims ours/sampled/*, ours/poisson/*,
 ours/pld/*); Dong, Roth & Su 2022, theorem 4; Zhu, Dong & Wang 2022, theorem 10; Mironov 2017, proposition 1.
@@ -40,9 +40,8 @@ _LEAST_DELTA = 1e-290
 class SampledSteps:
     """``count`` equal steps whose batch holds the differing sample with probability ``rate``, rounded up.
 
-    ``multiplier``: noise that hides the data change over the largest distance of two outcomes of the step (2 eta K
-    / b for "replace", eta K / b for "add_remove"), rounded down. "replace" is dominated by advanced joint
-    convexity (`divergences.replacement_step`), "add_remove" by the pair of S_up and S_down.
+    ``multiplier``, rounded down: noise that hides the data change over the largest distance of two outcomes
+    of the step (2 eta K / b for "replace", eta K / b for "add_remove").
     """
 
     rate: float
@@ -55,8 +54,8 @@ class SampledSteps:
 class DominatingPair:
     """A composition that dominates the last iterates of two runs on adjacent data sets, in both directions.
 
-    ``cost`` is mu^2 of the Gaussian part, rounded up; ``steps`` are the sampled parts. ``failure`` is the
-    probability, rounded up, of the event outside which this holds; it is added to delta.
+    ``cost`` is mu^2 of the Gaussian part, rounded up. ``failure`` is the probability, rounded up, of the
+    event outside which this holds; it is added to delta.
     """
 
     cost: float
@@ -83,7 +82,7 @@ class DominatingPair:
         """Epsilon of (order, epsilon)-RDP for an order above 1, rounded up, in both directions.
 
         Raises:
-            InputError: the composition may fail; no Renyi divergence is bounded in that event.
+            InputError: the composition may fail.
 
         >>> DominatingPair(cost=0.25, steps=(SampledSteps(1.0, 2.0, "add_remove", count=3),)).rdp(2.0)
         1.0
@@ -128,7 +127,7 @@ class DominatingPair:
         return ("remove", "add") if adding else ("replace",)
 
     def releases(self, side: str) -> list[Release]:
-        """Releases for one of `sides`: every mixture, and one release for all Gaussian parts."""
+        """Releases for one of `sides`: every mixture, and one for all Gaussian parts."""
         found: list[Release] = []
         with precision():
             cost = exact(self.cost)
@@ -144,7 +143,7 @@ class DominatingPair:
         return found
 
     def few_steps(self) -> list[SampledSteps]:
-        """At most a dozen kinds of steps; each group of a schedule has its highest rate and smallest noise."""
+        """At most a dozen kinds of steps; a group of a schedule has its highest rate and smallest noise."""
         counts: Counter[SampledSteps] = Counter()
         for step in self.steps:
             counts[replace(step, count=1)] += step.count
@@ -225,7 +224,7 @@ class Candidate:
     within: "Assumption | None" = field(default=None, repr=False, compare=False)
 
     def rdp(self, order: float) -> float:
-        """Epsilon of (order, epsilon)-RDP, rounded up; a Renyi divergence is nondecreasing in its order."""
+        """Epsilon of (order, epsilon)-RDP, rounded up; ``renyi`` also bounds smaller orders."""
         if self.renyi is not None and order <= self.renyi[0]:
             return self.renyi[1]
         return self.pair.rdp(order)

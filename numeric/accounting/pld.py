@@ -5,22 +5,21 @@ log(1 - q + q e^(g z - g^2/2)), increasing in z. For "remove", M is the numerato
 "add" they are exchanged. "replace" is the largest profile that advanced joint convexity allows, in both directions
 at once: losses above 0 are those of "remove", losses below 0 those of "add", and mass (1-q) (1-2 Phi(-g/2)) at 0.
 
-A cell of losses [l, r] with masses P and Q moves to its ends, a to l and b to r, with a + b = P and a e^-l + b
-e^-r = Q. This chord lies above the convex profile. Beyond the last node, a e^-l = Q and the remaining mass has
-infinite loss. All mass P below the first node moves up to it. Masses come from balls and are rounded up.
+A cell of losses [l, r] with masses P and Q moves to its ends, a to l and b to r, with a + b = P and a e^-l +
+b e^-r = Q: a chord above the convex profile. Beyond the last node, a e^-l = Q and the remaining mass has
+infinite loss. All mass P below the first node moves up to it.
 
 With masses m_j at losses l_j = h j, y_j = m_j e^(lam l_j) / Y is convolved T times with itself, and c(l) Y^T
 e^(-lam l) is the mass of the loss l. Rounding then costs about 1e-16 T relative to delta instead of 1. The
 discrete Fourier transform has length n. With u = 2^-53, eta = 8 u log2(n), A_ki = |Y_ki| + eta and A_k = prod
-A_ki^T_i the error of the spectrum is e_k <= A_k (eta sum T_i / A_ki + 5 u sum T_i), and that of c at most |e|_2 +
-eta |spectrum|_2 in the l1 norm. An error has a weight of at most 1 / (1 + lam). Mass that wraps around is added,
-and mass above the window has a Chernoff bound. Masses, exponentials and sums are rounded up.
+A_ki^T_i the error of the spectrum is e_k <= A_k (eta sum T_i / A_ki + 5 u sum T_i), and that of c at most
+|e|_2 + eta |spectrum|_2 in the l1 norm. An error has a weight of at most 1 / (1 + lam). Mass that wraps
+around is added, and mass above the window has a Chernoff bound. Masses, exponentials and sums are rounded up.
 
-Any tilt lam and grid are valid; good choices give tight bounds. The chords add about lam (lam + 1) w^2 / 12 to the
-log-moment of a release at lam, where w^2 is the mean under the tilted law of the squared width of a cell of
-losses; lam times epsilon grows by the same amount. For a given number of nodes this is minimal if their density in
-z is proportional to the cube root of the tilted density times the squared slope of the loss. Moments are
-estimated.
+Any tilt lam, grid and increasing nodes are valid; good ones give tight bounds. The chords add about lam (lam
++ 1) w^2 / 12 to the log-moment of a release at lam, and so to lam times epsilon, where w^2 is the mean
+squared width of a cell of losses under the tilted law. For a given number of nodes this is least if their
+density in z is proportional to the cube root of the tilted density times the squared slope of the loss.
 
 Source: docs/proofs/privacy_loss.md (claims ours/pld/*); Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022
 (chords); Koskela, Jälkö & Honkela 2020 (transform).
@@ -68,10 +67,9 @@ class LatticeLaw:
 
 @dataclass(frozen=True)
 class Release:
-    """``count`` releases of one kind with rate q in (0, 1], 1 for a Gaussian.
+    """``count`` releases of one kind with rate q in (0, 1], 1 for a Gaussian, and gap g > 0.
 
-    ``gap`` = g > 0 is the distance of the two means in units of the noise, as a ball. ``side`` is "remove", "add"
-    or "replace" (see the module docstring), and "remove" for a Gaussian.
+    ``side`` is "remove", "add" or "replace" (see the module docstring), and "remove" for a Gaussian.
     """
 
     rate: float
@@ -80,7 +78,7 @@ class Release:
     count: int
 
     def ends(self, mass: float) -> tuple[float, float]:
-        """Two points z between which all but about this mass of the numerator lies."""
+        """Points z between which all but about this mass of the numerator lies."""
         from scipy.special import ndtri
 
         g = float(self.gap)
@@ -117,7 +115,7 @@ class Release:
         )
 
     def on_lattice(self, spacing: float, z: Array) -> LatticeLaw:
-        """Masses on multiples of ``spacing``, a power of two; any increasing nodes ``z`` are valid."""
+        """Masses on multiples of ``spacing``, a power of two, from chords between the nodes ``z``."""
         with precision():
             nodes, base, moved = self._nodes(spacing, z)
             losses = [exact(spacing) * int(k) for k in nodes]
@@ -148,7 +146,7 @@ class Release:
         return {"remove": found, "add": backwards, "replace": backwards[:-1] + found}[self.side]
 
     def _nodes(self, spacing: float, z: Array) -> tuple[list[int], list[arb], list[arb]]:
-        """Return lattice indices near L(z), and the masses of the base and of the moved Gaussian above each."""
+        """Lattice indices near L(z), and the masses of the base and of the moved Gaussian above each."""
         g, q, root = self.gap, exact(self.rate), arb(2).sqrt()
         wanted = self.loss(z) / spacing
         found = sorted({int(k) for k in np.rint(wanted)} | {floor(wanted[0]), ceil(wanted[-1])})
@@ -174,7 +172,7 @@ def _place(
 ) -> arb:
     """Add the masses of all cells, and return the mass of infinite loss.
 
-    Masses of numerator (``above``) and denominator (``other``) above each node, of the numerator ``below`` all.
+    ``above`` and ``other``: of numerator and denominator above each node; ``below``: of the former below all.
     """
     masses[nodes[0]] += below
     for j in range(len(nodes) - 1):
@@ -190,7 +188,7 @@ def _place(
 
 @dataclass(frozen=True)
 class TransformPlan:
-    """Tilt, grid and the nodes of each release in z; any values are valid, good ones are tight."""
+    """Tilt, grid and the nodes of each release in z."""
 
     tilt: float
     spacing: float
@@ -295,7 +293,7 @@ class Composition:
 
     @classmethod
     def on(cls, plan: TransformPlan, found: Sequence[Release], delta: float) -> "Composition":
-        """Compose releases with a given tilt and grid; any are valid."""
+        """Compose releases with a given tilt and grid."""
         parts = [one.on_lattice(plan.spacing, nodes) for one, nodes in zip(found, plan.nodes, strict=True)]
         counts = [one.count for one in found]
         stop, above = _stop(parts, counts, plan.spacing, delta)
@@ -340,7 +338,7 @@ class Composition:
             return upper(scale * (exact(total) + exact(self.error) / (1 + exact(self.tilt))) + exact(self.lost))
 
     def epsilon(self, delta: float) -> float:
-        """Nearly the smallest epsilon at which `delta` is at most the given one; inf if there is none."""
+        """Nearly the smallest epsilon at which `delta` is at most the given one; inf if none is."""
         losses = self.losses
         low, high = max(0.0, float(losses[0])), float(losses[-1])
         if high <= low or self.delta(high) > delta:
@@ -371,7 +369,7 @@ def _log_ratio(value: float, delta: float) -> float:
 
 
 def _tilted(part: LatticeLaw, plan: TransformPlan) -> tuple[Array, arb]:
-    """Return folded tilted masses with sum about 1, and the log of their scale."""
+    """Folded tilted masses with sum about 1, and the log of their scale."""
     weighed, shift, up = _weighed(part, plan.spacing, plan.tilt)
     tilted = weighed * up
     total = fsum(tilted)
@@ -382,7 +380,7 @@ def _tilted(part: LatticeLaw, plan: TransformPlan) -> tuple[Array, arb]:
 
 
 def _weighed(part: LatticeLaw, spacing: float, tilt: float) -> tuple[Array, float, float]:
-    """Return masses times e^(lam l - s), the shift s, and a factor that covers rounding, including sums."""
+    """Masses times e^(lam l - s), the shift s, and a factor that covers rounding, including sums."""
     exponents: Array = np.asarray(tilt * (spacing * part.index), dtype=np.float64)
     with np.errstate(divide="ignore"):
         shift = float(np.max(exponents + np.log(part.mass)))
@@ -391,7 +389,7 @@ def _weighed(part: LatticeLaw, spacing: float, tilt: float) -> tuple[Array, floa
 
 
 def _stop(parts: Sequence[LatticeLaw], counts: Sequence[int], spacing: float, delta: float) -> tuple[int, float]:
-    """Return the end of the window, and the tilt that bounds the mass beyond it; any values are valid."""
+    """The end of the window, and the tilt that bounds the mass beyond it; any values are valid."""
     moments = np.zeros_like(TILTS)
     for part, count in zip(parts, counts, strict=True):
         moments += count * moments_of(spacing * part.index.astype(np.float64), part.mass)
@@ -402,7 +400,7 @@ def _stop(parts: Sequence[LatticeLaw], counts: Sequence[int], spacing: float, de
 
 
 def _lost(parts: Sequence[LatticeLaw], counts: Sequence[int], stop: int, above: float, spacing: float) -> arb:
-    """Return an upper bound of the mass of sums at or above ``stop`` (Chernoff) and of infinite loss."""
+    """Upper bound of the mass of sums at or above ``stop`` (Chernoff) and of infinite loss."""
     exponent, infinite, whole = arb(0), arb(0), arb(0)
     for part, count in zip(parts, counts, strict=True):
         weighed, shift, up = _weighed(part, spacing, above)
@@ -415,7 +413,7 @@ def _lost(parts: Sequence[LatticeLaw], counts: Sequence[int], stop: int, above: 
 
 
 def _convolved(folded: Sequence[Array], counts: Sequence[int]) -> tuple[Array, float]:
-    """Return the convolution of all laws, each taken ``count`` times, and a bound of the l1 norm of its error."""
+    """Convolution of all laws, each taken ``count`` times, and a bound of the l1 norm of its error."""
     length = len(folded[0])
     eta = 8 * _UNIT * log2(length) * max(fsum(one) for one in folded)
     spectrum: NDArray[np.complex128] = np.ones(length // 2 + 1, dtype=np.complex128)

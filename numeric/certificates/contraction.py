@@ -65,7 +65,7 @@ class Contraction:
         self.run, self.assumption, self.goal = run, assumption, goal
 
     def best(self) -> Tabled:
-        """Return one table for every number of rounds, or one per block if the blocks are few."""
+        """One table for every number of rounds, or one per block if these are few."""
         patterns = list(self._patterns())
         number, pattern = min(
             ((self._settled(one, _COARSE, inf)[0], one) for one in patterns), key=lambda two: two[0]
@@ -82,7 +82,7 @@ class Contraction:
         return min(found, key=lambda one: self.goal.value(one.table))
 
     def _patterns(self) -> Iterator[list[_Stage]]:
-        """Yield cycles of blocks, whose last block ends with the sample."""
+        """Cycles of blocks, whose last block ends with the sample."""
         apart = self.run.diameter / self.run.noise_std_at(0)
         if self.run.period == 1:
             for w in dict.fromkeys(min(max(round((apart / m) ** 2), 1), self.run.steps) for m in _LENGTHS):
@@ -110,12 +110,12 @@ class Contraction:
         return gaussian_table(upper(exact(cost).sqrt())), node
 
     def _lattice(self, number: float, count: int) -> tuple[float, NDArray[np.int64]]:
-        """Return a spacing of logarithms and multiples of it, for an approximately known number."""
+        """A spacing of logarithms and multiples of it, for an approximate number."""
         logs = np.log(self.goal.nodes(number, count))
         return float(logs[1]), np.unique(np.round(logs / logs[1])).astype(np.int64)
 
     def _settled(self, pattern: Sequence[_Stage], count: int, number: float) -> tuple[float, "_Tables"]:
-        """Return the number once a round no longer lowers the table, and the tables before and in this round."""
+        """The number once a round no longer lowers the table, and the tables of this round."""
         number = min(number, self.goal.known, 10.0)
         for _ in range(3):
             tables, last = _Tables(*self._lattice(number, count), pattern), inf
@@ -168,7 +168,7 @@ class _Tables:
         self.convex = True
 
     def follow(self, before: Table | None) -> None:
-        """Pass through all stages, from a table or from equal points."""
+        """Pass through all stages, from a table or equal points."""
         known = dict[tuple[int, int], Block]()
         self.after, self.thresholds, self.before, self.convex = [], [], before or self.before, True
         for stage in self.stages:
@@ -192,12 +192,12 @@ class _Tables:
 
     @property
     def falls(self) -> bool:
-        """Tell whether the table after all stages is at most the one before them at every vertex of the latter."""
+        """Tell whether the table after all stages is at most the one before at each vertex of the latter."""
         kinks = np.append(True, DiscretePair.of(self.before).q[len(self.g) :] > 0)
         return bool(np.all(self.after[-1].ahead[kinks] <= self.before.ahead[kinks]))
 
     def written(self, proof: Node) -> Tabled | None:
-        """Return the last table with its proof, each table lifted; None if 1 would not be a vertex."""
+        """The last table with its proof, each table lifted; None if 1 would not be a vertex."""
         blocks, rising = list[Node](), not proof["round"]
         for k, (stage, table, thresholds) in enumerate(
             zip(self.stages, self.after, self.thresholds, strict=True)
@@ -217,7 +217,7 @@ class _Tables:
 
 
 def table_moments(found: Tabled, order: float, bounds: Mapping[float, float]) -> tuple[float, float, Node]:
-    """Return the RDP epsilon from a table and a bound of a larger order, that order, and the choices."""
+    """RDP epsilon from a table and a bound of a larger order, that order, and the choices."""
     a, g, (*masses, only) = exact(order), found.ratios, found.masses
     # Masses q at ratios g have mirror images p = q g at 1/g below 1.
     low = sum((q * x ** (1 - a) for q, x in zip(masses, g[1:], strict=True)), arb(0))

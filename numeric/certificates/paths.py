@@ -1,7 +1,4 @@
-"""Paths of shifts in certificates.
-
-A path is given by its start, its initial distance and the lengths of its shifts.
-"""
+"""Paths of shifts in certificates: start, initial distance and lengths of shifts."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -53,7 +50,7 @@ class Paths:
         return node | {"sizes": {"low": low, "high": high}, "chance": dyadic(chance)}
 
     def begun(self, program: ShiftProgram | None, start: int, distance: float) -> Node:
-        """Return the start of a window, and the step from which its distance is tracked."""
+        """The start of a window, and the step from which its distance is tracked."""
         if start == 0 or distance >= self.run.diameter:
             return {"start": start, "since": start}
         return {
@@ -62,7 +59,7 @@ class Paths:
         }
 
     def gaussian(self, found: Candidate) -> tuple[Node, float]:
-        """Return the proof that the last iterates are mu-GDP, and mu^2."""
+        """The proof that the last iterates are mu-GDP, and mu^2."""
         run: NoisySGD = self.run
         best: Any = found.optimum
         match run.scheme.name:
@@ -91,7 +88,7 @@ class Paths:
         return self.sized({"rule": "worst batches", "of": of}, best.program, of), cost
 
     def explicit(self, best: Any) -> tuple[Node, float]:
-        """Return a path, in closed form if there is one, else step by step, and its cost."""
+        """A path, in closed form if known, else step by step, and its cost."""
         cost, path = upper(best.cost), best.path
         if best.route == "composition" and not (best.program is not None and best.program.initial):
             return _composed(cost), cost
@@ -114,7 +111,7 @@ class Paths:
         return {"rule": "path", **where, "shifts": self.rows(shifts), "cost": dyadic(cost)}, cost
 
     def pieces(self, best: Any, where: Node) -> tuple[Node, float] | None:
-        """Return distances at changes of the steps, if the best path between them has a closed form; else None."""
+        """Distances at changes of the steps, if the best path between them has a closed form; else None."""
         start, shifts, z = where["start"], best.path.shifts, best.path.distance
         sizes = np.broadcast_to(self.run.step_size, self.run.steps)
         noise = np.broadcast_to(self.run.noise_std, self.run.steps)
@@ -156,18 +153,18 @@ class Paths:
         return {"rule": "late order", "of": self.path(None, path, cost)}, max(cost, found.pair.cost)
 
     def rows(self, shifts: Array) -> list[list[int]]:
-        """Write all shifts except the last; raises `UncertifiedError` if there are too many."""
+        """All shifts except the last; raises `UncertifiedError` if these are too many."""
         rows = run_lengths(shifts[:-1].tolist())
         _need_at_most(_ROWS, "shifts that differ", len(rows))
         return rows
 
     def path(self, program: ShiftProgram | None, path: Path, cost: float) -> Node:
-        """Write a path step by step."""
+        """A path step by step."""
         where = self.begun(program, path.start, path.distance)
         return {"rule": "path", **where, "shifts": self.rows(path.shifts), "cost": dyadic(cost)}
 
     def positions(self, found: Candidate) -> tuple[Node, float]:
-        """Return a path per batch of an epoch: composition, the worst batch's path moved, or the best one."""
+        """A path per batch of an epoch: composition, the worst batch's path moved, or the best one."""
         run, most = self.run, found.pair.cost
         worst: Any = found.optimum
         count = min(run.batches, run.steps)
@@ -193,7 +190,7 @@ def _need_at_most(most: int, what: str, got: int) -> None:
     if got > most:
         raise UncertifiedError(
             f"A certificate of a path needs at most {most} {what}, got {got}; certify a shorter run, or one whose "
-            "steps are all alike."
+            "steps are all equal."
         )
 
 

@@ -1,7 +1,7 @@
 """Certificates of bounds: the choices behind a number, for a checker that recomputes everything else.
 
-A certificate is a JSON object. `lastiterate.proofs_checks.certificates.checker`, a single file that imports none
-of our modules, states what each rule proves; docs/certificates.md shows how to read a certificate.
+`lastiterate.proofs_checks.certificates.checker`, a single file that imports none of our modules, states what
+each rule proves; docs/certificates.md shows how to read a certificate.
 """
 
 from bisect import bisect_right
@@ -62,10 +62,7 @@ _STANDING = (
 
 
 def write_lattices(pair: DominatingPair, delta: float) -> tuple[float, Node]:
-    """Return an epsilon at delta minus the failure probability, and the lattices that prove it.
-
-    Raises `UncertifiedError` if the checker cannot handle any lattice.
-    """
+    """An epsilon at delta and the lattices that prove it; an `UncertifiedError` if they are too large."""
     value, lattices, most = 0.0, [], 1
     for side in ("remove", "add") if pair.steps[0].adjacency == "add_remove" else ("replace",):
         found = _releases(pair, side)
@@ -110,7 +107,7 @@ def _releases(pair: DominatingPair, side: str) -> list[Release]:
 def certificate(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, found: Candidate
 ) -> Node:
-    """Write a certificate of a bound at an order, a delta, or of mu; raises `InputError` if impossible."""
+    """Certificate of a bound at an order, a delta, or of mu; raises `InputError` if impossible."""
     with precision():
         claim, proof = _Writer(run, assumption, found).claim(order, delta)
     body = {
@@ -127,7 +124,7 @@ def certificate(
 def least_certified(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, found: Sequence[Candidate]
 ) -> tuple[Node, Candidate] | None:
-    """Return the smallest bound that has a certificate, with the certificate; arguments as in `certificate`."""
+    """The smallest bound that has a certificate, with the certificate."""
     for one in sorted(found, key=lambda one: one.value(None if delta is not None else order, delta)):
         try:
             return certificate(run, assumption, order, delta, one), one
@@ -141,7 +138,6 @@ class _Writer:
         self.run, self.found, self.paths = run, found, Paths(run, assumption)
 
     def claim(self, order: float | None, delta: float | None) -> tuple[Node, Node]:
-        """Return the claim and its proof."""
         found = self.found
         if isinstance(found, TableCandidate):
             return self.contracted(found, order, delta)
@@ -173,7 +169,7 @@ class _Writer:
         return {"quantity": "dp", "at": dyadic(delta), "value": dyadic(value)}, proof
 
     def contracted(self, found: TableCandidate, order: float | None, delta: float | None) -> tuple[Node, Node]:
-        """Return the claim of a table and its proof, or those of the alternative bound if it is not larger."""
+        """The claim of a table and its proof, or those of the other bound if it is not larger."""
         beside = _Writer(self.run, self.paths.assumption, found.other)
         if order is None and delta is None:
             return beside.claim(order, delta)
@@ -196,7 +192,6 @@ class _Writer:
         return claim | {"value": dyadic(value)}, proof | {"of": made.proof}
 
     def rdp(self, found: Candidate, order: float) -> Node:
-        """Return the proof of a Renyi divergence."""
         chosen = found.choices
         if isinstance(chosen, EventMixture):
             return self.mixture(chosen, order)
@@ -226,7 +221,7 @@ class _Writer:
         return self.paths.sized(node | _kinds(listed, each), None, node)
 
     def losses(self, found: Candidate, delta: float) -> tuple[float, Node]:
-        """Return an epsilon from the privacy losses of all steps, and its proof."""
+        """An epsilon from the privacy losses of all steps, and its proof."""
         pair = replace(found.pair, steps=tuple(found.pair.few_steps()))
         of = self.sampled(replace(found, pair=pair))
         value, choices = write_lattices(pair, lower(exact(delta) - exact(_chance(of))))
@@ -247,7 +242,6 @@ class _Writer:
         return {"rule": "ranges", "of": parts, "rdp": dyadic(value)}
 
     def window(self, chosen: NoiseSplit, found: Candidate) -> Node:
-        """Write a window of shifts."""
         shares, run = chosen.shares, self.run
         multipliers, start = chosen.multipliers, run.steps - len(chosen.multipliers)
         each = [(one, len(list(group))) for one, group in groupby(multipliers.tolist())]
@@ -266,7 +260,7 @@ class _Writer:
 
 
 def _blocks(block: ContractingBlock, start: int, length: int) -> Node:
-    """Write the blocks of a window, and the probability that a block it relies on violates its assumptions."""
+    """Blocks of a window, and the probability that one it relies on violates its assumptions."""
     before = min(block.before, max(-(-start // block.steps), 1))
     counted = min(before, -(-start // block.steps)) + length // block.steps
     least, largest = block.sizes
@@ -275,7 +269,7 @@ def _blocks(block: ContractingBlock, start: int, length: int) -> Node:
 
 
 def _kinds(listed: list[float], each: Iterable[tuple[float, int]]) -> Node:
-    """Write increasing multipliers, and rows of the largest one that is at most that of each step."""
+    """Increasing multipliers, and rows of the largest one that is at most that of each step."""
     rows = [[bisect_right(listed, one) - 1, count] for one, count in each]
     return {"prices": [{"multiplier": dyadic(one)} for one in listed], "kinds": rows}
 

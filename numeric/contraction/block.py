@@ -1,8 +1,8 @@
 """One block of steps: the profile of two laws before it, and its costs, bound the profile after it.
 
-The costs are profiles of the block alone: near, N, for runs that start at one point, and far, F, for runs at any
-two points of the domain. For measures p, q with the profile known before, 0 <= u <= p, 0 <= v <= q,
-A = p(all) - u(all) and B = q(all) - v(all),
+The costs are profiles of the block alone: near, N, for runs that start at one point, and far, F, for runs at
+any two points of the domain. For measures p, q with the profile known before, 0 <= u <= p, 0 <= v <= q, A =
+p(all) - u(all) and B = q(all) - v(all),
 
     E_g(after) <= int u N(g dv/du) + A F(g B / A).
 
@@ -10,8 +10,8 @@ Here u = min(p, g1 q) and v = min(q, p / g0), with thresholds g0 <= g1 among the
 them (v = q), or above all (u = p, A = 0). They are searched for in floats, and the value is rounded up.
 
 A table is the profile of atoms with q_j the change of slope at l_j and p_j = l_j q_j, and of masses of P
-without Q and of Q without P. The q_j are computed in floats. Then P is made heavier and Q lighter by the
-smallest of `LIFTS` that passes a check against the table.
+without Q and of Q without P. The q_j are floats; then P is made heavier and Q lighter by the smallest of
+`LIFTS` that passes a check against the table.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/block, ours/contraction/atoms).
 """
@@ -35,8 +35,8 @@ LIFTS = (2.0**-36, 2.0**-30, 2.0**-24)
 class DiscretePair:
     """Measures P and Q on finitely many ratios l = dP/dQ whose profile is at least a table.
 
-    ``ratio``, ``p`` and ``q`` have shape (2n - 1,), with increasing ratios and 1 in the middle. ``only_p``
-    and ``only_q`` are masses where the other measure has none; ``lift`` is one of `LIFTS`.
+    Arrays have shape (2n - 1,), with increasing ratios and 1 in the middle. ``only_p`` and ``only_q`` are
+    masses where the other measure has none; ``lift`` is one of `LIFTS`.
     """
 
     ratio: Array
@@ -122,7 +122,7 @@ _FIRST, _AGAIN = 6, 5
 class Block:
     """A block of steps with its near and far costs, on the nodes g of the tables before and after it.
 
-    ``near`` is None if the steps are the same in both runs. ``thresholds`` holds the latest thresholds by order.
+    ``near`` is None if the steps are the same in both runs. ``thresholds`` holds the latest ones by order.
     """
 
     g: Array
@@ -136,7 +136,7 @@ class Block:
     def prices(self) -> tuple[Table, Table]:
         """The near and far costs; a `ValueError` if the steps are the same in both runs."""
         if self.near is None:
-            raise ValueError("a block of steps that are the same in both runs has no near price")
+            raise ValueError("a block of steps that are the same in both runs has no near cost")
         return self.near, self.far
 
     @property
@@ -196,7 +196,7 @@ def forget(g: Array, before: Array, far: Table) -> Array:
 
 
 class _Known:
-    """Values of one order for all pairs of thresholds; high = 2n - 1 means u = p, low = -1 means v = q."""
+    """Values of one order for pairs of thresholds; high = 2n - 1 means u = p, low = -1 means v = q."""
 
     def __init__(self, g: Array, atoms: DiscretePair, kernel: Array, far: Table) -> None:
         self.g, self.atoms, self.kernel_above, self.kernel, self.far = g, atoms, kernel, kernel[:, :-1], far

@@ -1,8 +1,8 @@
 """Chains of blocks: the table at the end of a run, from the last blocks alone or from the beginning.
 
-Both runs start from one point (`equal`). No earlier steps give more than `unknown`: from that table, the
-table after k blocks bounds every run that ends with these blocks, and every shorter run if all blocks are
-equal. Most blocks use few nodes; a table on few nodes, interpolated on more, is still a bound.
+Both runs start from one point (`equal`). From `unknown`, the table after k blocks bounds every run that ends
+with these blocks, and every shorter run if all blocks are equal. Most blocks use few nodes; a table on few
+nodes, interpolated on more, is still a bound.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/chain and above).
 """
@@ -78,7 +78,7 @@ class Goal:
         return table_rdp(table, float(self.order or 2.0), self.known_rdp)
 
     def about(self, table: Table) -> float:
-        """The approximate number, in floats."""
+        """The approximate number."""
         if self.delta is None:
             return sketch_rdp(table, float(self.order or 2.0), self.known_rdp)
         worse = table.worse
@@ -98,7 +98,7 @@ class Goal:
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """Repetitions of a pattern, then a rest; ``always`` is mu of a Gaussian bound for all repetition counts."""
+    """Repetitions of a pattern, then a rest; ``always`` is mu of a Gaussian bound for any number of them."""
 
     pattern: Sequence[Stretch]
     periods: int
@@ -116,7 +116,7 @@ class Repeated:
 
     @cached_property
     def _sketch(self) -> tuple[float, Table, int]:
-        """The number on coarse nodes, its table, and the repetitions used (0 if from the beginning)."""
+        """The number on coarse nodes, its table, and the repetitions used, 0 from the beginning."""
         if self._follow:
             found, course = self._course
             return found, course.tables[-1], 0
@@ -155,7 +155,7 @@ class Repeated:
         return _Chain(self.rest, table).after(1).hull(), done
 
     def _descended(self, table: Table, done: int, number: float, count: int) -> tuple[float, Table, int]:
-        """The approximate number, its table and the repetitions used, on ``count`` nodes from an upper bound."""
+        """Number, table and repetitions as in `_sketch`, on ``count`` nodes from an upper bound."""
         most, close, blocks = _MOST[count == FINE]
         left = min(most, max(blocks // self._size, _PATIENCE))
         for _ in range(_GRIDS):
@@ -172,7 +172,7 @@ class Repeated:
     def _settling(self, course: "_Chain", most: int, close: float, least: float = 0.0) -> int:
         """Append at most ``most`` periods, fewer if the number settles, and return how many.
 
-        From `unknown`, each table bounds a run of any length; from `equal`, none bounds a longer run.
+        A number 0 settles only from `unknown`, from which each table bounds a run of any length.
         """
         last = inf
         for done in range(most):
@@ -218,7 +218,7 @@ def resample(table: Table, grid: Array) -> Table:
 
 
 class _Chain:
-    """Tables after every period of a pattern of blocks; blocks with the same costs share their kernels."""
+    """Tables after every period of a pattern; blocks with the same costs share their kernels."""
 
     def __init__(self, pattern: Sequence[Stretch], start: Table) -> None:
         self.pattern, self.tables, self.grid, self._known = (

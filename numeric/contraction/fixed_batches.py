@@ -2,8 +2,8 @@
 
 The cost of a window of steps is a Gaussian profile with the cost of the shift program from one point (near)
 or from the diameter of the domain (far). With equal steps, runs that differ in the last batch of an epoch are
-the worst. Shuffled batches draw the place of the sample for each epoch, and the profile after the epoch is
-the mean over places. Among equal steps, neighbouring places are grouped, with their fewest clean steps.
+the worst. For shuffled batches, the profile after an epoch is the mean over the places of the sample; among
+equal steps, neighbouring places are grouped, with their fewest clean steps.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/full, cyclic, shuffled).
 """
@@ -50,7 +50,7 @@ _LAST_EPOCHS, _MOST_PLACES = 6, 16
 
 
 def contract_fixed(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
-    """The candidate by contraction for full or cyclic batches, if any."""
+    """The candidate for full or cyclic batches, if any."""
     noise = run.noise_std_at(run.steps - 1)
     if not run.constant:
         return _scheduled(run, assumption, goal, other)
@@ -101,7 +101,7 @@ def _cyclic(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate)
 
 
 def _scheduled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
-    """The maximum of the profiles of all positions of the sample; none if there are too many positions."""
+    """The maximum of the profiles of all positions of the sample, unless these are too many."""
     positions = range(min(run.period, run.steps))
     if len(positions) > _MOST_POSITIONS:
         return []
@@ -140,10 +140,7 @@ def window_prices(
     *,
     price: Callable[[float], Table] = gaussian_table,
 ) -> Prices:
-    """The near and far costs of ``length`` steps from ``start`` on; ``price`` returns the table of a mu.
-
-    The batches are fixed in advance; ``position`` is the batch of an epoch that holds the sample.
-    """
+    """The near and far costs of ``length`` steps from ``start``; batch ``position`` holds the sample."""
     part = cut_run(run, start, length)
     place = (position - start) % run.period
     with precision():
@@ -157,7 +154,7 @@ def _rounded_table(mu: float) -> Table:
 
 
 def contract_shuffled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
-    """The candidate by contraction for shuffled batches, if any."""
+    """The candidate for shuffled batches, if any."""
     every, epochs = run.batches, run.steps // run.batches
     if not run.constant and every > _MOST_PLACES:
         return []
@@ -195,7 +192,7 @@ def _clean(run: NoisySGD, assumption: Assumption, end: int, lengths: list[int]) 
 
 
 def _grouped(length: int) -> list[tuple[int, int]]:
-    """Groups (first, last) of the places 0 to length - 1 of an epoch, wider in the middle."""
+    """Groups (first, last) of the places of an epoch, wider in the middle."""
     ends, step, place = [0], 1, 0
     while place < length / 2:
         place += step

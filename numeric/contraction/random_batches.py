@@ -1,14 +1,13 @@
 """Contraction with Poisson batches and with batches drawn without replacement.
 
-From one point, the cost of a window of w steps is that of w sampled steps (near; the coins of the sample stay
-hidden). From any two points (far), the coins are revealed. Shifts bring two copies of the run without the sample
-together, and each use of the sample adds its move; the result is a mean of Gaussians over the number of uses.
+From one point (near), the cost of a window of w steps is that of w sampled steps. From any two points (far),
+the coins of the sample are revealed: shifts bring two copies of the run without the sample together, and each
+use adds its move; the result is a mean of Gaussians over the number of uses.
 
-A step on a Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) against N(0, 1). With theta the Gaussian
-profile at s and t = (1/g - 1 + q) / q, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 - g (1-q))
-theta(1 / t), which is 0 for g >= 1 / (1-q). Without replacement, q theta(1 + (g - 1) / q) serves both orders. For
-Poisson batches, the sizes without the sample are also revealed: the far cost is a mean over nested ranges of
-sizes, with 1 outside.
+A step on a Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) against N(0, 1). With theta the
+Gaussian profile at s and t = (1/g - 1 + q) / q, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 -
+g (1-q)) theta(1 / t), which is 0 for g >= 1 / (1-q). Without replacement, q theta(1 + (g - 1) / q) serves
+both orders. The far cost of Poisson batches is also a mean over ranges of sizes without the sample.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contraction/without_replacement);
 Balle, Barthe & Gaboardi 2018.
@@ -59,7 +58,7 @@ _LONGEST, _ABOVE = 20_000, 1 + 1e-9
 
 @lru_cache(maxsize=64)
 def sampled_step(rate: float, multiplier: float, adjacency: str) -> Table:
-    """The near cost of a step whose batch holds the sample with probability ``rate``; see `SampledSteps`."""
+    """The near cost of a sampled step; see `SampledSteps`."""
     with precision():
         s, q = 1 / exact(multiplier), exact(rate)
         if rate == 1:
@@ -129,8 +128,8 @@ def _profile(pair: DominatingPair, side: str, logs: Array, known: Array) -> Arra
 def reveal_coins(shifts: tuple[float, ...], chances: tuple[float, ...], failure: float) -> Table:
     """The far cost if coins and sizes are revealed: a mean of Gaussian profiles, plus a failure probability.
 
-    ``shifts`` are the values of mu of the outcomes, increasing. ``chances``, their probabilities, sum to at
-    least 1, with any excess at the larger mu.
+    ``shifts`` are the increasing mu of the outcomes. Probabilities sum to at least 1, any excess at larger
+    mu.
     """
     top = shifts[-1]
     logs = spread_nodes(0.015 * shifts[0], min(_WIDEST * top, 300.0), _FAR_NODES)
@@ -144,7 +143,7 @@ def reveal_coins(shifts: tuple[float, ...], chances: tuple[float, ...], failure:
 
 
 def outcomes(count: int, rate: float, bins: int) -> list[tuple[int, float]]:
-    """Numbers of uses of a sample in ``count`` steps, rounded up to a few values, with their probabilities."""
+    """Numbers of uses in ``count`` steps, rounded up to a few values, with their probabilities."""
     rare = bisect_left(range(count), True, key=lambda k: bool(bdtrc(k, count, rate) <= _LEAST_ALONE))
     highest = min(rare + 2, count)
     edges = sorted({int(x) for x in np.linspace(0, highest, bins)} | {count})
@@ -171,7 +170,7 @@ class _Unmet(Sized):
 
 
 def contract_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
-    """The candidate by contraction for random batches, if any."""
+    """The candidate for random batches, if any."""
     [(_, width)] = last_windows(run, 1)
     if width > _LONGEST or (run.constant and width == run.steps):  # one block: composition
         return []
@@ -193,7 +192,7 @@ def contract_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Ca
 
 
 def _parts(run: NoisySGD, windows: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """Groups of at most `_SHARED` consecutive windows with equal batches, formed from the end."""
+    """Groups of at most `_SHARED` consecutive windows with equal batches, from the end."""
     found = list[list[tuple[int, int]]]()
     for window in reversed(windows):
         if not found or _batches(run, found[-1][0]) != _batches(run, window) or len(found[-1]) == _SHARED:
@@ -232,7 +231,7 @@ def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]
 def _far(
     ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], Array], chances: Array
 ) -> Table | None:
-    """The far cost, a mean over ``ranges`` and outcomes of the coins, rounded up; None if no mu is finite."""
+    """The far cost, a mean over ``ranges`` and outcomes of the coins; None if no mu is finite."""
     mus = [shifts(*one[:2]) for one in dict.fromkeys((ranges[0], ranges[-1]))]
     if np.all(mus[-1] <= mus[0] * _ALIKE):
         ranges, mus = ranges[-1:], mus[-1:]
@@ -250,7 +249,7 @@ def _far(
 def _shifts(
     run: NoisySGD, assumption: Assumption, start: int, length: int, sizes: tuple[Size, Size], met: list[int]
 ) -> list[float]:
-    """For each number of uses in ``met``, mu of a path that hides the diameter in a window, rounded up."""
+    """For each number of uses, mu of a path that hides the diameter in a window, rounded up."""
     part = cut_run(run, start, length, adjacency="replace", sampling="without_replacement")
     low, high = (one[start : start + length] if isinstance(one, tuple) else one for one in sizes)
     if isinstance(part.batch_size, tuple):
@@ -277,7 +276,7 @@ def _shifts(
 
 
 def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
-    """The shift of a step over its noise, with a margin for float errors; the cost gives the last one."""
+    """Shift of a step over its noise, with a margin for float errors; the cost gives the last one."""
     if t < len(shifts) - 1:
         return exact(float(shifts[t]) * _ABOVE) / exact(part.noise_std_at(t))
     spent = sum(((exact(float(a)) / exact(part.noise_std_at(k))) ** 2 for k, a in enumerate(shifts[:-1])), arb(0))
@@ -285,7 +284,7 @@ def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
 
 
 def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> list[tuple[Size, Size, float]]:
-    """Ever wider ranges of batch sizes without the sample, with the probability that a batch is outside."""
+    """Ever wider ranges of batch sizes without the sample, and the probability of a batch outside."""
     if run.scheme.fixed_size:
         sizes = run.batch_size if isinstance(run.batch_size, tuple) else run.batch
         return [(sizes, sizes, 0.0)]

@@ -34,9 +34,9 @@ TINY = 1e-200
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Upper bounds ``ahead`` of E_g(P || Q) and ``back`` of E_g(Q || P) at nodes g >= 1, P the first law.
+    """Upper bounds ``ahead`` of E_g(P || Q) and ``back`` of E_g(Q || P) at nodes g that increase from 1.
 
-    All have shape (n,), and g increases from 1. ``back`` is ``ahead`` itself if one profile serves both orders.
+    ``back`` is ``ahead`` itself if one profile serves both orders.
     """
 
     g: Array = field(repr=False)
@@ -76,7 +76,7 @@ class Table:
         return np.concatenate([below, self.g]), np.concatenate([1 - below + below * self.back[:0:-1], self.ahead])
 
     def epsilon(self, delta: float) -> float:
-        """Epsilon of (epsilon, delta)-DP in both orders, rounded up; inf if the table does not reach delta."""
+        """Epsilon of (epsilon, delta)-DP, rounded up; inf if the table does not reach delta."""
         worse = self.worse
         reached = np.flatnonzero(worse <= delta)
         if not len(reached):
@@ -90,7 +90,7 @@ class Table:
             return max(upper(crossing.log()), 0.0)
 
     def delta(self, epsilon: float) -> float:
-        """Delta of (epsilon, delta)-DP in both orders, rounded up, at epsilon >= 0."""
+        """Delta of (epsilon, delta)-DP, rounded up, at epsilon >= 0."""
         with precision():
             ratio = exact(epsilon).exp()
             if not ratio < exact(self.g[-1]):
@@ -105,7 +105,7 @@ class Table:
             return min(max(upper(high + (low - high) * share), 0.0), 1.0)
 
     def hull(self) -> "Table":
-        """The lower convex envelope over both orders together, a bound because the true profile is convex."""
+        """The lower convex envelope over both orders, a bound because the true profile is convex."""
         middle, right, left = envelope(self.g, self.ahead, self.back)
         ahead = _between(self.g, headed(middle * UP, self.ahead), right)
         return Table(
@@ -166,9 +166,9 @@ def spread_nodes(scale: float, end: float, count: int) -> Array:
 
 
 def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, NDArray[np.intp], NDArray[np.intp]]:
-    """The lower convex envelope through the nodes g (ahead) and 1/g (back): its value at 1, and the kept nodes.
+    """The lower convex envelope through nodes g (ahead) and 1/g (back): its value at 1, and the kept nodes.
 
-    The kept nodes of each order are indices and include 0. They are chosen in floats; any choice gives a bound.
+    The kept nodes of each order are indices, with 0; any choice gives a bound.
     """
     n, one = len(g), min(float(ahead[0]), float(back[0]))
     kept = _convex(g, headed(one, ahead), headed(one, back))
@@ -253,7 +253,7 @@ _CUTS = 12
 
 
 def table_rdp(table: Table, order: float, known: Callable[[float], float]) -> float:
-    """Epsilon of (order, epsilon)-RDP in both orders, rounded up; ``known`` bounds it at any higher order."""
+    """Epsilon of (order, epsilon)-RDP, rounded up; ``known`` bounds it at any higher order."""
     sides = (table,) if table.symmetric else (table, table.reversed)
     with precision():
         tail = _tails(order, known)
@@ -261,7 +261,7 @@ def table_rdp(table: Table, order: float, known: Callable[[float], float]) -> fl
 
 
 def sketch_rdp(table: Table, order: float, known: Callable[[float], float]) -> float:
-    """Approximate `table_rdp` in floats, with the same arguments; inf beyond the range of floats."""
+    """Approximate `table_rdp` in floats; inf beyond their range."""
     a, log_g, found = order, np.log(table.g), [0.0]
     rest = [log(a * (a - 1) / (b - a)) + (b - 1) * (d + log(b - 1)) - b * log(b) + (a - b) * log_g
             for b in (a * factor for factor in _HIGHER) if isfinite(d := known(b))]  # fmt: skip
@@ -291,7 +291,7 @@ def _one_order(table: Table, order: float, tail: Callable[[int, Table], arb]) ->
 
 
 def _integrals(g: list[arb], values: Array, twice: Callable[[arb], arb], once: Callable[[arb], arb]) -> list[arb]:
-    """Integral of each chord times w, by parts from the first and second antiderivatives of w."""
+    """Integral of each chord times w, from the first and second antiderivatives of w."""
     found, ends = [], [(once(x), twice(x)) for x in g]
     for k in range(len(g) - 1):
         left, right = exact(values[k]), exact(values[k + 1])

@@ -1,13 +1,13 @@
 """Contraction for a sample used at listed steps, and by the clean steps after them, the same in both runs.
 
-Clean steps on a bounded domain reduce the difference of two laws. For each ratio g >= 1, a block of steps with
-the far cost F takes A = E_g before to A F(1 + (g - 1) / A). Also E_g <= E_1 for g >= 1, and m steps multiply E_1
-by at most V_m(D): let the noises of two copies be reflections of each other until the copies meet. Then
+For each ratio g >= 1, a block of clean steps with the far cost F takes A = E_g before to A F(1 + (g - 1) /
+A). Also E_g <= E_1 for g >= 1, and m steps multiply E_1 by at most V_m(D): let the noises of two copies be
+reflections of each other until the copies meet. Then
 
     V_0 = 1,   V_(m+1)(z) = E[V_m(min(2 sigma |Y|, D)); not met],   Y > 0 of density phi(y - x) - phi(y + x),
 
 2 x = e(z) / sigma. Blocks are chosen by dynamic programming. Windows end some steps after a use, and these
-steps share the noise that hides the use; several numbers of such steps are tried.
+share the noise that hides the use; several numbers of them are tried.
 
 Source: docs/proofs/contraction.md, reflection.md, participation.md (claims ours/contraction/cyclic, forgetting).
 """
@@ -51,20 +51,20 @@ _LEAST = 30.0
 
 @dataclass(frozen=True, eq=False)
 class Clean:
-    """Equal clean steps, those of ``run`` without the sample, with batches of at most ``largest`` samples."""
+    """Equal steps of ``run`` without the sample, with batches of at most ``largest`` samples."""
 
     run: NoisySGD
     assumption: Assumption
     largest: int
 
     def after(self, before: Table) -> Table:
-        """The table, for both orders, after the clean steps, from the table before them."""
+        """The table after the clean steps, for both orders."""
         last = self.course(before)[-1]
         return Table(before.g, last, last).hull()
 
     @np.errstate(over="ignore")  # a ratio beyond all floats costs what the last node does
     def course(self, before: Table) -> list[Array]:
-        """The worse order at the nodes after every multiple of `unit` steps, up to about the last step."""
+        """The worse order at the nodes after every multiple of `unit` steps."""
         g, first = before.g, before.worse
         known = [first]
         for place in range(1, self._places + 1):
@@ -78,7 +78,7 @@ class Clean:
         return known
 
     def cost(self, steps: int) -> float:
-        """mu^2 by shifts alone, rounded up, of the last iterates after ``steps`` steps from the diameter."""
+        """mu^2 by shifts alone, rounded up, after ``steps`` steps from the diameter."""
         with precision():
             affine = self._step.affine_on(self.run.diameter)
             if affine is not None:  # e(z) = c z: the shifts form a geometric series
@@ -153,8 +153,8 @@ def _about(g: Array, before: Array, far: Table) -> Array:
 def survival(apart: Array, edges: Array, steps: int) -> Array:
     """V_0, ..., V_steps at the largest of the levels, rounded up.
 
-    ``apart`` is half the distance of each level after the update, over the noise, rounded up. ``edges`` is
-    half of each level over the noise, from 0 on and without the last, rounded down.
+    ``apart`` is half of each distance after the update, over the noise, rounded up. ``edges`` is half of each
+    level over the noise, from 0 on and without the last, rounded down.
     """
     beyond = np.maximum(
         ndtr(apart[:, None] - edges) * (1 + _TAIL) - ndtr(-apart[:, None] - edges) * (1 - _TAIL), 0.0
@@ -179,7 +179,7 @@ class Used:
     def numbers(self, clean: Sequence[int], goals: Sequence[Goal]) -> list[float]:
         """The number of each goal, rounded up, after the last use and each number of ``clean`` steps.
 
-        ``clean`` increases up to the number in the run, and holds only that one if steps differ.
+        These increase up to the number in the run, the only one if steps differ.
         """
         most, found = clean[-1], [inf] * len(clean)
         steps = (
@@ -236,12 +236,11 @@ class Used:
 
     @property
     def _parts(self) -> tuple[float, ...]:
-        """The window widths to try, see `_PARTS`; one suffices if no window holds two uses."""
         wide = (self.run.diameter / self.run.noise_std_at(self.uses[-1])) ** 2 / _PARTS[0] ** 2
         return _PARTS if len(self.uses) > 1 and self.uses[-1] - self.uses[-2] <= wide else _PARTS[:1]
 
     def _lags(self, most: int) -> list[int]:
-        """Numbers of steps after a use that share its noise, up to a few times as many as hide the domain."""
+        """Numbers of steps after a use that share its noise."""
         if not self.run.constant:
             return sorted({0, min(most, 3)})
         wide = min(most, round(4 * (self.run.diameter / self.run.noise_std_at(0)) ** 2))

@@ -1,8 +1,8 @@
 """Intervals whose two ends are exact balls, rounded outwards after every operation.
 
-A single ball (midpoint and radius) cannot represent that [0, 1] ends exactly at 0: its radius keeps 30 bits, and a
-product of wide balls extends below zero. Branch and bound depends on such ends, so wide enclosures are kept as
-pairs. An operation outside its domain returns the whole line and raises nothing.
+A single ball (midpoint and radius) cannot represent that [0, 1] ends exactly at 0: its radius keeps 30 bits,
+and a product of wide balls extends below zero. Branch and bound depends on such ends, so wide enclosures are
+kept as pairs. An operation outside its domain returns the whole line and raises nothing.
 """
 
 from collections.abc import Callable

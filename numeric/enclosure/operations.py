@@ -1,8 +1,8 @@
 """The operations of a tape: functions on intervals, with enclosures of their partial derivatives.
 
-The two directions of the sampled Gaussian, D(M || N(0, s^2)) and D(N(0, s^2) || M), M = (1 - q) N(0, s^2) + q N(1,
-s^2), are nondecreasing in q and in the order and nonincreasing in s. The extreme values over a box are therefore
-at its ends, and each slope has a known sign.
+The two directions of the sampled Gaussian, D(M || N(0, s^2)) and D(N(0, s^2) || M), M = (1 - q) N(0, s^2) + q
+N(1, s^2), are nondecreasing in q and in the order and nonincreasing in s. The extreme values over a box are
+therefore at its ends, and each slope has a known sign.
 
 Source: docs/proofs/divergences.md; Van Erven & Harremoes 2014, theorems 3, 9 and 13.
 """

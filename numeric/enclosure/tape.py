@@ -1,17 +1,14 @@
 """Guaranteed enclosures of Sympy expressions, their gradients, and integrals and infinite sums without symbols.
 
-`Tape` compiles an expression once into a list of interval operations. Running it encloses the exact value over a
-box, and a reverse sweep encloses every partial derivative. `enclose` is a shortcut for one evaluation.
-
-Integrals and sums are enclosed only if they are shown to exist. An integral needs an integrand that is continuous
-on its closed interval: the interval is subdivided until ball arithmetic shows on every part that each operation is
-defined. Arb then computes its value. A sum over k >= a is computed up to k = N. The rest is bounded by one of two
-lemmas, whose assumptions are checked by enclosures in u = 1/k on [0, 1/N]:
+Integrals and sums are enclosed only if they are shown to exist. The closed interval of an integral is
+subdivided until ball arithmetic shows on every part that each operation of the integrand is defined and
+continuous; Arb then computes its value. A sum over k >= a is computed up to k = N. The rest is bounded by one
+of two lemmas, whose assumptions are checked by enclosures in u = 1/k on [0, 1/N]:
 
 - |f(k + 1)| <= q |f(k)| with q < 1 for k >= N: the rest is at most |f(N)|/(1 - q), by a geometric series. If
   f(k + 1)/f(k) is between q and r in [0, 1), it is between f(N)/(1 - q) and f(N)/(1 - r).
-- c <= f(k) k^p <= C with p > 1 for k >= N: k^-p decreases, so its sum is between its integrals from N and from
-  N - 1 on, which are N^(1 - p)/(p - 1) and (N - 1)^(1 - p)/(p - 1).
+- c <= f(k) k^p <= C with p > 1 for k >= N: the sum of k^-p is between its integrals from N and from N - 1 on,
+  N^(1 - p)/(p - 1) and (N - 1)^(1 - p)/(p - 1).
 """
 
 # Sympy and flint have no stubs; pyright infers wider types from their sources than they document.
@@ -65,7 +62,7 @@ def exists(part: sp.Basic) -> bool:
 
 
 def enclose_limit(part: sp.Integral | sp.Sum) -> arb:
-    """A finite ball around an integral or sum without symbols; raises `UnsupportedError` if it may not exist."""
+    """A finite ball around an integral or sum; raises `UnsupportedError` if it may not exist."""
     return _enclosed(part, ctx.prec)
 
 
@@ -157,15 +154,12 @@ def _everywhere(f: sp.Expr, x: sp.Symbol, first: int) -> None:
 
 
 def _value(part: sp.Expr, letter: sp.Symbol, at: Any, analytic: bool = False) -> Any:
-    """Value at a real or complex ball on which every operation is defined, and with ``analytic`` holomorphic.
-
-    Raises `UnsupportedError` if an operation may be undefined or has no enclosure.
-    """
+    """Value at a ball; an error unless all operations are defined there, and holomorphic if ``analytic``."""
     if part == letter:
         return at
     if not part.free_symbols:
         if not part.is_real:
-            raise UnsupportedError(f"{part} is no real number")
+            raise UnsupportedError(f"{part} is not a real number")
         if is_limit(part) or not part.args:
             return type(at)(enclose_limit(part) if is_limit(part) else enclose_number(part))
     inner = [_value(one, letter, at, analytic) for one in part.args]
@@ -211,11 +205,11 @@ class Tape:
     """An expression, compiled to interval operations over named symbols.
 
     Attributes:
-        symbols: the inputs, in the order in which `value` and `gradient` take them.
+        symbols: the inputs, in the order of `value` and `gradient`.
 
     Raises:
-        UnsupportedError: the expression has a part without an enclosure here (an integral that may not exist, a
-            sum whose limits are not whole numbers, a free symbol that is not an input).
+        UnsupportedError: a part has no enclosure (an integral that may not exist, a sum whose limits are not
+            whole numbers, a free symbol that is not an input).
 
     >>> from sympy.abc import x
     >>> low, high = Tape(x**2 - x, (x,)).value([(arb(2), arb(3))])
@@ -301,7 +295,6 @@ class Tape:
         return slot
 
     def _choice(self, condition: sp.Basic, value: int, otherwise: int) -> int:
-        """Select ``value`` if the condition holds, else ``otherwise``, by the sign of its gap."""
         if isinstance(condition, sp.And):
             for part in condition.args:
                 value = self._choice(part, value, otherwise)
@@ -338,8 +331,7 @@ _tape = lru_cache(maxsize=512)(Tape)
 def enclose(expression: sp.Expr, values: Mapping[sp.Symbol, arb]) -> arb:
     """A ball that contains the expression's value for every point of the given balls.
 
-    Symbols in the limits of a sum need exact whole values. The ball is the whole line if the expression leaves its
-    domain. Precision is python-flint's ``ctx.prec``.
+    It is the whole line if the expression leaves its domain. Symbols in limits of a sum need exact integers.
 
     Raises:
         UnsupportedError: see `Tape`.

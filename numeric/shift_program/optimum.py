@@ -1,9 +1,9 @@
 """The cheapest path found for a run, with its certified cost.
 
-Every candidate is feasible, so the cheapest of them is a valid bound, whichever route found it:
+Every candidate is feasible, so the cheapest of them is a valid bound:
 
     composition               z stays at 0; optimal from z = 0 for equal steps with e(z) >= z + e(0)
-    one last step             from the whole domain: e(D)^2, not D^2, since the noise comes after a gradient step
+    one last step             from the whole domain: e(D)^2, not D^2, since the noise follows a gradient step
     closed form               affine expansion, exact optimum, O(1)                        (`best_window`)
     taut string               affine expansion; cyclic or schedules, exact optimum         (`taut_string`)
     stationary shooting       constant program, concave expansion, finite diameter         (`search.shoot`)
@@ -34,10 +34,7 @@ _NARROWER, _FOLLOWED, _ROUNDED = 0.9, 20_000, 1e-9
 
 @dataclass(frozen=True)
 class Optimum:
-    """A feasible path of ``program``, an enclosure of its cost mu^2, and the route that found it.
-
-    ``proved`` tells whether an exact solution shows that no path of the program costs less.
-    """
+    """A feasible path, an enclosure of its cost mu^2, and whether it is ``proved`` to be optimal."""
 
     cost: arb
     path: Path
@@ -47,7 +44,7 @@ class Optimum:
 
 
 def optimum(program: ShiftProgram) -> Optimum:
-    """Find a cheap path; its cost is a valid bound even if the path is not optimal."""
+    """Find a cheap path, optimal or not."""
     with precision():
         path = program.composed_path()
         # The last steps of a run must also hide the initial distance.
@@ -61,7 +58,7 @@ def optimum(program: ShiftProgram) -> Optimum:
 
 
 def hide_initial(program: ShiftProgram) -> Optimum:
-    """Find a path for a program with an initial distance: `optimum`, or a straight line if it costs less."""
+    """Find a path for an initial distance: `optimum`, or a straight line if it costs less."""
     found, steps = optimum(program), program.steps
     if steps == 1 or found.proved or program.expansion(0).affine_on(program.diameter) is not None:
         return found
@@ -74,7 +71,7 @@ def hide_initial(program: ShiftProgram) -> Optimum:
 
 
 def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
-    """Candidates other than composition, and whether the cheapest of all is optimal."""
+    """Candidates besides composition, and whether the cheapest of all is optimal."""
     expansion, steps, diameter = program.expansion(0), program.steps, program.diameter
     noise = exact(program.noise_at(0))
     affine = expansion.affine_on(diameter)
@@ -153,7 +150,7 @@ def _inside(program: ShiftProgram, found: list[Optimum]) -> list[Optimum] | None
     """Candidates that include an optimum within the affine range of all expansions; None if it may leave it.
 
     With the end Z of that range as the diameter, the optimum costs no more than without. It is a path of the
-    program if it starts below Z; otherwise a candidate or composition that costs no more is optimal.
+    program if it starts below Z; otherwise a candidate that costs no more is optimal.
     """
     top = float(program.tracked.max())
     first, widest = program.expansion(0), top
@@ -178,22 +175,20 @@ def _searched(program: ShiftProgram) -> list[Optimum]:
 
 @dataclass(frozen=True)
 class Window:
-    """A window of w = ``length`` steps with shifts a_j = lam c^-j, and its enclosed cost."""
+    """A window of ``length`` steps with shifts a_j = lam c^-j, and its enclosed cost."""
 
     length: int
     cost: arb
     lam: arb
 
     def path(self, c: arb, steps: int, distance: float) -> Path:
-        """The path of the last steps of a run that hide ``distance`` at contraction c."""
+        """The path that hides ``distance`` in the last steps of a run."""
         first, ratio = float(self.lam / c), float(1 / c)
         return Path(steps - self.length, distance, lambda: first * ratio ** np.arange(self.length, dtype=float))
 
 
 def affine_window(c: arb, s: arb, delta: arb, length: int) -> Window | None:
-    """The optimum over ``length`` steps from distance ``delta``; None unless certainly feasible.
-
-    The factor c of one step is a ball above 0; the sensitivity s and ``delta`` are lengths.
+    """The optimum over ``length`` steps z' = c z + s, c > 0, from ``delta``; None unless certainly feasible.
 
     >>> w = affine_window(arb(1), arb("0.08"), arb(1), 13)
     >>> round(float(w.cost), 6)
@@ -204,13 +199,13 @@ def affine_window(c: arb, s: arb, delta: arb, length: int) -> Window | None:
 
 
 def untested_window(c: arb, s: arb, delta: arb, length: int) -> Window:
-    """The closed form of `affine_window` without its feasibility test; not a bound if some z_t < 0."""
+    """`affine_window` without its feasibility test; not a bound if some z_t < 0."""
     V, W = geometric_sum(1 / c, length), geometric_sum(1 / c**2, length)
     return Window(length, (s * V + delta) ** 2 / W, (s * V + delta) / W)
 
 
 def best_window(c: arb, s: arb, delta: float, steps: int) -> Window | None:
-    """The cheapest feasible window of at most ``steps`` steps, or None; arguments as for `affine_window`."""
+    """The cheapest feasible window of at most ``steps`` steps, or None."""
     best: Window | None = None
     for length in _lengths(float(c), float(s), delta, steps):
         found = affine_window(c, s, exact(delta), length)
@@ -220,7 +215,7 @@ def best_window(c: arb, s: arb, delta: float, steps: int) -> Window | None:
 
 
 def _lengths(c: float, s: float, delta: float, steps: int) -> Iterator[int]:
-    """Lengths near the real-valued optimum; floats suffice, since any feasible length gives a valid bound."""
+    """Lengths near the real-valued optimum, in floats; any feasible length gives a valid bound."""
     grow = delta * (c - 1) / s
     if grow <= -1:
         stationary = inf

@@ -58,8 +58,7 @@ class ShiftProgram:
     """The program of one run under one assumption, or of its last steps.
 
     Attributes:
-        run: the run; its batches are fixed in advance.
-        assumption: the assumption on its losses.
+        run: its batches are fixed in advance.
         position: index, from 0, of the batch of an epoch that holds the differing sample; 0 for full batches.
         skipped: number of initial steps left out; set by `tail`.
         initial: upper bound on the distance of the runs at the first step kept, a length; set by `tail`.
@@ -127,7 +126,7 @@ class ShiftProgram:
         return self.assumption.expansive(self.run)
 
     def tail(self, steps: int) -> "ShiftProgram":
-        """The program of the last ``steps`` steps; each of its paths is also a path of this program."""
+        """The program of the last ``steps`` steps; its paths are also paths of this program."""
         if (steps := count("steps", steps)) > self.steps:
             raise InputError(
                 f"steps needs to be at most the {self.steps} of the run, got steps={steps}; take fewer."
@@ -139,7 +138,7 @@ class ShiftProgram:
         return replace(self, skipped=self.skipped + skipped, initial=initial)
 
     def at(self, position: int) -> "ShiftProgram":
-        """The program of the same run with the sample in batch ``position``; expansions are shared."""
+        """The program with the sample in batch ``position``; expansions are shared."""
         other = replace(self, position=position)
         vars(other)["_known"] = self._known
         return other
@@ -174,7 +173,7 @@ class ShiftProgram:
 
     @property
     def cycle(self) -> int | None:
-        """Number of steps after which the steps repeat; None if they do not."""
+        """Period of the steps; None if they do not repeat."""
         return self.run.period if self.run.constant else None
 
     @property
@@ -183,7 +182,7 @@ class ShiftProgram:
         return self.run.constant and self.run.period == 1
 
     def composition(self) -> arb:
-        """Cost of hiding the sensitivity of each step in that step, sum of e_t(0)^2 / sigma_t^2, enclosed."""
+        """Cost of hiding each sensitivity in its own step, sum of e_t(0)^2 / sigma_t^2, enclosed."""
         total, hits = arb(0), self.participations
         for t in hits[:1] if self.run.constant else hits:
             total += (self.expansion(t).sensitivity / exact(self.noise_at(t))) ** 2
@@ -201,10 +200,7 @@ class ShiftProgram:
         return Path(0, self.initial, shifts)
 
     def last_step(self) -> arb:
-        """Cost e(D)^2 / sigma^2 of hiding all distance in the last step, enclosed; infinite if unbounded.
-
-        It is not the D^2 / sigma^2 of "output perturbation": the noise is added after a gradient step.
-        """
+        """Cost e(D)^2 / sigma^2 of hiding all distance in the last step, enclosed; infinite if unbounded."""
         t = self.steps - 1
         reach = self.reach(t)
         if not isfinite(reach):
@@ -215,7 +211,7 @@ class ShiftProgram:
         """Approximate lower bound on the cost of every path.
 
         The last step hides its own sensitivity s. If e(z) >= z + s, a path from the diameter costs at least
-        (D + sum s)^2 / sum sigma^2, and one from 0 at least (sum s)^2 / sum sigma^2 over the whole run.
+        (D + sum s)^2 / sum sigma^2, and one from 0 at least (sum s)^2 / sum sigma^2.
         """
         last = self.steps - 1
         s, noise = float(self.expansion(last).sensitivity), self.noise_at(last)
@@ -261,7 +257,7 @@ class ShiftProgram:
     def cost(self, path: Path) -> arb:
         """Enclose the cost of a path; its last shift is replaced by the distance left to hide.
 
-        A `ValueError` if the path does not end with the run or starts below the distance that it has to hide.
+        A `ValueError` if the path does not end with the run or starts below the distance to hide.
         """
         if path.start + len(path.shifts) != self.steps or not 0 <= path.start < self.steps:
             raise ValueError(f"a path needs to end at steps={self.steps}, got {path.start} + {len(path.shifts)}")
@@ -292,9 +288,7 @@ def run_forward(
 
 
 def invariant_distance(expansions: Iterable[UpdateExpansion], initial: float) -> float:
-    """A distance z >= ``initial`` with e(z) <= z for the expansions e of all updates; inf if none is found.
-
-    The search is in floats, and e(z) <= z is verified in balls.
+    """A distance z >= ``initial`` with e(z) <= z in balls for all expansions e; inf if none is found.
 
     >>> from flint import arb
     >>> from lastiterate.numeric.losses.expansion import Affine
@@ -345,14 +339,14 @@ class ListedProgram(ShiftProgram):
 
 
 def cut_run(run: NoisySGD, start: int, steps: int, **rest: object) -> NoisySGD:
-    """The ``steps`` steps of a run from ``start`` on; ``rest`` replaces further fields."""
+    """``steps`` steps of a run from ``start`` on; ``rest`` replaces further fields."""
     schedules = {name: getattr(run, name) for name in ("step_size", "noise_std", "batch_size")}
     cut = {name: one[start : start + steps] for name, one in schedules.items() if isinstance(one, tuple)}
     return replace(run, **{"steps": steps, **cut, **rest})  # type: ignore[arg-type]
 
 
 def used_part(run: NoisySGD, start: int, steps: int) -> NoisySGD:
-    """The ``steps`` steps of a run from ``start`` on, as one epoch of cyclic batches."""
+    """``steps`` steps of a run from ``start`` on, as one epoch of cyclic batches."""
     return _used_run(cut_run(run, start, steps), steps)
 
 
@@ -367,8 +361,7 @@ def used_program(
 ) -> ShiftProgram:
     """The program of a sample used at the increasing steps ``uses``, not empty unless ``initial`` > 0.
 
-    ``initial`` is the distance before the first step. An `InputError` if the steps are uneven and the run is
-    longer than `_LONGEST` on an unbounded domain.
+    An `InputError` if the steps are uneven and the run is longer than `_LONGEST` on an unbounded domain.
     """
     if not initial and uses[0]:
         return used_program(used_part(run, uses[0], run.steps - uses[0]), assumption, _later(uses, uses[0]))

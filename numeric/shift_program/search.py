@@ -1,9 +1,8 @@
 """Searches for the cheapest path in floats; running the shifts of the result forward certifies its cost.
 
 Stationary paths are found by shooting. At a stationary point of the cost a_{t-1} = a_t e'(z_t), so the first
-shift determines a path from the diameter. A shot may end after any step by hiding the rest, and its value is
-that of the cheapest end, so a jump of the slope cannot make an infeasible path look optimal. For a constant
-program with a finite diameter, no other start matters.
+shift determines a path from the diameter. A shot may end after any step by hiding the rest; its value is that
+of the cheapest end. For a constant program with a finite diameter, no other start matters.
 
 Dynamic programming handles any program. Backwards from V_T(0) = 0, the cost-to-go is
 
@@ -11,7 +10,7 @@ Dynamic programming handles any program. Backwards from V_T(0) = 0, the cost-to-
 
 interpolated linearly between nodes, so the minimum over a cell has a closed form. The path from the cheapest
 start is followed forward, and the search is repeated on ever finer nodes around it. Nodes include 0, the
-knots, where e may jump and paths may rest, and points just above them.
+knots, where e may jump and paths rest, and points just above them.
 """
 
 from collections.abc import Callable
@@ -151,7 +150,6 @@ class _Search:
         self.next: dict[int, Array] = {}
 
     def run(self) -> Path:
-        """The cheapest path found over all starts."""
         starts = self.backward(self.coarse, 0, lambda _: None, _PAYS)
         begun = np.array(sorted(starts))
         costs = np.array([starts[t] for t in begun.tolist()])
@@ -164,11 +162,10 @@ class _Search:
         return self.path(best[1])
 
     def coarse(self, rows: slice) -> Array:
-        """Nodes over all states at the times ``rows``."""
         return self.pinned(self.top[rows, None] * self.fractions)
 
     def pinned(self, nodes: Array) -> Array:
-        """Add 0, the knots in range and points just above them to the nodes, one sorted row per time."""
+        """Add 0, the knots and points just above them to the nodes, one sorted row per time."""
         low, high = nodes.min(axis=1, keepdims=True), nodes.max(axis=1, keepdims=True)
         inside = (low <= self.pins) & (self.pins <= high)
         hairs = np.minimum(self.pins * (1 + _HAIR) + _HAIR * high, high)
@@ -182,9 +179,8 @@ class _Search:
         """Compute the cost-to-go from the end back to ``first`` and return the cost from each start.
 
         The loop ends once an earlier start, even from 0, cannot save the fraction ``share`` of the cost. If
-        the cost-to-go equals that of one period later plus a constant, earlier ones are copied accordingly.
-        ``grid`` returns sorted nodes for consecutive times, one row each, and ``mark`` the inputs of these
-        nodes besides the step and the largest distance.
+        the cost-to-go equals that of one period later plus a constant, earlier ones are copied. ``grid``
+        returns a row of sorted nodes per time, ``mark`` their inputs besides step and largest distance.
         """
         steps, period = self.program.steps, self.period
         self.nodes, self.value, self.next = {steps: np.zeros(1)}, {steps: np.zeros(1)}, {}
@@ -218,7 +214,7 @@ class _Search:
         return starts
 
     def ahead(self, t: int, image: Array) -> tuple[Array, Array]:
-        """Cost-to-go from each image e_t(z), including the shift of step t, and the best next state."""
+        """Cost-to-go from each image e_t(z) and the best next state."""
         weight = self.weights[t]
         y, v = self.nodes[t + 1], self.value[t + 1]
         if len(y) == 1:
@@ -233,7 +229,7 @@ class _Search:
         return cost[rows, best], to[rows, best]
 
     def forward(self, start: int) -> tuple[float, dict[int, float]]:
-        """Recomputed cost and states of the path from ``start`` that follows the current value functions."""
+        """Recomputed cost and states of the path from ``start`` by the current value functions."""
         states, paid = {start: float(self.top[start])}, dict[int, float]()
         for t in range(start, self.program.steps):
             before = t - self.period
@@ -253,7 +249,7 @@ class _Search:
     def refined(
         self, cost: float, states: dict[int, float], enough: float = 0.0, rival: float = np.inf
     ) -> tuple[float, dict[int, float]]:
-        """Refine a path on ever finer nodes until it costs ``enough`` or seems unable to beat ``rival``."""
+        """Refine a path until it costs ``enough`` or seems unable to beat ``rival``."""
         best, settled, scale = (cost, states), 0, _CELLS / self.cells
         for _ in range(_LEVELS):
             centre = best[1]
@@ -271,7 +267,7 @@ class _Search:
         return best
 
     def around(self, rows: slice, *, centre: dict[int, float], scale: float, near: int) -> Array:
-        """Nodes around the path at the times ``rows``, with all possible starts up to time ``near``."""
+        """Nodes around the path, with all possible starts up to time ``near``."""
         top = self.top[rows, None]
         z = np.minimum([[centre.get(t, np.inf)] for t in range(rows.start, rows.stop)], top)
         low, high = np.maximum(z - scale * top, 0.0), np.minimum(z + scale * top, top)
@@ -289,5 +285,4 @@ class _Search:
 
 
 def _mark(t: int, *, centre: dict[int, float], near: int) -> object:
-    """Inputs of the nodes of `_Search.around` besides the step and the largest distance."""
     return centre.get(t), t <= near

@@ -40,8 +40,7 @@ _SPARE = 1 + 1e-13
 def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
     """The cheapest path over all starts, in floats; `ShiftProgram.cost` certifies its cost.
 
-    All arguments have shape (T,): the contraction c of each step, its sensitivity s and its noise, and the
-    bound ``tracked`` = min(D, D_t) on the distance before it. The last three are lengths.
+    Arrays have shape (T,): contraction c, sensitivity s, noise, and ``tracked`` = min(D, D_t) before it.
     """
     hull, growth, x, h = [_Vertex(0.0, 0.0, 0.0, None)], 1.0, 0.0, 0.0
     best, start = None, len(c) - 1
@@ -68,7 +67,7 @@ def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
 
 
 class _Vertex(NamedTuple):
-    """A vertex of a string, the energy from the end of the run up to it, and the vertex before it."""
+    """A vertex of a string, its energy from the end of the run, and the vertex before it."""
 
     x: float
     h: float
@@ -76,7 +75,6 @@ class _Vertex(NamedTuple):
     before: "_Vertex | None"
 
     def to(self, x: float, h: float) -> "_Vertex":
-        """The vertex (x, h) of a string that comes from this one."""
         return _Vertex(x, h, self.energy + (h - self.h) ** 2 / (x - self.x), self)
 
 
@@ -87,7 +85,7 @@ def _pulled(hull: list[_Vertex], x: float, h: float) -> _Vertex:
 
 
 def _beyond(one: _Vertex, other: _Vertex, x: float, h: float) -> bool:
-    """Tell whether an edge is beyond the tangent point: its slope is less than that of the line on to (x, h)."""
+    """Tell whether an edge is beyond the tangent point: less steep than the line on to (x, h)."""
     return (other.h - one.h) * (x - other.x) < (h - other.h) * (other.x - one.x)
 
 
@@ -108,10 +106,9 @@ _UP = 1 + 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Participations:
-    """T = ``steps`` steps z' = c z, ``count`` >= 1 of them participations z' = d z + s, at constant ``noise``.
+    """T = ``steps`` steps z' = c z, ``count`` >= 1 of them participations z' = d z + s; noise is constant.
 
-    c, d and s are enclosures, d <= c, and d = c if c <= 1; s and ``noise`` are lengths. ``last`` is d_1, the
-    number of steps from the last participation, included, to the end. ``gap`` is d_2 - d_1, and ``period`` is l.
+    c, d and s are enclosures, d <= c, d = c if c <= 1. ``last`` is d_1, ``gap`` d_2 - d_1, ``period`` l.
     """
 
     c: arb
@@ -125,7 +122,7 @@ class Participations:
     period: int
 
     def before_end(self, k: int) -> int:
-        """The number of steps d_k; k = 1 is the last participation."""
+        """Number of steps d_k from the k-th last participation, included, to the end."""
         return self.last if k == 1 else self.last + self.gap + (k - 2) * self.period
 
     def width(self, w: int) -> arb:
@@ -136,8 +133,8 @@ class Participations:
 def cheapest(met: Participations, diameter: float) -> tuple[arb, Path]:
     """The enclosed cost at noise 1 (a squared length) of the cheapest path found, and the path.
 
-    The string covers the last participations. Either earlier ones are hidden one by one, or the string starts
-    at the diameter (possibly inf) or at the distance that contracting steps leave.
+    Either participations before the string are hidden one by one, or it starts at the diameter (possibly inf)
+    or at the distance that contracting steps leave.
     """
     growth = abs(float(met.c.log())) if met.c > 1 else 0.0
     room = int(_GROWTH / max(growth, 1e-12))
@@ -190,7 +187,7 @@ def _hide(met: Participations, kept: int, begun: float, diameter: float) -> tupl
         pieces += [(1, w, amount) for w, amount in zip(lengths[first:], shifts.tolist(), strict=True)]
 
     def made() -> Array:
-        """All shifts; within a piece each is proportional to its factor c^k up to the end (optimal)."""
+        """All shifts; within a piece each is proportional to its factor c^k up to the end."""
         parts = []
         for times, length, amount in pieces:
             left = float(met.c) ** np.arange(length - 1, -1, -1.0)

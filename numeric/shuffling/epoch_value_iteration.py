@@ -1,9 +1,9 @@
 """Risk-sensitive value iteration over the epochs of shuffled batches, for affine expansions.
 
-The order of an epoch is revealed at its beginning. U_k(z) is the least cost of hiding z from epoch k on, and
-W_k that of a path not yet started: it may start at time 0 from 0, or from the diameter at the beginning of an
-epoch or right after a participation. Orders are pooled by log mean exp (kappa x) / kappa or by their maximum.
-Free steps merge: they multiply z by C, the product of their c, and hide A at cost A^2 / S. For each order,
+The order of an epoch is revealed at its beginning. U_k(z) is the least cost of hiding z from epoch k on. A
+path starts at time 0 from 0, or from the diameter at the beginning of an epoch or right after a
+participation. Orders are pooled by log mean exp (kappa x) / kappa or by their maximum. Free steps merge: they
+multiply z by C, the product of their c, and hide A at cost A^2 / S. For each order,
 
     G_p(x) = min_y (C' (d x + s) - y)_+^2 / S' + U_{k+1}(y),   V_p(z) = min_x (C z - x)_+^2 / S + G_p(x).
 
@@ -57,7 +57,7 @@ class Epoch:
 
     Attributes:
         weight: (P,), probabilities of the orders; they sum to 1 with ``never``.
-        head, head_noise: (P,), C and S of the steps before the participation; S = 0 if there are none.
+        head, head_noise: (P,), C and S of the steps before the participation; S = 0 without such steps.
         into, step: (P,), d and s of the participation.
         tail, tail_noise: (P,), C and S of the steps from the participation on (C without its own d).
         free_noise: (P,), S of the steps after the participation.
@@ -79,15 +79,14 @@ class Epoch:
 
     @property
     def chances(self) -> Array:
-        """Probabilities of the orders, and last, if the epoch may be cut, that of no participation."""
+        """Probabilities of the orders, and last that of no participation if the epoch may be cut."""
         return np.append(self.weight, self.never) if self.never > 0 else self.weight
 
 
 def merge_epoch(c: Array, d: Array, s: Array, noise: Array, batches: int) -> Epoch:
     """The orders of an epoch of n <= ``batches`` steps, one per step that may use the sample, equally likely.
 
-    The arguments have shape (n,): growth c without and d with the sample and sensitivity s, all rounded up,
-    and the standard deviation of the noise, rounded down.
+    Shape (n,): growth c without and d with the sample, sensitivity s, all rounded up; noise, rounded down.
     """
     n = len(c)
     grow, shrink = 1 + 4 * (n + 4) * _EPS, 1 - 8 * (n + 4) * _EPS
@@ -117,10 +116,10 @@ def merge_epoch(c: Array, d: Array, s: Array, noise: Array, batches: int) -> Epo
 def merge_equal_epoch(
     c: float, d: float, s: float, noise: float, steps: int, batches: int, places: Sequence[int] | None = None
 ) -> Epoch:
-    """The same as `merge_epoch` for equal steps: k steps have growth c^k and noise 1 + .. + c^(2k - 2).
+    """`merge_epoch` for equal steps: k of them have growth c^k and noise 1 + .. + c^(2k - 2).
 
-    ``places`` are the distinguished participations, increasing up to the last step. One between two of them
-    counts as the later, its sensitivity grown in between if c > 1; never cheaper if d <= c (ours/shuffled/late).
+    ``places`` are the distinguished participations, increasing up to the last step. Others count as the next,
+    their sensitivity grown in between if c > 1; never cheaper if d <= c (ours/shuffled/late).
     """
     at = list(range(steps)) if places is None else list(places)
     group = [here - before for before, here in pairwise([-1, *at])]
@@ -163,7 +162,7 @@ class Shuffled:
         same: whether all epochs but the last are the same.
         reach: largest distance of the grid; paths are kept below it.
         scale: distance over which costs change most, of the order of s.
-        ahead: number of last epochs in which the order of the next epoch is revealed with the current one.
+        ahead: number of last epochs in which the next order is revealed with the current one.
     """
 
     epoch: Callable[[int], Epoch]
@@ -230,7 +229,7 @@ def _pooled(costs: Array, kappa: float | None, chances: Array) -> Array:
 
 
 def _costs(epoch: Epoch, nodes: Array, after: Array | None) -> Array:
-    """V_p at the nodes, shape (P, N), with a last row if the epoch may be cut before its participation."""
+    """V_p at the nodes, shape (P, N), with a last row if the epoch may be cut."""
     count = len(epoch.weight)
     found = np.empty((count + (epoch.never > 0), len(nodes)))
     for begin in range(0, count, _ROWS):

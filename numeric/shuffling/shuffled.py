@@ -5,9 +5,9 @@ that holds the differing sample, the run is a shift program of cost(order). The 
 maximum of cost(order); the mean at order alpha is 1/(alpha - 1) log E exp((alpha - 1) alpha / 2 cost(order)).
 
 Value iteration (`epoch_value_iteration`, affine expansions) covers all orders at once for both. For the mean
-under any modulus, each participation is hidden alone in the rest of its own epoch (`each_by_itself`). If a later
-participation is never cheaper, the worst order has its participations at the ends of the epochs, and its program
-is solved exactly (`taut_string.cheapest`). Otherwise the cost of a sample in every batch is also tried.
+under any modulus, each participation is hidden alone in the rest of its own epoch (`each_by_itself`). If a
+later participation is never cheaper, the worst order has its participations at the ends of the epochs
+(`taut_string.cheapest`). Otherwise the cost of a sample in every batch is also tried.
 
 Source: docs/proofs/shuffled.md (claims ours/shuffled/*); Chien & Li 2025, (62), for the mean.
 """
@@ -76,7 +76,7 @@ class Epochs:
 
 
 class View:
-    """The parts of a run that the routes use: expansions with and without the sample, and epochs."""
+    """Expansions of a run with and without the sample, and its epochs."""
 
     def __init__(self, run: NoisySGD, assumption: Assumption) -> None:
         if not run.scheme.permuted:
@@ -87,35 +87,35 @@ class View:
         self.into(0)  # raises if the assumption does not fit the run
 
     def into(self, t: int) -> UpdateExpansion:
-        """The expansion e of step t if its batch holds the sample."""
+        """Expansion of step t if its batch holds the sample."""
         return self.assumption.expansion(self.run, t, differs=True)
 
     def free(self, t: int) -> UpdateExpansion:
-        """The expansion e of step t if its batch does not hold the sample."""
+        """Expansion of step t if its batch does not hold the sample."""
         return self.assumption.expansion(self.run, t, differs=False)
 
     def steps(self, k: int) -> range:
-        """The steps of the k-th epoch."""
+        """Steps of the k-th epoch."""
         return range(k * self.batches, min((k + 1) * self.batches, self.run.steps))
 
     def alone(self, t: int) -> arb:
-        """The cost of hiding the sample in the step t that uses it."""
+        """Cost of hiding the sample in the step t that uses it."""
         return (self.into(t).sensitivity / exact(self.run.noise_std_at(t))) ** 2
 
     def composition(self) -> arb:
-        """The sum over epochs of the largest cost of hiding the sample in one step."""
+        """Sum over epochs of the largest cost of hiding the sample in one step."""
         if self.run.constant:
             return self.count * self.alone(0)
         return sum((exact(max(upper(self.alone(t)) for t in self.steps(k))) for k in range(self.count)), arb(0))
 
     def lines(self, t: int) -> tuple[tuple[arb, arb], tuple[arb, arb]] | None:
-        """Lines (c, 0) above e without the sample and (d, s) above e with it; None if they do not exist."""
+        """Lines (c, 0) above e without the sample and (d, s) above e with it, if they exist."""
         free, into = self.free(t).affine_on(0.0), self.into(t).affine_on(0.0)
         return (free, into) if free is not None and into is not None and free[1] == 0 else None
 
     @property
     def late(self) -> Participations | None:
-        """The program of the order with the latest participations; None if another order may cost more."""
+        """Program of the order with the latest participations; None if another may cost more."""
         lines = self.lines(0) if self.run.constant else None
         if lines is None or not (c := lines[0][0].max(lines[1][0])) <= 1:
             return None
@@ -124,7 +124,7 @@ class View:
         return Participations(c, c, s, noise, self.run.steps, self.count, 1, gap, self.batches)
 
     def drift(self) -> tuple[PowerDrift, Epochs] | None:
-        """A bound of every update without the sample; None unless steps are constant and the losses expansive."""
+        """A bound of every update without the sample, if steps are constant and the losses expansive."""
         run = self.run
         if not run.constant or not self.assumption.expansive(replace(run, weight_decay=0.0)):
             return None
@@ -139,7 +139,7 @@ class View:
         return drift, Epochs(run.steps, self.batches, upper(self.into(0).sensitivity / sigma))
 
     def epoch(self, k: int) -> Epoch | None:
-        """The k-th epoch with free steps merged; None if a step has no line above it or growth is too large."""
+        """The k-th epoch with free steps merged; None without lines above all steps or if growth is huge."""
         known = min(k, self.count - 1) if not self.run.constant or k == self.count - 1 else 0
         if known not in self._epochs:
             self._epochs[known] = self._merged(known)
@@ -168,7 +168,6 @@ class View:
 
 
 def _places(c: float, steps: int) -> list[int]:
-    """Distinguished participations, ever sparser away from the end of the epoch."""
     widest = _GROWN / log(max(c, 1 + 1e-12))
     back, places = 0.0, []
     while back < steps:
@@ -180,7 +179,7 @@ def _places(c: float, steps: int) -> list[int]:
 def shuffled_routes(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, *, every: bool
 ) -> list[Candidate]:
-    """Bounds for the worst order of the batches and the mean over orders; arguments as for `candidates`."""
+    """Bounds for the worst order of the batches and the mean over orders."""
     found = worst_routes(run, assumption)
     worst = min(found, key=lambda one: one.pair.cost)
     found = found if every else [worst]
@@ -192,7 +191,7 @@ def shuffled_routes(
 
 
 def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Candidate]:
-    """Every bound for the worst order of a run with shuffled batches."""
+    """Every bound for the worst order of the batches."""
 
     def always(route: str, cost: arb, start: int, path: Path | None = None) -> Candidate:
         found = None if path is None else Optimum(cost, path, route)  # else each order has its own shifts
@@ -234,7 +233,7 @@ def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: D
 
 
 def mean_routes(view: View, order: float, worst: DominatingPair, cells: int = _FINE) -> list[Candidate]:
-    """Every bound for the mean over orders at one Renyi order; ``worst`` dominates each single order."""
+    """Every bound for the mean over orders at a Renyi order; ``worst`` dominates each single order."""
     with precision():
         kappa = upper(exact(order) * (exact(order) - 1) / 2)
         return [
@@ -278,7 +277,7 @@ def _composed(view: View, kappa: float) -> float:
 
 
 def affine_run(view: View) -> Shuffled:
-    """The run for `iterate`, with a grid that covers all paths worth considering."""
+    """The run for `iterate`, with a grid that covers all relevant paths."""
     run = view.run
 
     def epoch(k: int) -> Epoch:
@@ -292,7 +291,7 @@ def affine_run(view: View) -> Shuffled:
     s = 2 * eta * run.clip_norm / run.batch
     growth = float(some.whole)
     reach = s * (min(view.count, 1 / (1 - growth)) + 4 if growth < 1 else 8 * min(growth, 4.0))
-    # A diameter that is never reached, or costs more to hide than all participations, is no useful start.
+    # A diameter that is never reached, or costs more to hide than all participations, is not a useful start.
     useful = s / (1 - growth) + s if growth < 1 and run.constant else 2 * s * sqrt(float(view.count) * run.steps)
     diameter = run.diameter if run.diameter <= useful else inf
     ahead = _AHEAD if len(some.weight) <= _KNOWN_AHEAD else 0
@@ -302,11 +301,10 @@ def affine_run(view: View) -> Shuffled:
 
 
 def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
-    """The pooled cost, rounded up, of hiding each participation in the rest of its own epoch, from 0."""
+    """Pooled cost, rounded up, of hiding each participation in the rest of its own epoch."""
     rest, batches, cost = epochs.steps % epochs.batches, epochs.batches, by_itself(drift, epochs)
 
     def mean(steps: int) -> float:
-        """Mean over the participations of an epoch of ``steps`` steps; 0 if the epoch is cut before."""
         chances = np.ones(min(steps, len(cost)))
         chances[-1] += steps - len(chances)
         return float(
@@ -322,7 +320,7 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
 
 @lru_cache(maxsize=4)
 def by_itself(drift: PowerDrift, epochs: Epochs) -> Array:
-    """The least sum of a_t^2 + (s - A)_+^2 over shots, where k = 0, 1, ... steps hide A."""
+    """Least sum of a_t^2 + (s - A)_+^2 over shots, where k = 0, 1, ... steps hide A."""
     cost = np.full(min(epochs.batches, _LONGEST), epochs.s**2)
     xi = np.geomspace(1e-6, 1.0, _SHOTS) * epochs.s
     A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
@@ -338,6 +336,6 @@ def by_itself(drift: PowerDrift, epochs: Epochs) -> Array:
 
 
 def next_shift(xi: Array, drift: PowerDrift, A: Array) -> Array:
-    """The shift of the preceding step on the best path, capped at a huge value."""
+    """Shift of the preceding step on the best path, capped."""
     with np.errstate(over="ignore"):
         return np.minimum(xi * drift.slope(A), 1e150)

@@ -94,5 +94,5 @@ def test_clean_steps_are_a_block_of_their_own() -> None:
 
 
 def test_a_block_that_is_the_same_in_both_runs_has_no_near_price() -> None:
-    with pytest.raises(ValueError, match="no near price"):
+    with pytest.raises(ValueError, match="no near cost"):
         _ = Block(_NODES, None, unknown(_NODES)).prices

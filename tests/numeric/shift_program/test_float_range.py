@@ -240,7 +240,7 @@ def test_the_number_that_is_out_of_reach_is_named(subtests: pytest.Subtests) -> 
         ({"diameter": inf}, li.Clipped(), ""),
         ({"noise_std": 2e30}, li.Clipped(), "noise_std=2e+30 beside step_size * clip_norm / batch_size=0.25"),
         ({"noise_std": 2e29}, li.Clipped(), ""),
-        ({"diameter": 1e-31}, li.Clipped(), "step_size * clip_norm / batch_size=1 beside diameter=1e-31"),
+        ({"diameter": 1e-31}, li.Clipped(), "step_size * clip_norm / batch_size=1 and diameter=1e-31"),
         ({"diameter": 1e31}, li.Clipped(), "diameter=1e+31 beside step_size * clip_norm / batch_size=0.25"),
     ]:
         with subtests.test(change=change, assumption=assumption, named=named):
