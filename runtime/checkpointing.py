@@ -1,7 +1,6 @@
 """Checkpoints of optimisers, written atomically, checksummed, and refused if any bit has changed.
 
 A file is a first line with its kind and the state in the format of ``torch.save``, followed by their SHA-256.
-It is read with ``weights_only``: tensors, numbers, texts and containers of them.
 """
 
 import io
@@ -18,7 +17,7 @@ HEAD: Final = b"lastiterate checkpoint 3\n"
 
 
 def write_checkpoint(path: str | Path, state: dict[str, Any]) -> None:
-    """Write tensors, numbers, texts and containers of them; an interrupt leaves the old file or the new one."""
+    """Write tensors, numbers, texts and containers of them."""
     held = io.BytesIO()
     torch.save(state, held)
     with writing("A checkpoint needs", f"path={path}", "choose another"):

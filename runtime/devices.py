@@ -1,6 +1,6 @@
-"""Devices, floating-point formats, threads and memory; excessive memory is refused before any work.
+"""Devices, floating-point formats, threads and memory.
 
-Linux promises memory that it does not have and kills the process that uses it, so a failure cannot be caught.
+Excessive memory is refused before any work, since Linux kills the process that uses it.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
 def device_of(name: str) -> torch.device:
     """The torch device called ``name``: cpu, cuda or cuda:INDEX.
 
-    On CUDA this permanently disables TF32, the default of convolutions: rounding is assumed to be that of float32.
+    On CUDA this permanently disables TF32, since rounding is assumed to be that of float32.
     """
     there = {"cpu": 1, "cuda": torch.cuda.device_count()}
     try:
@@ -46,7 +46,7 @@ def device_of(name: str) -> torch.device:
 
 @contextmanager
 def threads_of_torch(threads: int) -> Iterator[None]:
-    """Let torch use ``threads`` threads on the CPU, and restore the previous number afterwards."""
+    """Let torch use ``threads`` threads on the CPU."""
     most = 4 * (os.cpu_count() or 1)
     if count("threads", threads) > most:  # OpenMP ends the process if the system lacks them
         raise InputError(
@@ -71,7 +71,7 @@ _TRIM_THRESHOLD: Final = -1
 """Options of mallopt, from glibc's malloc.h."""
 
 MEMORY: Final = 256 * 2**20
-"""Bytes of a chunk on the CPU; chunks four times as large are no faster."""
+"""Bytes of a chunk on the CPU; chunks four times as large are not faster."""
 
 _SHARE: Final = 0.9
 """Share of the free memory of a GPU that a chunk may take."""
@@ -85,10 +85,7 @@ _OF_THE_ALLOCATORS: Final = ("DefaultCPUAllocator", "out of memory", "not enough
 
 @torch.no_grad()
 def bytes_of_a_pair(module: nn.Module, row: Tensor, dimension: int, dtype: torch.dtype) -> int:
-    """Estimated working set of one (point, sample): its gradients and the activations of every layer.
-
-    ``row`` is a batch of one, on the module's device; ``dtype`` is that of the gradients.
-    """
+    """Estimated working set of one (point, sample), with a batch of one ``row`` on the module's device."""
     seen = 0
 
     def count(_module: nn.Module, _inputs: object, output: object) -> None:
@@ -105,7 +102,7 @@ def bytes_of_a_pair(module: nn.Module, row: Tensor, dimension: int, dtype: torch
 
 
 def free_memory(device: torch.device) -> float:
-    """Bytes now available on a device, including those that torch keeps for reuse; inf if unknown."""
+    """Bytes available on a device, including those that torch keeps for reuse; inf if unknown."""
     if device.type == "cuda":
         kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return torch.cuda.mem_get_info(device)[0] + kept
@@ -124,7 +121,7 @@ def refuse_beyond(what: str, needed: float, device: torch.device, remedy: str) -
 
 
 def peak(work: Callable[[], object], device: torch.device) -> int:
-    """Largest number of bytes that torch holds on a CUDA device during some work, beyond those held before."""
+    """Largest number of bytes that torch holds on a CUDA device during work, beyond those held before."""
     before = torch.cuda.memory_allocated(device)
     torch.cuda.reset_peak_memory_stats(device)
     work()
@@ -144,8 +141,8 @@ def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) ->
 def memory_of(device: torch.device, of_a_pair: int) -> int:
     """Default number of bytes of a chunk on a device, if one (point, sample) takes ``of_a_pair`` bytes.
 
-    On CUDA it is 90% of the memory now free or kept by torch for reuse. On the CPU it is `MEMORY`, or four
-    pairs if these need more, but at most half of the machine's memory, whatever its load.
+    On CUDA it is 90% of the free memory. On the CPU it is `MEMORY`, or four pairs if these need more, but at
+    most half of the machine's memory, whatever its load.
     """
     if device.type == "cuda":
         return int(_SHARE * free_memory(device))
@@ -156,7 +153,7 @@ def memory_of(device: torch.device, of_a_pair: int) -> int:
 
 
 def ran_out(error: BaseException) -> bool:
-    """True if this error means that memory ran out, on any device."""
+    """True if this error means that memory ran out."""
     told = isinstance(error, RuntimeError) and any(said in str(error) for said in _OF_THE_ALLOCATORS)
     return told or isinstance(error, (MemoryError, torch.OutOfMemoryError))
 
@@ -171,7 +168,7 @@ def keep_freed_memory() -> bool:
 
 
 def says_when_memory_runs_out(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Let a function keep the memory that it frees, and raise an `InputError` if memory runs out in it."""
+    """Let a function keep the memory that it frees, and raise an `InputError` if memory runs out."""
 
     @wraps(function)
     def told(*args: P.args, **kwargs: P.kwargs) -> Result:

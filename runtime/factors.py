@@ -1,13 +1,13 @@
 """Per-sample gradients of large layers as sums of outer products, which are never multiplied out.
 
-The gradient of a linear map in its matrix is sum_t d_t a_t', where t ranges over the tokens of a sample, a_t is
-the input of the map and d_t is the slope of the loss in its output. A convolution is a linear map of patches, and
-an embedding table is a linear map of unit vectors. The d_t are the slopes in zeros added to the outputs of the
-maps, and the a_t are recorded in the forward pass, so no gradient in a matrix is ever formed. Parameters other
-than matrices used once by a function of `torch.nn.functional` (biases, norms, tied or reshaped weights, small
-layers) have their per-sample gradients computed as in `lastiterate.runtime.gradients`.
+The gradient of a linear map in its matrix is sum_t d_t a_t', where t ranges over the tokens of a sample, a_t
+is the input of the map and d_t is the slope of the loss in its output. A convolution is a linear map of
+patches, and an embedding table is a linear map of unit vectors. The d_t are the slopes in zeros added to the
+outputs of the maps, and the a_t are recorded in the forward pass. Parameters other than matrices used once by
+a function of `torch.nn.functional` (biases, norms, tied or reshaped weights, small layers) have gradients as
+in `lastiterate.runtime.gradients`.
 
-Source: the identity is that of Goodfellow 2015, "Efficient per-example gradient computations".
+Source: Goodfellow 2015, "Efficient per-example gradient computations".
 """
 
 from collections import Counter
@@ -51,7 +51,7 @@ class Outer(NamedTuple):
     """Gradients of some samples in matrices of one shape (out, in), or in tables of one shape (rows, out).
 
     Attributes:
-        inputs: a_t, shape (matrices, samples, tokens, in); for tables, row indices, (tables, samples, tokens).
+        inputs: a_t, shape (matrices, samples, tokens, in); for tables, row indices, no last axis.
         slopes: d_t, shape (matrices, samples, tokens, out).
     """
 
@@ -80,7 +80,7 @@ class Use:
         return _GRAM_COST * self.tokens(parameter) * (inside + out) <= inside * out
 
     def of_samples(self, inputs: Tensor, slopes: Tensor, parameter: torch.Size) -> Outer:
-        """Factors of samples in one parameter, from inputs and slopes of shape (samples, 1, ...)."""
+        """Factors of samples, from inputs and slopes of shape (samples, 1, ...)."""
         if self.name == "conv2d":
             pairs = [(one, one) if isinstance(one, int) else (one[0], one[-1]) for one in self.rest[1:4]]
             patches = _patches(inputs[:, 0], parameter[2:], self.shape[2:], *pairs)
@@ -111,7 +111,7 @@ def _patches(
 
 
 class _Watch:
-    """Recorder of the inputs of maps with certain parameters, detached there; adds zeros to their outputs."""
+    """Recorder of the inputs of maps with certain parameters; adds zeros to their outputs."""
 
     def __init__(self, leaves: Sequence[Tensor], added: dict[int, Tensor] | None) -> None:
         self._leaf = {id(leaf): k for k, leaf in enumerate(leaves) if added is None or k in added}
@@ -147,7 +147,7 @@ class _Watch:
 
 @contextmanager
 def _watching(watch: _Watch) -> Iterator[None]:
-    """Make torch's functions report to ``watch``; matched by parameter, calls in other threads are unaffected."""
+    """Make torch's functions report to ``watch`` their calls with its parameters."""
     fast = torch.backends.mha.get_fastpath_enabled()
     with _ONE_AT_A_TIME:
         kept = {name: getattr(functional, name) for name in _ARGUMENTS}
@@ -179,7 +179,7 @@ class Factored:
 
     Attributes:
         uses: uses of the large parameters, by parameter index; empty if factors do not pay.
-        alike: indices of the parameters of one shape and use, which are processed together.
+        groups: indices of the parameters of one shape and use, which are processed together.
         at_once: number of samples that fit in factored form at two points.
     """
 
@@ -211,7 +211,7 @@ class Factored:
         for k, shape in enumerate(self.shapes):
             use = self.uses.get(k)
             groups.setdefault((shape, use and (use.name, use.tokens(shape))), []).append(k)
-        self.alike = [tuple(group) for group in groups.values()]
+        self.groups = [tuple(group) for group in groups.values()]
         held, whole = (sum(self.shapes[k].numel() for k in some) for some in (self.uses, range(len(leaves))))
         if held < max(_FEWEST, whole // 2) or not self._right(leaves):
             self.uses = {}
@@ -229,7 +229,7 @@ class Factored:
         return other
 
     def at(self, leaves: tuple[Tensor, ...], samples: slice | Tensor) -> tuple[Part, ...]:
-        """Gradients of some samples at the point with parameters ``leaves``, one part per group of ``alike``."""
+        """Gradients of some samples at the point with parameters ``leaves``, one part per group."""
         return self.of_rows(leaves, self._rows[samples], self._targets[samples])
 
     def of_rows(self, leaves: tuple[Tensor, ...], rows: Tensor, targets: Tensor) -> tuple[Part, ...]:
@@ -254,13 +254,13 @@ class Factored:
         parts: dict[int, Tensor | Outer] = dict(zip(plain, made, strict=True))
         for k, use in self.uses.items():
             parts[k] = use.of_samples(inputs[k], slopes[k], self.shapes[k])
-        return tuple(_together([parts[k] for k in group]) for group in self.alike)
+        return tuple(_together([parts[k] for k in group]) for group in self.groups)
 
     def summed(self, parts: tuple[Part, ...], factors: Tensor) -> tuple[Tensor, ...]:
-        """Sums over samples of the gradients times ``factors``, per group of ``alike`` (parameters, *shape)."""
+        """Sums over samples of the gradients times ``factors``, per group (parameters, *shape)."""
         return tuple(
             self._summed(group[0], part, factors).reshape(len(group), *self.shapes[group[0]])
-            for group, part in zip(self.alike, parts, strict=True)
+            for group, part in zip(self.groups, parts, strict=True)
         )
 
     def _summed(self, k: int, part: Part, factors: Tensor) -> Tensor:
@@ -273,10 +273,10 @@ class Factored:
         zeros = slopes.new_zeros(len(slopes), *self.shapes[k])
         return zeros.index_put_((table, part.inputs), slopes, accumulate=True)
 
-    def in_order(self, alike: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Tensors of each group of ``alike``, split into one per parameter, in the order of the parameters."""
+    def in_order(self, grouped: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """Tensors of groups, split into one per parameter, in the order of the parameters."""
         found: dict[int, Tensor] = {}
-        for group, ones in zip(self.alike, alike, strict=True):
+        for group, ones in zip(self.groups, grouped, strict=True):
             found |= zip(group, ones, strict=True)
         return tuple(found[k] for k in range(len(found)))
 

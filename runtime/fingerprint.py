@@ -18,8 +18,8 @@ _ITEMS: Final = 16
 def identify_workload(workload: Workload, gradients: Gradients) -> dict[str, object]:
     """Identify a workload in the settings of a `lastiterate.numeric.store.Store`.
 
-    The data and the first initial point, which may be a checkpoint, are identified by every bit. The code of
-    a user's workload is identified by the mean gradient of the first samples there, to five digits.
+    The data and the first initial point are identified by every bit, the code of a user's workload by the
+    mean gradient of the first samples there, to five digits.
     """
     digest = sha256()
     for part in (workload.inputs, workload.targets):

@@ -1,7 +1,6 @@
 """Per-sample gradients at many points at once, in chunks that fit the memory of a device.
 
-A *point* is the flat vector of all parameters. Gradients are returned leaf by leaf, because concatenating
-them costs more than computing them.
+A *point* is the flat vector of all parameters. Gradients are returned leaf by leaf.
 """
 
 import math
@@ -49,19 +48,17 @@ class Gradients:
             require no gradient are frozen at every point.
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
-        memory: bytes that one chunk may take, by an estimate; None for the memory available on the device,
-            see `memory_of`. Larger inputs are moved to the device in chunks.
+        memory: bytes that one chunk may take, by an estimate; None for `memory_of` the device. Larger inputs
+            are moved to the device in chunks.
         tried: True to test the workload at once (`lastiterate.runtime.workloads.validation`) and, on CUDA, to
             measure the memory of a gradient instead of estimating it; False if that was done before.
 
     Attributes:
         start: parameters of ``module`` as one point, shape (dimension,).
         dimension: number of trained parameters.
-        samples: number of samples.
         sizes: number of entries of each parameter.
         layers: indices of the leaves of each layer (a module that directly owns parameters), by module name.
         layer_sizes: number of parameters of each layer.
-        memory: bytes that one chunk may take.
 
     Raises:
         InputError: unknown dtype or device, a budget below one point and one sample, or a workload without
@@ -133,15 +130,9 @@ class Gradients:
             )
 
     def at(self, points: Tensor, samples: slice | Tensor = slice(None)) -> Leaves:
-        """Gradient of every sample's loss at every point.
+        """Gradient of every sample's loss at every point, shape (points, dimension); not chunked.
 
-        Args:
-            points: shape (points, dimension).
-            samples: slice or indices of samples.
-
-        Returns:
-            One tensor per parameter, (points, samples, *parameter), or (points, samples, 1) for a scalar; not
-            chunked.
+        Leaves have shape (points, samples, *parameter), or (points, samples, 1) for a scalar.
         """
         rows, targets = self._inputs[samples], self._targets[samples]
         gradients: Leaves = self.replayed(Gradients.of_rows, len(points) * len(rows))(points, rows, targets)
@@ -153,13 +144,13 @@ class Gradients:
         return gradients
 
     def of_own_rows(self, points: Tensor, rows: Tensor, targets: Tensor) -> Leaves:
-        """Gradients of separate rows for each point, shape (points, rows, ...), with leaves as in `of_rows`."""
+        """Gradients of separate rows for each point, shape (points, rows, ...); leaves as in `of_rows`."""
         gradients: Leaves = self._own(self.parameters(points), rows, targets)
         return gradients
 
     @cached_property
     def factored(self) -> Factored | None:
-        """Gradients as sums of outer products if that is cheaper, as for networks of large matrices; else None."""
+        """Gradients as sums of outer products if that is cheaper, as for large matrices; else None."""
         activations = bytes_of_a_pair(self.module, self._inputs[:1], 0, self.dtype)
         memory = self.memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half for points, and room for sums
         found = Factored(self._loss_of_one, self.parameters(self.start), *self.rows(), activations, memory)
@@ -184,7 +175,7 @@ class Gradients:
         return values if isinstance(values, Rows) else Rows(values, self.device, self.dtype, self._room)
 
     def of_one(self, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        """Gradient of one sample's loss at one point, shape (dimension,); torch.func can differentiate it."""
+        """Gradient of one sample's loss at one point, shape (dimension,)."""
         gradient: Leaves = grad(self._loss_of_one)(self.parameters(point), row, target)
         return torch.cat([leaf.reshape(-1) for leaf in gradient])
 
@@ -212,13 +203,7 @@ class Gradients:
         return True
 
     def total(self, point: Tensor, clip_norm: float = math.inf, chosen: Tensor | None = None) -> Tensor:
-        """Sum of the clipped gradients at one point, shape (dimension,).
-
-        Args:
-            point: shape (dimension,).
-            clip_norm: largest norm of a gradient that is left unscaled.
-            chosen: indices of samples, shape (k,), k >= 0; all samples if None.
-        """
+        """Sum, shape (dimension,), of the clipped gradients at one point; ``chosen``: shape (k,), k >= 0."""
         total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)
         count = self.samples if chosen is None else len(chosen)
         factored = self.factored
@@ -260,11 +245,8 @@ class Gradients:
     def totals(self, points: Tensor, clip_norm: float, chosen: Tensor) -> Tensor:
         """Sum of the clipped gradients of chosen samples at many points, shape (points, dimension).
 
-        Args:
-            points: shape (points, dimension).
-            clip_norm: largest norm of a gradient that is left unscaled.
-            chosen: indices of samples, k >= 0: shape (k,) for the same samples at every point, or (points, k)
-                for separate samples at each point, with -1 for no sample.
+        ``chosen`` has shape (k,), k >= 0, for the same samples at every point, or (points, k) for separate
+        ones at each point, with -1 for no sample.
         """
         found, chosen = torch.zeros_like(points), chosen.to(self.device)
         for part in self.point_chunks(len(points), chosen.shape[-1]):
@@ -296,20 +278,20 @@ class Gradients:
         return max(1, round(_SPARE * (more - less) / (points * rows)))
 
     def sample_chunks(self, count: int | None = None, *, weight: int = 1) -> Iterator[slice]:
-        """Slices of ``count`` samples (None: all), as large as fits at one point; weight as in `pair_chunks`."""
+        """Slices of ``count`` samples (None: all) that fit at one point; weight as in `pair_chunks`."""
         return _slices(self.samples if count is None else count, min(self.samples, self.fitting(weight)))
 
     def point_chunks(self, points: int, samples: int | None = None) -> Iterator[slice]:
-        """Slices of ``points`` points, as large as fits with a chunk of ``samples`` samples (None: all)."""
+        """Slices of ``points`` points that fit with a chunk of ``samples`` samples (None: all)."""
         count = self.samples if samples is None else max(1, samples)
         return _slices(points, self._pairs_at_once // min(count, self._pairs_at_once))
 
     def pair_chunks(self, pairs: int, *, weight: int = 1) -> Iterator[slice]:
-        """Slices of ``pairs`` (point, sample) pairs, as large as fits if a pair weighs ``weight`` gradients."""
+        """Slices of ``pairs`` (point, sample) pairs that fit if a pair weighs ``weight`` gradients."""
         return _slices(pairs, self.fitting(weight))
 
     def vector_chunks(self, vectors: int, *, copies: int) -> Iterator[slice]:
-        """Slices of ``vectors`` points, as large as fits with ``copies`` tensors of their shape."""
+        """Slices of ``vectors`` points of which ``copies`` tensors fit."""
         return _slices(vectors, max(1, self.memory // (copies * self.dimension * self.dtype.itemsize)))
 
     def fitting(self, weight: int) -> int:
@@ -319,10 +301,10 @@ class Gradients:
         )
 
     def replayed(self, function: Callable[..., Any], pairs: int, most: int | None = None) -> Callable[..., Any]:
-        """Function of these gradients and of tensors, recorded on a GPU if it involves few (point, sample) pairs.
+        """Function of these gradients and of tensors, recorded on a GPU for few (point, sample) pairs.
 
-        See `lastiterate.runtime.replay`. It may depend on the samples only through its arguments. ``most`` is
-        the number of pairs that fit; None for that of whole gradients.
+        It may depend on the samples only through its arguments. ``most`` is the number of pairs that fit;
+        None for that of whole gradients.
         """
         if not self.little(pairs, most):
             return partial(function, self)

@@ -5,8 +5,8 @@ For g = sum_t d_t a_t' here and h = sum_t (d_t + q_t) (a_t + b_t)' there, the ch
     h - g = sum_t q_t a_t' + (d_t + q_t) b_t',
 
 so |h - g|^2, <h - g, g> and |g|^2 are sums over pairs of tokens of products of two inner products of a, b, d
-and q. No quantities as long as g are subtracted, so no digits are lost if h is near g. For clipped gradients
-u h - v g = u (h - g) + (u - v) g, and if both are clipped to the same length, |u - v| |g| <= u |h - g|.
+and q, without cancellation if h is near g. For clipped gradients u h - v g = u (h - g) + (u - v) g, and if
+both are clipped to the same length, |u - v| |g| <= u |h - g|.
 
 Rounding. An inner product of m floats, in any order, has error at most gamma_m |x| |y|, where gamma_m = m w /
 (1 - m w) and w = 2^-53 (Higham 2002, Accuracy and Stability of Numerical Algorithms, section 3.1). With S =
@@ -35,11 +35,11 @@ class Products(NamedTuple):
     """Inner products of the change c and the gradient g of every parameter, with their rounding bounds.
 
     Attributes:
-        changes: |c|^2, shape (parameters, samples), float64; parameters of a group are adjacent.
-        mixed: <c, g>, same shape.
-        squares: |g|^2, same shape.
-        reach: S, at least |c|, same shape.
-        length: s, at least |g|, same shape.
+        changes: |c|^2, shape (parameters, samples), float64, as the next four; groups are adjacent.
+        mixed: <c, g>.
+        squares: |g|^2.
+        reach: S, at least |c|.
+        length: s, at least |g|.
         gamma: gamma_N, shape (parameters, 1).
     """
 
@@ -51,17 +51,17 @@ class Products(NamedTuple):
     gamma: Tensor
 
     def scaled(self, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """u h - v g|^2 of every parameter and its rounding bound E; u and v have shape (samples,)."""
+        """Squares |u h - v g|^2 by parameter, and their rounding bounds E; u and v have shape (samples,)."""
         apart = u - v
         squared = u * u * self.changes + 2 * u * apart * self.mixed + apart * apart * self.squares
         return squared, self.gamma * (u * self.reach + apart.abs() * self.length).square()
 
     def there(self) -> tuple[Tensor, Tensor]:
-        """h|^2 of every parameter, and its rounding bound."""
+        """Squares |h|^2 by parameter, and their rounding bounds."""
         return self.changes + 2 * self.mixed + self.squares, self.gamma * (self.reach + self.length).square()
 
     def here(self) -> tuple[Tensor, Tensor]:
-        """g|^2 of every parameter, and its rounding bound."""
+        """Squares |g|^2 by parameter, and their rounding bounds."""
         return self.squares, self.gamma * self.length.square()
 
 
@@ -76,7 +76,7 @@ Held = Tensor | Outer | _Grams
 
 
 def prepare_factors(parts: tuple[Part, ...]) -> tuple[Held, ...]:
-    """Gradients at a point, with inner products of their own factors, for comparison with many other points."""
+    """Gradients at a point, with inner products of their own factors."""
     return tuple(
         _grams(part) if isinstance(part, Outer) and part.inputs.is_floating_point() else part for part in parts
     )
@@ -109,7 +109,7 @@ def root(squared: Tensor, error: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _of_pair(there: Part, here: Held) -> tuple[Tensor, int]:
-    """The five rows of `Products` for a group of parameters, shape (5, parameters, samples), and the terms N."""
+    """The five rows of `Products` for a group, shape (5, parameters, samples), and the terms N."""
     if isinstance(here, _Grams) and isinstance(there, Outer):
         return _of_outer(there, here)
     if isinstance(here, Outer) and isinstance(there, Outer):

@@ -18,15 +18,14 @@ def norm(leaves: Leaves) -> Tensor:
 
 
 def leaf_norms(leaves: Leaves) -> Tensor:
-    """Euclidean norm of every leaf, shape (leaves, points, samples); the norm of these along dim 0 is `norm`."""
+    """Euclidean norm of every leaf, shape (leaves, points, samples)."""
     return torch.stack([torch.linalg.vector_norm(leaf.flatten(start_dim=2), dim=2) for leaf in leaves])
 
 
 def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None = None) -> Leaves:
-    """Difference left - right of every gradient, leaves of shape (points, samples, size of the parameter).
+    """Difference u left - v right, leaves of shape (points, samples, size of the parameter).
 
-    The leaves on the right broadcast against those on the left; ``scale`` holds factors for both, of shapes
-    that broadcast to (points, samples).
+    Leaves on the right broadcast; ``scale`` = (u, v), or None for (1, 1), broadcasts to (points, samples).
     """
     parts = [(a.flatten(start_dim=2), b.flatten(start_dim=2)) for a, b in zip(left, right, strict=True)]
     if scale is None:

@@ -11,8 +11,7 @@ from lastiterate.numeric.arrays import Array
 class Kind(StrEnum):
     """Kind of gradient whose largest change over the samples is measured.
 
-    ``SAMPLE`` is the gradient that Theorem 3.7 assumes to be Hölder continuous; ``SAMPLE_CLIPPED`` is the one
-    that its proof uses, whose constant is never larger.
+    Theorem 3.7 assumes that ``SAMPLE`` is Hölder continuous; its proof uses ``SAMPLE_CLIPPED``.
     """
 
     SAMPLE = "sample"
@@ -21,7 +20,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Subset:
-    """A random subset of the samples, used as the data in all runs and measurements.
+    """A random subset of the samples, used as the data.
 
     Attributes:
         samples: number of samples drawn, uniformly and without replacement.
@@ -51,14 +50,14 @@ class PairTable:
     blocks: dict[Kind, Array] = field(default_factory=dict)
 
     def columns(self) -> Array:
-        """All fields as one array of shape (pairs, 4 + 2 layers); `of_columns` is the inverse."""
+        """All fields as one array of shape (pairs, 4 + 2 layers)."""
         parts = [self.distances[:, None], self.floors[:, None]]
         parts += [self.differences[kind][:, None] for kind in Kind]
         return np.concatenate([*parts, *(self.blocks[kind] for kind in Kind if self.blocks)], axis=1)
 
     @staticmethod
     def of_columns(columns: Array) -> "PairTable":
-        """Table with these `columns`."""
+        """Table with these `columns`, the inverse."""
         first = 2 + len(Kind)
         blocks = np.split(columns[:, first:], len(Kind), axis=1)
         differences = {kind: columns[:, 2 + k] for k, kind in enumerate(Kind)}

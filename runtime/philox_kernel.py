@@ -11,9 +11,9 @@ _AT_ONCE = 256
 def fill_words(
     made: Tensor, first: int, part: int, key: tuple[int, int], rounds: int, constants: tuple[int, ...]
 ) -> None:
-    """Write blocks of words, see `lastiterate.runtime.random_streams.philox`; all numbers are signed.
+    """Write the blocks of words of `lastiterate.runtime.random_streams.philox`, signed, shape (4 blocks,).
 
-    ``made`` has shape (4 blocks,), on the device. ``constants`` are the two multipliers and two key increments.
+    ``constants`` are the two multipliers and two key increments.
     """
     blocks = len(made) // 4
     _made[(triton.cdiv(blocks, _AT_ONCE),)](made, first, part, *key, blocks, rounds, *constants, _AT_ONCE)

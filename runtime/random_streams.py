@@ -1,22 +1,21 @@
 """Streams of random numbers, one per purpose of a seed, independent of device and chunk size.
 
-A number depends only on the seed, the purpose and its position. Draws are in rows, each of which begins at a new
-block, so rows drawn together or one by one are the same. A stream is resumed anywhere by setting ``done``.
+A number depends only on the seed, the purpose and its position. Draws are in rows, each of which begins at a
+new block, so rows drawn together or one by one are the same.
 
 The bits are Philox-4x64-10, a function of a key and a counter,
 
     (c_0, c_1, c_2, c_3) -> (hi(M_1 c_2) ^ c_1 ^ k_0, lo(M_1 c_2), hi(M_0 c_0) ^ c_3 ^ k_1, lo(M_0 c_0)), ten times,
 
-with the key raised by (W_0, W_1) between rounds. They are computed by NumPy in C or, on CUDA, by a Triton
-kernel if Triton is installed. Tests compare the two bit for bit, and both with the known answers of
-Random123. No statistical test is known to distinguish the bits from random ones, but this is not a cipher.
+with the key raised by (W_0, W_1) between rounds. They are computed by NumPy or, on CUDA, by a Triton kernel
+if Triton is installed, with the same bits. No statistical test is known to distinguish them from random ones,
+but this is not a cipher.
 
-Normal numbers are made in pairs, sqrt(-2 log u) cos(v) and sqrt(-2 log u) sin(v) (Box & Muller 1958). The
-bits of u and v are the same everywhere. Torch's logarithm, cosine and sine have errors of at most 2 units in
-the last place on CPU and CUDA, so numbers on two devices differ by at most 8 eps, relatively. u has 53 bits,
-or 32 in float32, so no number is larger than 8.66, or 6.77, which cuts off tails of probability 6e-18, or
-1.4e-11, for each number. Both are below the resolution of a statistic of measured constants or of an attack.
-A bound concerns exact Gaussians, which no computer draws.
+Normal numbers are made in pairs, sqrt(-2 log u) cos(v) and sqrt(-2 log u) sin(v) (Box & Muller 1958). Torch's
+logarithm, cosine and sine have errors of at most 2 units in the last place on CPU and CUDA, so numbers on two
+devices differ by at most 8 eps, relatively. u has 53 bits, or 32 in float32, so no number is larger than
+8.66, or 6.77, which cuts off tails of probability 6e-18, or 1.4e-11, below the resolution of a statistic of
+measured constants or of an attack. A bound concerns exact Gaussians, which no computer draws.
 
 Source: Salmon, Moraes, Dror & Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3".
 """
@@ -58,17 +57,14 @@ class Stream:
         seed: at least 0; seeds that differ by a multiple of 2**64 are equivalent.
         purpose: from 0 to 2**64 - 1.
         part: index of the stream among the 2**64 of this purpose.
-        done: blocks that were drawn before.
-
-    Attributes:
-        done: blocks drawn so far, from which a stream is resumed.
+        done: blocks drawn so far; setting it resumes the stream there.
     """
 
     def __init__(self, seed: int, purpose: int, part: int = 0, done: int = 0) -> None:
         self._key, self._part, self.done = (seed % 2**64, purpose), part, done
 
     def part(self, index: int) -> "Stream":
-        """Stream of the same purpose, from its beginning, for an index of at least 0."""
+        """Stream of the same purpose, from its beginning."""
         return Stream(*self._key, part=1 + index)
 
     def words(self, rows: int, size: int, device: torch.device | str = "cpu") -> Tensor:
@@ -91,9 +87,9 @@ class Stream:
         return self.words(1, count, device)[0].argsort(stable=True)
 
     def normals(self, rows: int, size: int, like: Tensor, dtype: torch.dtype | None = None) -> Tensor:
-        """Standard normal numbers, shape (rows, size), on the device of ``like`` and in its dtype.
+        """Standard normal numbers, shape (rows, size), with the device and dtype of ``like``.
 
-        They are computed in ``dtype``. None means float64, or ``like.dtype`` for long rows.
+        They are computed in ``dtype``; None for float64, or for ``like.dtype`` in long rows.
         """
         dtype, home = dtype or (like.dtype if size > LARGE else torch.float64), like.device
         found = torch.empty(rows, size, dtype=dtype, device=home)
@@ -110,7 +106,7 @@ class Stream:
 
 
 def _fill(found: Tensor, bits: Tensor) -> None:
-    """Write normal numbers from random bits, shape (rows, even); a pair takes two words, or one in float32."""
+    """Write normal numbers from bits, shape (rows, even); a pair takes two words, or one in float32."""
     if found.dtype is torch.float64:
         u, v = (shift_right(bits[:, k::2], 11).double().add_(0.5).mul_(2.0**-53) for k in (0, 1))
     else:

@@ -40,10 +40,9 @@ _MOST: Final = 8
 class Replayed:
     """A function of tensors whose work is recorded and replayed on devices that support it.
 
-    Arguments are tensors, tuples and dictionaries of tensors, and hashable values; results are tensors or the
-    same containers. No argument may be written to. The first call of each shape runs unrecorded, so that
-    libraries choose and load their kernels. The second is inspected: if it reads from or copies to the
-    device, that shape is never recorded.
+    Arguments are tensors, tuples and dictionaries of tensors, and hashable values, none of which is written
+    to. The first call of each shape runs unrecorded, so that libraries load their kernels. The second is
+    inspected: if it reads from or copies to the device, that shape is never recorded.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -102,7 +101,7 @@ def records(device: torch.device) -> bool:
 
 
 def _recorded(function: Callable[..., Any], given: tuple[Any, ...]) -> "_Recording | None":
-    """Record a call as a function of its tensors; None if that fails, for example for lack of memory."""
+    """Record a call as a function of its tensors; None if that fails."""
     held: list[Tensor] = []
 
     def keep(leaf: Any) -> Any:
@@ -149,7 +148,7 @@ def _graph(work: Callable[[], Any], stream: torch.cuda.Stream, pool: Any) -> tup
 
 
 def _mend(stream: torch.cuda.Stream, pool: Any) -> None:
-    """Let torch draw numbers and free memory again, which a recording that failed halfway prevents."""
+    """Let torch draw numbers and free memory again after a failed recording."""
     with suppress(RuntimeError, AttributeError):  # already ended, or missing from this version of torch
         torch._C._cuda_endAllocateToPool(stream.device_index, pool)
     with torch.cuda.graph(torch.cuda.CUDAGraph(), stream=stream):
@@ -158,7 +157,7 @@ def _mend(stream: torch.cuda.Stream, pool: Any) -> None:
 
 @cache
 def _place(device: torch.device) -> tuple[torch.cuda.Stream, Any, Any]:
-    """Stream and memory pool shared by a device's recordings, and a first recording that keeps the pool alive."""
+    """Stream and memory pool of a device's recordings, and a first recording that keeps the pool alive."""
     stream, pool = torch.cuda.Stream(), torch.cuda.graph_pool_handle()  # type: ignore[no-untyped-call]
     return stream, pool, _graph(lambda: torch.zeros(1, device=device), stream, pool)
 

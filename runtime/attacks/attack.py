@@ -1,9 +1,9 @@
 """Attacks on the last iterate, which give lower bounds that a valid privacy bound cannot contradict.
 
-Many runs are trained on the data and on adjacent data, each with its own noise and batches, and only their last
-iterates are observed (hidden-state threat model). The attack learns from half of the runs, and the other half are
-counted. All scores are used as well, except those of the learning runs if the score itself is learned (shadow).
-Half of the error probability is for the counts, a quarter for the AUC and a quarter for the trade-off curve.
+Many runs are trained on the data and on adjacent data, each with its own noise and batches, and only their
+last iterates are observed. The attack learns from half of the runs, and the other half are counted. All
+scores are used as well, except those of the learning runs if the score itself is learned (shadow). Half of
+the error probability is for the counts, a quarter for the AUC and a quarter for the trade-off curve.
 
 canary    The gradient of the differing sample is always +K u on one data set and -K u on the other (add_remove:
           none), where u is a direction drawn once; the score is <W_T - W_0, u>. Cebere, Bellet & Papernot 2024.
@@ -51,7 +51,7 @@ _DIRECTION: Final = 2**45
 
 
 class AttackKind(StrEnum):
-    """Kinds of attack, described in the module docstring."""
+    """Kinds of attack, see the module."""
 
     CANARY = "canary"
     LOSS = "loss"
@@ -77,19 +77,18 @@ def attack(
     Args:
         workload: network, loss and data. Under "replace" a real sample is exchanged for the workload's last
             one, so loss and shadow need one sample more than the run.
-        run: the run; compare the result with a bound of the same record.
+        run: the run.
         kind: the attack.
         delta: delta of (epsilon, delta)-DP.
-        assumption: assumption of the bound to compare with, which the canary meets. None allows any
-            assumption except strong convexity.
-        runs: number of runs on each of the two data sets; half of them are counted, and all have scores.
+        assumption: assumption of the bound to compare with, which the canary meets; None if not strongly convex.
+        runs: number of runs on each of the two data sets.
         target: index of the differing sample; None for the first one in the last batch of a cyclic run, where
             it costs most, and 0 in any other.
         level: joint confidence level of all limits.
         **settings: fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of runs are stored.
 
     Returns:
-        Lower confidence bounds; `Audit.refutes` gives the parts of a bound that an attack refutes.
+        Lower confidence bounds; `Audit.refutes` gives the parts of a bound that they refute.
 
     Raises:
         InputError: too few runs or samples, an invalid target, or parameters that become non-finite.
@@ -166,7 +165,7 @@ def attack(
 def _canary(
     gradients: Gradients, run: NoisySGD, target: int, direction: Tensor, crafted: tuple[float, float]
 ) -> Differing:
-    """Gradients m (w - w_0) +- tilt u; without curvature they are constant, with the clip norm as length."""
+    """Gradients m (w - w_0) +- tilt u."""
     curvature, tilt = crafted
 
     def pull(sign: float) -> Callable[[Tensor], Tensor]:
@@ -188,7 +187,7 @@ def _likelihood_ratios(with_it: Array, without: Array) -> tuple[Array, Array]:
 
 
 def _best_threshold(with_it: Array, without: Array, delta: float, level: float) -> float:
-    """Threshold with the largest lower bound on the learning runs; among ties, the one with fewest errors."""
+    """Threshold with the largest lower bound on the learning runs, among ties with the fewest errors."""
     thresholds = np.unique(np.concatenate([with_it, without]))
     missed = np.searchsorted(np.sort(with_it), thresholds, side="right")
     wrong = len(without) - np.searchsorted(np.sort(without), thresholds, side="right")
@@ -201,8 +200,8 @@ class Others(StrEnum):
     """Behaviour of the samples that both data sets share.
 
     ``STILL``: zero gradient, or that of the least curvature if losses are strongly convex.
-    ``PULL``: all pull in the direction of the adjacent data's sample, so that a random batch without the
-    canary looks like one with that sample.
+    ``PULL``: all pull like the adjacent data's sample, so that a random batch without the canary looks like
+    one with that sample.
     ``OUTWARD``: they push away from the middle of the domain as hard as the assumption allows.
     """
 
@@ -223,11 +222,8 @@ class _Point(nn.Module):
 def crafted_tilt(run: NoisySGD, assumption: Assumption | None) -> tuple[float, float]:
     """Curvature m and tilt of a crafted gradient m (w - w_0) +- tilt u that meets assumption and clip norm.
 
-    Every loss of a strongly convex run must be strongly convex, including the canary's, so a constant
-    gradient is not covered by the bound. The gradient therefore has norm K only at the ends of the domain.
-
-    Raises:
-        InputError: no gradient of a strongly convex loss fits into the clip norm on the whole domain.
+    In a strongly convex run, the canary's loss must be strongly convex as well, so its gradient has norm K
+    only at the ends of the domain; an `InputError` if none fits into the clip norm on the whole domain.
     """
     m = 0.0 if assumption is None else least_curvature(described_assumption(assumption))
     tilt = run.clip_norm - m * run.diameter / 2 if m else run.clip_norm
@@ -253,10 +249,7 @@ def hardest(run: NoisySGD, assumption: Assumption, delta: float) -> Others:
 def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Others.STILL) -> Workload:
     """Workload of one parameter that meets the assumption, for a canary.
 
-    Args:
-        run: the run; the domain is an interval of its diameter.
-        assumption: assumption on the losses.
-        others: behaviour of the shared samples; `hardest` gives the worst.
+    The domain is an interval. `hardest` gives the worst behaviour ``others`` of the shared samples.
 
     Raises:
         InputError: the assumption allows no such losses, or ``others`` is unknown.

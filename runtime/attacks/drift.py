@@ -1,11 +1,10 @@
 """Distance over time between runs on adjacent data with the same batches and noise.
 
-The forward-tracked distance D_t of the theory bounds the distance of every such pair at every time. Many
-pairs are run in parallel. The two runs of a pair share batches and noise, and different pairs are independent
-draws of this coupling. Their ends are independent draws of the laws of the two last iterates.
+The forward-tracked distance D_t of the theory bounds the distance of every such pair at every time. Different
+pairs are independent, so their ends are independent draws from the laws of the two last iterates.
 
-A tracked distance from proved constants (clipping, a closed form of the loss) is never exceeded. One from an
-assumption of the user is exceeded only if the assumption is false for this network.
+A tracked distance from proved constants is never exceeded. One from an assumption of the user is exceeded
+only if the assumption is false for this network.
 
 Source: Chien & Li 2025, Lemmas 3.5 and 3.10, whose proofs have this coupling; docs/proofs/lower_bounds.md.
 """
@@ -43,7 +42,6 @@ class CoupledRuns:
     """Measured distances of coupled runs. Direction: lower estimates of the largest distance.
 
     Attributes:
-        run: the run.
         replaced: index of the differing sample.
         distances: |W_t - W'_t|, shape (steps + 1, pairs), lengths.
         last: last iterates of the runs on the data, shape (pairs, dimension).
@@ -76,7 +74,7 @@ def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -
     Args:
         run: run without Poisson batches; for shuffled batches the distance holds for every order.
         assumption: assumption on the losses; from measured constants the result is an estimate.
-        replaced: index of the differing sample; cyclic batches are consecutive samples.
+        replaced: index of the differing sample.
 
     Raises:
         InputError: Poisson batches, an assumption that does not fit the run, or an invalid index.
@@ -123,15 +121,15 @@ def coupled_runs(
     replaced: int = 0,
     **settings: Unpack[Settings],
 ) -> CoupledRuns:
-    """Run pairs on the first ``run.dataset_size`` samples and on the adjacent data.
+    """Run pairs that share batches and noise on the first ``run.dataset_size`` samples and on the adjacent data.
 
-    Under "replace" the workload's last sample replaces the differing one in the adjacent data, so the
-    workload needs one sample more than the run. Under "add_remove" the adjacent data omit that sample.
+    Under "replace" the workload's last sample replaces the differing one, so the workload needs one sample
+    more than the run. Under "add_remove" the adjacent data omit that sample.
 
     Args:
         workload: network, loss and data.
         run: the run.
-        pairs: number of pairs M.
+        pairs: number of pairs.
         replaced: index of the differing sample.
         **settings: fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of pairs are stored.
 
@@ -178,7 +176,6 @@ class TrackedDistance:
     """One tracked distance.
 
     Attributes:
-        name: short name.
         rests: "certified" for proved constants, "assumed" for an assumption of the user.
         distances: min(D, D_t), shape (steps + 1,), lengths.
         excess: largest relative excess of a pair over it; 0 if there is none up to rounding.
@@ -197,7 +194,6 @@ class Drift:
     """Coupled runs with their tracked distances.
 
     Attributes:
-        coupled: the runs.
         tracked: the tracked distances; empty for Poisson batches.
         remark: reason why no distance is tracked, or empty.
     """
@@ -249,5 +245,5 @@ def measure_drift(
         TrackedDistance(name, rests, path, coupled.excess(path), said)
         for (name, rests, _, said), path in zip(known, paths, strict=trackable)
     ]
-    remark = "" if trackable else "The size of Poisson batches is random, so that there is no tracked distance."
+    remark = "" if trackable else "The size of Poisson batches is random, so no distance is tracked."
     return Drift(coupled, tuple(tracked), remark)

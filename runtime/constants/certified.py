@@ -35,8 +35,8 @@ def certified_constants(
 ) -> LossConstants:
     """Constants of a workload's losses on a ball around its initial parameters. Direction: upper bounds.
 
-    They hold for the samples of the workload, with any label. A bound for a run needs them for every sample
-    that adjacent data may hold: see `constants_of_network`.
+    They hold for the samples of the workload, with any label. A bound for a run needs those of
+    `constants_of_network`, which hold for every possible sample.
 
     Args:
         workload: its module is a Sequential of linear layers, convolutions, averages and activations;
@@ -68,11 +68,9 @@ def certified_side(
 ) -> tuple[LossConstants | None, str]:
     """Constants on the ball of ``diameter`` around the parameters initialised from ``seed``. Upper bounds.
 
-    They come from the workload's closed form. Without one, or if inputs are free, they are those proved of
-    its network, for its own samples with any label or for every input of the set.
-
-    Returns:
-        The constants, possibly infinite, or None if unknown; and the reason why none is finite, or "".
+    They are those of the workload's closed form. Without one, or if inputs are free, they are those proved of
+    its network, for its own samples with any label or for every input of the set. The second result is the
+    reason why they are unknown (None) or infinite, or "".
     """
     try:
         if free is None and workload.constants is not None:

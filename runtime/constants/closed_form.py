@@ -70,9 +70,8 @@ def assumption_of(module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm:
 
     Args:
         module: a linear layer, possibly after flattening, before or after ``make_private``.
-        loss: mean loss of torch.nn or torch.nn.functional: cross entropy or, for one output, the logistic
-            loss, squared error, Huber or smooth L1 loss. Clipping keeps losses of one output convex, and
-            cross entropy only smooth.
+        loss: mean loss of torch.nn or torch.nn.functional: cross entropy, which is only smooth if clipping
+            acts, or for one output the logistic loss, squared error, Huber or smooth L1 loss.
         data: rows in the form that the module takes.
         clip_norm: clip norm of a per-sample gradient.
 

@@ -1,9 +1,8 @@
 """Changes of per-sample gradients with their slopes, and the largest |eigenvalue| of per-sample Hessians.
 
-The change is |G(x) - G(y)|, where G is the clipped gradient of one sample. With the unit vector u along G(x) -
-G(y) its slope in x is J(x)' u, where the Jacobian J of the clipped gradient is H below the clip norm K and (K /
-|g|) (1 - g g' / |g|^2) H above; both factors are symmetric. Hessian-vector products use forward over reverse mode:
-two reverse passes through a convolution, at separate points for every pair, are many times slower.
+The change is |G(x) - G(y)|, where G is the clipped gradient of one sample. With the unit vector u along G(x)
+- G(y) its slope in x is J(x)' u, where the Jacobian J of the clipped gradient is H below the clip norm K and
+(K / |g|) (1 - g g' / |g|^2) H above; both factors are symmetric.
 
 Eigenvalues are computed by Lanczos on many pairs at once. Every Ritz value lies in the range of the
 eigenvalues, so the largest absolute value is a lower estimate of the smoothness at that point.

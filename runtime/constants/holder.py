@@ -1,14 +1,13 @@
 """Hölder constants of a network from drawn pairs, around one training run or at the checkpoints of another.
 
-For each initialisation, the network is trained by the run that is accounted for. Points are drawn in a ball
-around every iterate, and the change of the gradients over each (iterate, point) pair is stored. All constants
-and the measured modulus are then read from one table, as in Chien & Li 2025, appendix A.13.
+For each initialisation, the network is trained by the run. Points are drawn in a ball around every iterate,
+and the change of the gradients over each (iterate, point) pair is stored. All constants and the measured
+modulus are read from this table, as in Chien & Li 2025, appendix A.13.
 
 Gradients are per sample, unclipped (as Theorem 3.7 assumes) and clipped (as its proof needs). The theorem
-concerns every sample that the data set could contain, so a measurement over the given samples is a lower
-estimate in this respect as well.
+concerns every possible sample, so a measurement over the given ones is a lower estimate in this respect too.
 
-Around the checkpoints of a training run, points are drawn in the same directions, so that only the network
+Around all checkpoints of a training, points are drawn in the same directions, so that only the network
 differs. Each checkpoint also forms a pair with the previous one, whose ratio |g(w_t) - g(w_s)| / |w_t -
 w_s|^lambda is the change along the training. No training takes place.
 """
@@ -70,11 +69,8 @@ def estimate_holder(
         run: training run over all samples of the workload; its iterates are the centers of the balls.
         lambdas: orders in (0, 1].
         sampling: settings, those of A.13 by default.
-        layers: whether to measure every layer's block of the gradient as well, which needs no further gradient.
+        layers: whether to measure every layer's block of the gradient as well.
         **settings: fields of ``sampling`` to change.
-
-    Returns:
-        The constants and the measured modulus. Direction: lower estimates.
 
     Raises:
         InputError: an order outside (0, 1], or a workload, run or setting that cannot be measured.
@@ -147,10 +143,9 @@ _IN_A_FOLDER: Final = "model.safetensors"
 
 
 def checkpoints_in(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """Files of weights among ``paths`` and in folders among them, which are sorted by their numbers.
+    """Files of weights: ``paths``, with folders replaced by their files, sorted by number.
 
-    In a folder, files of weights end in .pt, .pth, .bin or .safetensors, or are model.safetensors in a
-    subfolder such as ``checkpoint-500`` of the Hugging Face Trainer.
+    In a folder, these end in .pt, .pth, .bin or .safetensors, or are model.safetensors in a subfolder.
 
     Raises:
         InputError: a folder contains no such file, or an entry is not a path.
@@ -194,12 +189,12 @@ def constants_along_training(
 ) -> AlongTraining:
     """Measure the constants of a workload at each of several checkpoints of its training.
 
-    Checkpoints are files of weights or folders of them, as in `checkpoints_in`, in training order; the
-    workload's own weights are not used. ``metric`` holds weights of the coordinates, None for the Euclidean
-    norm. All other arguments are as for `estimate_holder`; initialisations and centers are not used.
+    Checkpoints are files of weights or folders of them, as in `checkpoints_in`, in training order. ``metric``
+    holds weights of the coordinates, None for the Euclidean norm. All other arguments are as for
+    `estimate_holder`; initialisations and centers are not used.
 
     Raises:
-        InputError: fewer than two or unsuitable checkpoints, or a workload or setting that cannot be measured.
+        InputError: fewer than two or unsuitable checkpoints, or a workload or setting that does not fit.
     """
     described_workload("constants_along_training", workload)
     asked, sampling = check_orders(lambdas), _settings(sampling, settings)

@@ -1,9 +1,8 @@
 """Gradient differences of (iterate, drawn point) pairs, in one pass for all Hölder orders.
 
-The gradients of a large network are compared without being formed. A sample is represented by the factors of
-its gradients (`lastiterate.runtime.factors`), so memory does not grow with samples times parameters. Norms of
-changes are roots of inner products in double precision; their possible error
-(`lastiterate.runtime.inner_products`) is added to the assumed rounding of a gradient.
+The gradients of a large network are compared without being formed, by their factors
+(`lastiterate.runtime.factors`). Norms of changes are then roots of inner products in double precision; their
+possible error (`lastiterate.runtime.inner_products`) is added to the assumed rounding of a gradient.
 """
 
 from math import log
@@ -35,8 +34,8 @@ _COPIES: Final = 8
 def ball_points(count: int, radius: float, draw: Draw, generator: Stream, like: Tensor) -> Tensor:
     """Points of the ball of this radius (a length) around the origin, shape (count, dimension).
 
-    They are on the device of ``like``, shape (dimension,), and in its dtype. Each uses one row of the stream,
-    two numbers longer than a point, so points drawn together or one by one are the same.
+    They have the device and dtype of ``like``, shape (dimension,). Each uses one row of the stream, two
+    numbers longer than a point.
     """
     drawn = generator.normals(count, 2 + len(like), like)
     directions, rest = drawn[:, :-2], drawn[:, -2:].double()
@@ -62,7 +61,7 @@ def measure_center(
 
 @torch.no_grad()
 def measure_between(gradients: Gradients, one: Tensor, other: Tensor, clip_norm: float) -> PairTable:
-    """Table of one pair of points, shape (dimension,), as in `measure_center`, whose errors it raises."""
+    """Table of one pair of points, shape (dimension,), with the errors of `measure_center`."""
     return _table(
         [_around(gradients, one, other[None], clip_norm)], "got nan or inf at one of two points; take others."
     )
@@ -135,16 +134,15 @@ def around_factored(
     """Differences and rounding for pairs of a center and points, (points, dimension), by factors of gradients.
 
     Returns:
-        Sums of the largest |g(x)| and |g(y)| over samples, shape (points,); the differences of every kind, of
-        the whole and of every layer, shape (1 + layers, points); and the possible error of the roots, shape
-        (points,). All in double precision.
+        In double precision: sums of the largest |g(x)| and |g(y)| over samples, shape (points,); the largest
+        changes of each kind, shape (1 + layers, points); and the possible error of the roots, (points,).
     """
     factored = gradients.factored
     assert factored is not None  # noqa: S101
     members = torch.zeros(1 + len(gradients.layers), len(gradients.sizes), dtype=torch.float64)
     for row, leaves in enumerate((range(len(gradients.sizes)), *gradients.layers.values())):
         members[row, list(leaves)] = 1.0  # membership of parameters in the whole and in layers
-    groups = members[:, [k for group in factored.alike for k in group]].to(gradients.device)  # sorted by use
+    groups = members[:, [k for group in factored.groups for k in group]].to(gradients.device)  # sorted by use
     norms, off = (torch.zeros(len(around), dtype=torch.float64, device=gradients.device) for _ in range(2))
     found = {kind: norms.new_zeros(len(groups), len(around)) for kind in Kind}
     for chunk in factored.chunks():

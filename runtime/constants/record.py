@@ -1,7 +1,7 @@
 """Records of measured Hölder constants: from drawn pairs, a search, training checkpoints, and several workloads.
 
-Every constant found is a *lower* estimate: the largest ratio over pairs is at most the true Hölder constant.
-A privacy number computed from it is a `lastiterate.numeric.bound.Estimate`, conditional on the true constant
+Every constant found, the largest ratio over some pairs, is a *lower* estimate of the true Hölder constant. A
+privacy number computed from it is a `lastiterate.numeric.bound.Estimate`, conditional on the true constant
 being no larger. This module does not import torch.
 
 A layer is a module that directly owns parameters. The weight and bias of a linear map form one block.
@@ -35,11 +35,11 @@ _KNOTS: Final = 48
 
 @dataclass(frozen=True)
 class Constants:
-    """Constants of one kind of gradient. Direction: lower estimates, measured.
+    """Constants of one kind of gradient. Direction: lower estimates.
 
     Attributes:
-        constants: largest |g(x) - g(y)| / |x - y|^lambda for each order, in gradient / length^lambda; 0,
-            which carries no information, if every pair was excluded.
+        constants: largest |g(x) - g(y)| / |x - y|^lambda for each order, in gradient / length^lambda; 0 if
+            every pair was excluded.
         float_errors: assumed relative rounding error of the pair that attains each constant.
         left_out: number of pairs excluded because rounding may dominate their difference.
         kept: number of pairs over which the maxima are taken.
@@ -60,7 +60,7 @@ class LayerConstants:
     """Constants of one layer's block of the gradient. Direction: lower estimates.
 
     Attributes:
-        name: name of the module that owns the parameters, as in ``named_modules``; "(module)" for the outermost.
+        name: name of the module, as in ``named_modules``; "(module)" for the outermost.
         size: number of its parameters.
         measured: constants of the block for each kind of gradient, in the order of the lambdas.
     """
@@ -101,8 +101,8 @@ def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constant
 def envelope_of(table: PairTable, kind: Kind, radius: float) -> Tabulated:
     """Measured modulus, less the assumed rounding, at up to 48 logarithmically spaced distances.
 
-    Each value is the largest change over pairs at most that far apart, a lower estimate of the true modulus.
-    If all pairs were excluded, it is zero up to ``radius``. The last distance is at least ``radius``.
+    Each value is the largest change over pairs up to that distance, a lower estimate; zero if all pairs were
+    excluded. The last distance is at least ``radius``.
     """
     kept = trusted(table, kind)
     if not kept.any():
@@ -149,10 +149,9 @@ def _for_all(kind: Kind, run: NoisySGD) -> str:
 
 @dataclass(frozen=True)
 class HolderEstimate(Displayed):
-    """Measured Hölder constants of a network. Direction: lower estimates of the true constants.
+    """Measured Hölder constants of a network. Direction: lower estimates.
 
-    The settings are those of `lastiterate.runtime.constants.sampling.Sampling`, except that ``centers``
-    counts those of one run and ``memory`` is in bytes per chunk.
+    Settings are as in `lastiterate.runtime.constants.sampling.Sampling`; ``centers`` is the number in one run.
 
     Attributes:
         lambdas: the orders, each in (0, 1].
@@ -194,7 +193,6 @@ class HolderEstimate(Displayed):
         return f"{self.workload}: L per sample {constants}, lower estimates from {self.pairs} sampled pairs"
 
     def table(self) -> TextTable:
-        """Table of the constants for every order."""
         kinds = self.measured[Kind.SAMPLE], self.measured[Kind.SAMPLE_CLIPPED]
         rows = ((f"{lam:g}", *(kind.cell(k) for kind in kinds)) for k, lam in enumerate(self.lambdas))
         caption = f"{self.workload}: measured Hölder constants (lower estimates)"
@@ -209,7 +207,7 @@ class HolderEstimate(Displayed):
         ]
 
     def constant(self, lam: float, kind: Kind = Kind.SAMPLE) -> float:
-        """Measured constant of an order, in gradient / length^lambda; an `InputError` if it was not measured."""
+        """Constant of an order, in gradient / length^lambda; an `InputError` if it was not measured."""
         if kind not in self.measured:
             raise InputError(f"The kind must be one of {', '.join(Kind)}, got kind={kind}; choose one of them.")
         if lam not in self.lambdas:
@@ -220,7 +218,7 @@ class HolderEstimate(Displayed):
         return self.measured[kind].constants[self.lambdas.index(lam)]
 
     def holder(self, lam: float, kind: Kind = Kind.SAMPLE) -> Measured:
-        """Measured (L, lambda) as an assumption; an `InputError` if it was not measured or no pair is trusted."""
+        """Assumption (L, lambda); an `InputError` if it was not measured or no pair is trusted."""
         constant = self.constant(lam, kind)
         return Measured(Holder(constant, lam), self.condition(f"the constant {constant:.4g}", kind))
 
@@ -229,7 +227,7 @@ class HolderEstimate(Displayed):
         return Measured(self.envelopes[kind], self.condition("the tabulated modulus", kind))
 
     def condition(self, what: str, kind: Kind) -> str:
-        """Condition of a number computed from this measurement; raises `InputError` if no pair is trusted."""
+        """Condition of a number computed from this measurement; an `InputError` if no pair is trusted."""
         if not self.measured[kind].kept:
             raise InputError(f"{self.untrusted}, got kind={kind}.")
         least, greatest = self.distances
@@ -241,7 +239,7 @@ class HolderEstimate(Displayed):
 
     @property
     def trusted(self) -> bool:
-        """True if at least one per-sample pair is trusted; without one there is no constant."""
+        """True if at least one per-sample pair is trusted, which a constant requires."""
         return self.measured[Kind.SAMPLE].kept > 0
 
     def remarks(self) -> list[str]:
@@ -258,7 +256,7 @@ class HolderEstimate(Displayed):
 
     @property
     def untrusted(self) -> str:
-        """Explanation, with a remedy, of why a measurement has no trusted pair."""
+        """Reason why a measurement has no trusted pair, with a remedy."""
         way = "float64 or with a larger radius" if self.dtype != "float64" else "a larger radius"
         return (
             "No pair could be trusted: every gradient changes by less than 1000 times the rounding assumed of "
@@ -275,7 +273,7 @@ class HolderEstimate(Displayed):
 
     @staticmethod
     def from_json(text: str) -> "HolderEstimate":
-        """Record parsed from the text of `to_json`; raises `InputError` if the text is not a record."""
+        """Record from the text of `to_json`; an `InputError` if it is not one."""
         from pydantic import TypeAdapter
 
         try:
@@ -301,7 +299,7 @@ class WorstPair:
         float_error: assumed relative rounding error of the difference.
         start: ratio of the best drawn pair at the start of the ascent.
         seed: seed of the initialisation.
-        place: the points ``x`` and ``y``, and the ``inputs`` and ``targets`` of the sample.
+        place: the points ``x`` and ``y``, and ``inputs`` and ``targets``.
     """
 
     lam: float
@@ -315,7 +313,7 @@ class WorstPair:
 
 
 def best_end(ends: Arrays, lam: float) -> tuple[int, float]:
-    """Index of the pair with the largest constant for an order, and that constant; 0 if none is trusted."""
+    """Index of the pair with the largest constant, and that constant; 0 if none is trusted."""
     changes, floors = ends["changes"], ends["floors"]
     with np.errstate(divide="ignore", invalid="ignore"):
         kept = np.where(floors <= TRUSTED_ERROR * changes, (changes - floors) / ends["distances"] ** lam, 0.0)
@@ -324,7 +322,7 @@ def best_end(ends: Arrays, lam: float) -> tuple[int, float]:
 
 
 def best_pairs(lambdas: Sequence[float], found: Sequence[Arrays], seed: int = 0) -> tuple[WorstPair, ...]:
-    """Best pair for each order among the searches for *all* orders; ``found`` holds one search per order."""
+    """Best pair for each order among the searches for *all* orders, ``found``, one per order."""
     ends = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
     pairs = []
     for lam, own in zip(lambdas, found, strict=True):
@@ -343,15 +341,13 @@ class WorstCaseConstants(Displayed):
 
     Attributes:
         run: training run around whose iterates the search begins.
-        kind: kind of gradient searched.
         inputs: set of inputs searched, with every label of the data; None for the samples of the data.
         found: largest constant found for each order. Lower estimates.
         upper: proved constant for each order, possibly infinite; None if none is known. Upper bounds.
         why: reason why no finite constant is proved; empty if one is.
-        searched: worst pair found in the domain for each order. Lower estimates.
-        certified: proved constants on the domain, or None if none are known. Upper bounds.
-        bounded: bound that the certified constants give for the run, or None.
-        memory: bytes per chunk.
+        searched: worst pair found for each order. Lower estimates.
+        certified: proved constants on the domain. Upper bounds.
+        bounded: bound that the certified constants give for the run.
     """
 
     workload: str
@@ -376,12 +372,12 @@ class WorstCaseConstants(Displayed):
 
     @property
     def trusted(self) -> bool:
-        """True if every order has a trusted pair, which a privacy number requires."""
+        """True if every order has a trusted pair."""
         return all(self.found)
 
     @property
     def untrusted(self) -> str:
-        """Explanation, with a remedy, of why a search yields no privacy number."""
+        """Reason why a search yields no privacy number, with a remedy."""
         return "for some order no pair could be trusted; search in float64 or on a wider domain"
 
     def holder(self, lam: float) -> Measured:
@@ -402,7 +398,6 @@ class WorstCaseConstants(Displayed):
         return f"any input of {self.inputs}" if self.inputs else "the samples of the data"
 
     def table(self) -> TextTable:
-        """Table of the estimates found and the certified constants, for every order."""
         rows = tuple(
             (
                 f"{pair.lam:g}",
@@ -416,7 +411,6 @@ class WorstCaseConstants(Displayed):
         return TextTable(caption, ("lambda", "found", "certified", "at distance"), rows)
 
     def records(self) -> list[dict[str, Any]]:
-        """One row per order, with the estimate found and the certified upper bound."""
         return [
             {"kind": "estimate", "lambda": lam, "found": low, "certified": high}
             for lam, low, high in zip(self.lambdas, self.found, self.upper, strict=True)
@@ -434,7 +428,7 @@ class WorstCaseConstants(Displayed):
                 f"most {printed_up(self.certified.lipschitz, 4)} long ({self.certified.statement})."
             )
         if self.bounded is not None:
-            said.append(f"Hence a bound for the run that was trained, T = {self.run.steps}: {self.bounded}.")
+            said.append(f"This gives a bound for the run that was trained, T = {self.run.steps}: {self.bounded}.")
         return [*said, self.remark]
 
     def as_dict(self) -> dict[str, Any]:
@@ -465,12 +459,12 @@ class WorkloadConstants:
     Attributes:
         parameters: number of trained parameters.
         samples: number of samples measured.
-        settings: recommended settings of the workload that were used.
+        settings: recommended settings of the workload.
         orders: Hölder orders, each in (0, 1].
         found: largest constant found for each order; 0 if no pair could be trusted. Lower estimates.
         certified: proved constant for each order, possibly infinite; None if none is known. Upper bounds.
         why: reason why no finite constant is proved; empty if one is.
-        seconds: duration of the search, or of its last part if it was interrupted.
+        seconds: duration of the search, or of its last part after an interruption.
     """
 
     workload: str
@@ -490,10 +484,10 @@ class Stage:
 
     Attributes:
         checkpoint: file of the checkpoint.
-        around: constants over pairs of the checkpoint and points drawn around it, in the order of the lambdas.
+        around: constants over pairs of the checkpoint and points drawn around it.
         moved: distance to the previous checkpoint, a length; None for the first.
-        between: constants of the pair formed with the previous checkpoint; None for the first.
-        layers: constants of every layer's block around the checkpoint, by layer name, if requested.
+        between: constants of the pair with the previous checkpoint; None for the first.
+        layers: constants of every layer's block around the checkpoint, by name, if requested.
     """
 
     checkpoint: str
@@ -505,11 +499,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class AlongTraining:
-    """Constants at the checkpoints of one training. Direction: lower estimates, measured.
+    """Constants at the checkpoints of one training. Direction: lower estimates.
 
     Attributes:
         lambdas: the orders, each in (0, 1].
-        stages: one per checkpoint.
         samples: number of samples over which the maximum is taken.
     """
 

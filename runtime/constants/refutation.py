@@ -1,9 +1,9 @@
 """Refutation of assumptions by two points at which the clipped gradients of a sample violate them.
 
-Gradients are clipped as in the run, since a bound concerns clipped gradients. Clipping is a projection onto a
-ball and does not enlarge changes, so a pair that refutes L refutes it without clipping as well. Losses may be
-convex while their clipped gradients are not those of a convex loss, as for softmax with a small clip norm;
-the assumption excludes such clipping. An assumption that is not refuted is not thereby proved.
+Gradients are clipped as in the run. Clipping is a projection onto a ball and does not enlarge changes, so a
+pair that refutes L refutes it without clipping as well. Clipped gradients of convex losses need not be those
+of a convex loss, as for softmax with a small clip norm; the assumption excludes such clipping. An assumption
+that is not refuted is not thereby proved.
 """
 
 from collections.abc import Callable
@@ -61,13 +61,12 @@ class Refutation:
     """Two points and a sample whose gradients contradict an assumption.
 
     Attributes:
-        assumption: the part of the assumption that is refuted.
+        assumption: the refuted part of the assumption.
         distance: |x - y|, a length.
         change: |g(x) - g(y)| of the clipped gradients, a gradient.
         sample: index of the sample.
         along: <g(x) - g(y), x - y> / |x - y|^2, which is at least 0 for convex losses, gradient / length.
         constant: smallest L of this order that admits the pair, gradient / length^lambda.
-        words: the refutation as one clause.
     """
 
     assumption: Assumption
@@ -87,10 +86,9 @@ class Refutation:
 def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: int = 0) -> Refutation | None:
     """Search for a pair that refutes an assumption for the samples of a workload; None if none is found.
 
-    Hölder, smoothness and convexity claims are tested, alone or as parts of a `Minimum`, on the domain of the
-    run around the initial parameters, or on a ball around them if the domain is unbounded. Other assumptions
-    are not tested. All numbers are reduced by the rounding assumed of float64. ``seed`` is that of the
-    initial parameters and of the search.
+    Only Hölder, smoothness and convexity claims are tested, alone or as parts of a `Minimum`, on the domain
+    of the run around the initial parameters, or on a ball around them if it is unbounded. All numbers are
+    reduced by the rounding assumed of float64. ``seed`` is that of the initial parameters and of the search.
 
     Raises:
         InputError: an invalid workload, run or assumption, or gradients that are not finite.
@@ -159,7 +157,7 @@ def _too_steep(
 def _bent(
     gradients: Gradients, part: Assumption, least: float, diameter: float, clip_norm: float, seed: int
 ) -> Refutation | None:
-    """Search along the directions of most negative curvature, and report a pair whose slope is below ``least``."""
+    """Search along the directions of most negative curvature for a pair whose slope is below ``least``."""
     generator = stream(seed, purpose=_REFUTING)
     many = min(4 * _STARTS, max(1, _NUMBERS // gradients.dimension))
     drawn, vectors = (ball_points(many, diameter / 2, Draw.UNIFORM, generator, gradients.start) for _ in range(2))

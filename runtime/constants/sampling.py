@@ -32,10 +32,9 @@ def choose_member(name: str, value: str, among: type[Choice]) -> Choice:
 class Draw(StrEnum):
     """Distribution of the points in the ball.
 
-    ``UNIFORM`` is the draw of appendix A.13. In many dimensions it puts nearly every point at the boundary (the
-    median of |u| is 2^(-1/d), 0.9987 of the radius for d = 515), so it gives no information on short distances.
-    ``LOG_UNIFORM`` draws the direction uniformly and the logarithm of the radius uniformly over three
-    decades, so a measured modulus also has support at short distances.
+    ``UNIFORM`` is that of appendix A.13. In many dimensions nearly every point is at the boundary (the median
+    of |u| is 2^(-1/d), 0.9987 of the radius for d = 515), so it gives no information on short distances.
+    ``LOG_UNIFORM`` draws the logarithm of the radius uniformly over three decades.
     """
 
     UNIFORM = "uniform"
@@ -66,19 +65,17 @@ class Sampling:
 
     Attributes:
         inits: number of initialisations.
-        centers: number of evenly spaced iterates stored and measured, including the first and last; None for
-            all, as in A.13.
+        centers: number of evenly spaced iterates measured, including the first and last; None for all.
         points: number of points drawn around every such iterate.
         radius: radius of the ball in which they are drawn, a length.
         draw: ``uniform`` in the ball, or ``log-uniform`` radii.
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
-        memory: bytes per chunk of gradients, None for the room on the device; affects only speed and the last
-            bits.
+        memory: bytes per chunk of gradients, None for the room on the device; affects speed and last bits.
         threads: torch threads on the CPU. Small networks are fastest with one.
         seed: seed of all random draws, at least 0.
         folder: folder of finished parts, which are not recomputed; None stores nothing.
-        on_step: called with the numbers of finished and all parts or steps, first for those in ``folder``.
+        on_step: called with the numbers of finished and of all parts or steps.
 
     Raises:
         InputError: a number out of its range, an unknown draw, or another type.
@@ -116,7 +113,7 @@ class Sampling:
 
     @property
     def deciding(self) -> dict[str, object]:
-        """Settings that determine the results of one initialisation, as plain data."""
+        """Settings that determine the results of one initialisation."""
         names = ("centers", "points", "radius", "dtype", "seed")
         return {name: getattr(self, name) for name in names} | {"draw": str(self.draw)}
 
@@ -127,12 +124,12 @@ class Sampling:
         return replace(self, **changed)
 
     def gradients(self, workload: Workload, seed: int | None = None) -> Gradients:
-        """Gradients of a workload initialised from ``seed``, or from the seed of the settings if None."""
+        """Gradients of a workload initialised from ``seed``; None for the seed of the settings."""
         module = described_workload("gradients", workload).initial(self.seed if seed is None else seed)
         return Gradients(workload, module, dtype=self.dtype, device=self.device, memory=self.memory)
 
     def compute(self, parts: Parts, store: Store) -> dict[str, Arrays]:
-        """Compute all parts in order; those in the store are not recomputed."""
+        """Compute all parts in order, or read them from the store."""
         found: dict[str, Arrays] = {}
         told = self.on_step or (lambda _finished, _all: None)
         told(0, len(parts))
@@ -162,7 +159,7 @@ class InputSet:
         return torch.where(found < 0, self.low, self.high).to(like).reshape(like.shape)
 
     def around(self, entries: int) -> tuple[float, float]:
-        """Value of all entries of a center, and an upper bound on the distance of any point of the set from it."""
+        """Value of all entries of the center, and an upper bound on the distance of the set from it."""
         middle = (self.low + self.high) / 2
         return middle, max(self.high - middle, middle - self.low) * sqrt(entries) * (1 + 1e-12)
 

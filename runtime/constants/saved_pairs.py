@@ -1,7 +1,7 @@
 """Pairs of points stored in a file and recomputed from it, so that a search need not be trusted.
 
-The file is in the safetensors format, so no code in it is executed. It holds points ``x`` and ``y``, and
-``inputs`` and ``targets`` of the samples, one row per pair; the metadata holds their description and a checksum.
+A safetensors file holds points ``x`` and ``y``, ``inputs`` and ``targets``, one row per pair; its metadata
+holds their description and a checksum.
 """
 
 import json
@@ -50,12 +50,12 @@ class Rechecked:
 
     @property
     def holds(self) -> bool:
-        """True if the pair counts and its ratio is at least the constant in the file, up to rounding."""
+        """True if the pair counts and attains the constant in the file, up to rounding."""
         return not self.problem and self.found >= self.said * (1 - _SLACK)
 
 
 def save_pairs(path: Path, look: WorstCaseConstants) -> None:
-    """Write the trusted pairs of a search, one per order; an `InputError` if there are none or writing fails."""
+    """Write the trusted pairs of a search, one per order; an `InputError` without any or if writing fails."""
     from safetensors.numpy import save
 
     kept = [pair for pair in look.searched if pair.constant > 0]

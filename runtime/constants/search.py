@@ -1,10 +1,10 @@
 """Adversarial search for the pair of points between which a per-sample gradient changes most.
 
-The ratio |G(x) - G(y)| / |x - y|^lambda is raised for many pairs in parallel within the ball of the domain. With m
-= (x + y) / 2 and d = x - y, steps along the slope of the log ratio in d and in m alternate. The step in d is |d|^2
-times the slope, which for a quadratic loss and lambda = 1 is power iteration with H^2. If inputs are free within a
-set, there are also steps in the input, projected onto the set. A step that lowers the ratio is undone and the next
-one of its kind is half as long; otherwise the next one is 1.5 times as long. No ratio ever decreases.
+The ratio |G(x) - G(y)| / |x - y|^lambda is raised for many pairs in parallel within the ball of the domain.
+With m = (x + y) / 2 and d = x - y, steps along the slope of the log ratio in d and in m alternate. The step
+in d is |d|^2 times the slope, which for a quadratic loss and lambda = 1 is power iteration with H^2. If
+inputs are free within a set, there are also steps in the input, projected onto the set. A step that lowers
+the ratio is undone and the next one of its kind is half as long; otherwise the next one is 1.5 times as long.
 
 Pairs start in the ball and around the iterates, and at short and long distances along the directions of
 largest curvature. For the latter, many points are screened with one sample each by a few Lanczos steps. From
@@ -12,9 +12,9 @@ the best of them, |v' H(w) v| is raised in the same way, by third derivatives in
 with further starts until two ascents agree. All pairs take a few steps, the best quarter twice as many, and
 the best quarter of those three times as many; between these ascents, the best pairs are tried with every
 sample. The result is the ratio of an existing pair less the assumed rounding, so it is a lower estimate of
-the constant on the domain, and it is never below its own start. It comes within 2% of the constants of
-quadratics, powers and logistic losses (tests/runtime/constants/test_acceptance.py), and reaches 95% of what
-ten times the effort finds by other means on small networks (tests/runtime/constants/test_search_peer.py).
+the constant on the domain. It comes within 2% of the constants of quadratics, powers and logistic losses
+(tests/runtime/constants/test_acceptance.py), and reaches 95% of what ten times the effort finds on small
+networks (tests/runtime/constants/test_search_peer.py).
 
 Source: ours; Pearlmutter 1994 for products with the Hessian.
 """
@@ -91,8 +91,7 @@ class Search(NamedTuple):
         clip_norm: clip norm of the compared gradients; inf for unclipped ones.
         around: points such as iterates, shape (points, dimension); every second start is near one of them.
         free: set of inputs searched, with every label of the data; None for the samples themselves.
-        seed: seed of the starts.
-        part: index of the draw of starts.
+        part: index of the draw of starts from ``seed``.
     """
 
     gradients: Gradients
@@ -111,9 +110,8 @@ class Search(NamedTuple):
 
         Returns:
             Best ends, one row per pair: ``changes`` |G(x) - G(y)| and their assumed rounding errors
-            ``floors``, in gradient units; ``distances``, lengths; ``samples``, indices, -1 if inputs are
-            free; ``x``, ``y``, ``inputs`` and ``targets``. The single entry of ``started`` is the ratio of
-            the best drawn pair at the start.
+            ``floors``, gradients; ``distances``, lengths; ``samples``, indices, -1 if inputs are free; ``x``,
+            ``y``, ``inputs`` and ``targets``. ``started`` is the ratio of the best drawn pair at the start.
 
         Raises:
             InputError: the diameter or a gradient is not finite.
@@ -141,7 +139,7 @@ class Search(NamedTuple):
     def curved(
         self, screened: int = 2000, starts: int = 48, iterations: int = 40, rounds: int = _ROUNDS
     ) -> Arrays:
-        """Close pairs along the directions of largest curvature, by ascents until two reach the same curvature.
+        """Find close pairs along the directions of largest curvature.
 
         Args:
             screened: number of points screened with one sample each.
@@ -150,8 +148,8 @@ class Search(NamedTuple):
             rounds: largest number of ascents, each from other starts.
 
         Returns:
-            The most promising pairs with finite derivatives, at most ``starts``: ``x``, ``y``, ``inputs``,
-            ``targets``, ``samples``, and |v' H v| as ``ratio``, in gradient / length.
+            The most promising pairs, at most ``starts``: ``x``, ``y``, ``inputs``, ``targets``, ``samples``,
+            and |v' H v| as ``ratio``, in gradient / length.
         """
         screened, starts = count("screened", screened), count("starts", starts)
         found: list[State] = []
@@ -171,7 +169,7 @@ class Search(NamedTuple):
         return {name: best[name].cpu().numpy() for name in ("x", "y", "ratio", *_ROW)}
 
     def pairs(self, x: Tensor, y: Tensor, rows: State) -> State:
-        """Initial pairs, each with its row of the data; raises `InputError` if a gradient is not finite."""
+        """Initial pairs, each with its row of the data; an `InputError` if a gradient is not finite."""
         state = self._begun({"x": x, "y": y}, rows)
         if not bool(torch.isfinite(state["moved"]).all()):
             raise InputError(
@@ -200,7 +198,7 @@ class Search(NamedTuple):
         return project_onto_ball(at + offsets[::2], self.center, self.diameter), offsets[1::2]
 
     def _rows(self, samples: Tensor, generator: Stream) -> State:
-        """Rows of the given samples; free inputs are projected onto the set, every second one is drawn from it."""
+        """Rows of the samples; free inputs are projected onto the set, every second one is drawn from it."""
         inputs, targets = (part[samples] for part in self.gradients.rows())
         if self.free is not None:
             drawn = torch.arange(len(inputs), device=inputs.device) % 2 == 1
@@ -314,7 +312,7 @@ class Search(NamedTuple):
         return state | slopes | {"moved": moved, "floor": floor, "distance": distance, "ratio": ratio}
 
     def _along(self, row: Tensor, target: Tensor, x: Tensor, y: Tensor, along: Tensor) -> Tensor:
-        """Change of one sample's gradient along a vector, in forward mode, to be differentiated in the input."""
+        """Change of one sample's gradient along a vector, differentiable in the input."""
 
         def at(point: Tensor) -> Tensor:
             vector = along
@@ -386,7 +384,7 @@ class _Bend(Search):
         return state | up | {"vectors": vectors, "ratio": values.abs().nan_to_num(0.0, 0.0)}
 
     def _certain(self, own: State, gradients: Gradients) -> Tensor:
-        """Curvature of every sample's loss at the point and along the vector of ``own``, shape (samples,)."""
+        """Curvature of every sample's loss at one point, shape (samples,)."""
         rows, targets = gradients.rows()
         over_samples = vmap(self._bend, (None, None, 0, 0))
         found = [
@@ -397,7 +395,7 @@ class _Bend(Search):
 
 
 def labels_of(gradients: Gradients, free: InputSet | None) -> Tensor:
-    """Labels of the data, any of which a free input may have; empty for fixed inputs and for other targets."""
+    """Labels that a free input may have; empty for fixed inputs and for other targets."""
     targets = gradients.rows()[1]
     labelled = free is not None and targets.values.ndim == 1 and not targets.dtype.is_floating_point
     return torch.unique(targets.values).to(targets.device) if labelled else targets[:0]

@@ -1,8 +1,4 @@
-"""Worst-case constants of a workload from both sides: the worst pair found, and a proved constant.
-
-The draws of A.13 give typical pairs. This module adds an adversarial search (a lower estimate, usually far
-higher) and, if proved, upper bounds, which give a bound and not an estimate.
-"""
+"""Worst-case constants of a workload from both sides: an adversarial search (a lower estimate), and a proof."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -63,16 +59,16 @@ def worst_case_constants(
     order: float = 2.0,
     **settings: Unpack[Settings],
 ) -> WorstCaseConstants:
-    """Search around one initialisation for every order; finished parts are stored.
+    """Search around one initialisation for every order.
 
     Args:
         workload: network, loss and data.
         run: training run around whose iterates the search begins.
         lambdas: orders in (0, 1].
         kind: kind of gradient searched: of one sample, clipped or not.
-        inputs: set in which the input ascends as well, with every label of the data; None for the data.
+        inputs: set of inputs searched, with every label of the data; None for the data.
         order: Rényi order of the bound from certified constants.
-        **settings: fields of `Sampling`; points are not drawn, and the seed is that of the initialisation.
+        **settings: fields of `Sampling`; points are not drawn.
 
     Raises:
         InputError: as in `estimate_holder`, an unknown kind, or a set of inputs for inputs that are not real.

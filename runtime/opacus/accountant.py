@@ -1,8 +1,7 @@
-"""Opacus accountant for training that releases only the last iterate.
+"""Opacus accountant for training that releases only the last iterate, registered as "last_iterate".
 
-Opacus passes the noise multiplier and the sampling rate of each step to an accountant.
-`LastIterateAccountant.describe` takes the rest: optimiser, assumption, data loader, and the diameter of the
-domain if `project` keeps the parameters in one. The parameters and batches before the last step must stay
+Opacus passes the noise multiplier and the sampling rate of each step to an accountant;
+`LastIterateAccountant.describe` takes the rest. The parameters and batches before the last step must stay
 secret, including checkpoints and validation scores of earlier models.
 
 Units: Opacus adds noise of standard deviation sigma C to the sum of the clipped gradients, where sigma is the
@@ -11,8 +10,7 @@ the *iterate* is eta sigma C / b. Batches are Poisson. Adjacent data lack one sa
 ``public`` of `describe` for the number of samples.
 
 Without a description, or if no theorem for the last iterate gives less, the number is that of composition,
-which is always valid, and `LastIterateAccountant.route` gives the reason. Importing this module registers the
-accountant as "last_iterate".
+which is always valid, and `LastIterateAccountant.route` gives the reason.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -49,8 +47,7 @@ Method = TypeVar("Method", bound=Callable[..., None])
 class _State(BaseModel, extra="forbid"):
     """State of the accountant in a checkpoint.
 
-    ``step_sizes`` holds (step size, number of steps) for runs of equal steps, with 0 for an unknown step size.
-    ``projected`` counts the steps with a projection, and ``parameters`` is their fingerprint after the last step.
+    ``projected`` counts the steps with a projection; ``parameters`` is their fingerprint after the last step.
     """
 
     mechanism: str
@@ -120,28 +117,25 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         """Describe the training for the last-iterate theorems; call it again after loading a state.
 
         Args:
-            optimizer: optimiser from ``make_private``: plain SGD, flat clipping, sums divided by the batch size.
+            optimizer: optimiser from ``make_private``: plain SGD, flat clipping, mean reduction.
             assumption: assumption on the losses over the domain.
             data_loader: loader from ``make_private``, with Poisson batches; its data set has all n samples.
-            diameter: diameter of the domain, a length; inf without projection. If finite, attach `project` first.
+            diameter: diameter of the domain, a length; inf without projection. If finite, call `project` first.
             scheduled: those of "lr" and "noise_multiplier" that change between steps, by a schedule that does
                 not depend on the data. A step with any other change is refused.
-            public: numbers (m, b) that do not depend on the data or on its size. Every sample is drawn with
-                probability 1/m, an epoch has m batches, and sums are divided by b. The loader and optimiser
-                are set to them, and adjacent data sets may differ in size by one. Without them, Opacus
-                computes both from the number of samples, and the differing sample has gradient 0 while the
-                number of samples stays the same.
-            module: module from ``make_private``. Together with ``loss``, it serves to test on some of the data
-                that the loss of a batch is the mean of its single-row losses and that the assumption holds; a
-                refusal names the pair of rows or points. Without them, the assumption is tested only on the
-                gradients of the steps.
+            public: numbers (m, b) that do not depend on the data or on its size, to which loader and
+                optimiser are set. Every sample is drawn with probability 1/m, an epoch has m batches, and
+                sums are divided by b; adjacent data sets may differ in size by one. Without them, Opacus
+                computes both from n, which stays the same while the differing sample has gradient 0.
+            module: module from ``make_private``. With ``loss``, it serves to test on some of the data that
+                the loss of a batch is the mean of its single-row losses and that the assumption holds.
+                Without them, the assumption is tested only on the gradients of the steps.
             loss: loss(output, target) of a batch, as in the training loop.
 
         Raises:
-            InputError: the optimiser does more than plain SGD, batches are not Poisson batches, no theorem
-                holds for such a step, the description does not fit the steps so far, steps were taken before
-                it, only one of ``module`` and ``loss`` is given, a row changes the gradients of others, or
-                the losses violate the assumption.
+            InputError: more than plain SGD, other than Poisson batches, no theorem for such a step, steps
+                before the description or that do not fit it, only one of ``module`` and ``loss``, a row that
+                changes the gradients of others, or losses that violate the assumption.
         """
         described_assumption(assumption)
         if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
@@ -199,8 +193,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         """Epsilon of (epsilon, delta)-DP of the last iterate, rounded up; sets `route`.
 
         Raises:
-            InputError: delta is out of range, steps were not projected onto the described domain, or the
-                parameters are not those after the last step.
+            InputError: delta out of range, steps not projected onto the described domain, or parameters other
+                than those after the last step.
         """
         delta = chance("delta", delta, -inf)
         if self._watch is not None:
@@ -251,19 +245,19 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         """The steps so far as a run, with the noise rounded down.
 
         Raises:
-            InputError: the steps were not described, do not fit the description, or refuted the assumption.
+            InputError: steps that were not described, do not fit the description, or refuted the assumption.
         """
-        told = self._description
-        if told is None or self._assumption is None:
+        described = self._description
+        if described is None or self._assumption is None:
             raise InputError(
                 "A run needs to be described, got no description; call describe(optimizer, assumption, ...) "
                 "after make_private, and again after a state was loaded."
             )
-        if isfinite(told.diameter):
+        if isfinite(described.diameter):
             self._check_projected()
         if self._watch is not None:
             self._watch.check_assumption()
-        return told.run(self.history, self._step_sizes, self._assumption)
+        return described.run(self.history, self._step_sizes, self._assumption)
 
     def __len__(self) -> int:
         """Number of optimiser steps so far."""

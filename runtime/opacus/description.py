@@ -1,9 +1,9 @@
-"""Description of a training that Opacus does not give its accountant, read from the result of ``make_private``.
+"""Description of a training with Opacus, read from the result of ``make_private``.
 
-Opacus draws every sample with probability q = 1 / m, where m is the number of batches in an epoch, and divides the
-sum of the gradients by b = floor(q n). Both depend on n (its issues 571 and 819), and so does the scale of the
-noise, which is visible in the last iterate in many dimensions. No guarantee therefore covers data sets of n and of
-n - 1 samples: either n stays the same and one sample has gradient 0, or m and b are public numbers.
+Opacus draws every sample with probability q = 1 / m, where m is the number of batches in an epoch, and
+divides the sum of the gradients by b = floor(q n). Both depend on n (its issues 571 and 819), and so does the
+scale of the noise, visible in the last iterate. No guarantee therefore covers data sets of n and of n - 1
+samples: either n stays the same and one sample has gradient 0, or m and b are public numbers.
 
 If m does not divide n, this is a run on more data with another step size: samples without a gradient are
 added until m divides their number n', and step_size is eta n' / (m b). The iterates are the same.
@@ -36,10 +36,9 @@ class Description:
     Attributes:
         dataset_size: number n of samples.
         batch_size: b, by which the sum of the gradients is divided.
-        clip_norm: clip norm of a per-sample gradient.
         diameter: diameter of the domain, a length; inf without projection.
         centre: fingerprint of the centre of the domain; empty without projection.
-        weight_decay: weight decay of the optimiser, which adds it after clipping and noise; gradient / length.
+        weight_decay: weight decay, added after clipping and noise; gradient / length.
         public: True if sampling rate and batch size do not depend on the data or on n.
         data: fingerprint of some items; empty if these are random.
     """
@@ -58,9 +57,7 @@ class Description:
     def check_continues(self, before: "Description") -> None:
         """Refuse to continue a different training."""
         changed = [one.name for one in fields(self) if getattr(self, one.name) != getattr(before, one.name)]
-        if changed == ["data"] and not (
-            self.data and before.data
-        ):  # random items, or described by an older version
+        if changed == ["data"] and not (self.data and before.data):  # random items, or an older description
             return
         if changed == ["centre"]:
             raise InputError(
@@ -88,7 +85,7 @@ class Description:
             assumption: assumption on the losses.
 
         Raises:
-            InputError: there are no steps, or they are not those of one Poisson-sampled training.
+            InputError: no steps, or not those of one Poisson-sampled training.
         """
         rates = {rate for _, rate, _ in history}
         if len(rates) != 1:
@@ -144,7 +141,7 @@ class Description:
 def describe_training(
     optimizer: Any, data_loader: Any, diameter: float, public: tuple[int, int] | None = None
 ) -> Description:
-    """Describe the training of an optimiser and a data loader from ``make_private``."""
+    """Describe the training of an optimiser and a loader from ``make_private``."""
     check_plain(optimizer)
     if not isinstance(data_loader, DPDataLoader):
         raise InputError(

@@ -1,7 +1,6 @@
-"""Projection after every step of an Opacus optimiser, as in the theorems for the last iterate.
+"""Projection of the vector of all parameters onto a ball after every step of an Opacus optimiser.
 
-The vector of all parameters is moved to the nearest point of a ball after each step. The centre of the ball
-must not depend on the data, so a resumed training needs its initial centre.
+The centre of the ball must not depend on the data, so a resumed training needs its initial centre.
 """
 
 from collections.abc import Sequence
@@ -32,7 +31,7 @@ class Projection:
         self._parameters = parameters
 
     def __call__(self, *_: Any) -> None:
-        """Project; called by torch after a step."""
+        """Project, after a step."""
         with torch.no_grad():
             here = torch.cat([one.reshape(-1) for one in self._parameters])
             moved = project_onto_ball(here, self.centre, self.diameter)
@@ -52,7 +51,7 @@ def project(optimizer: Any, diameter: float, centre: Sequence[Tensor] | None = N
         centre: one tensor per parameter, from before the training; None for the current parameters.
 
     Raises:
-        InputError: the optimiser already projects, the diameter is not positive, or the centre does not fit.
+        InputError: an optimiser that already projects, a diameter of at most 0, or an unsuitable centre.
     """
     if attached(optimizer) is not None:
         raise InputError(

@@ -24,8 +24,7 @@ def try_on_data(
 ) -> str:
     """Test on some of the data whether rows change the gradients of others and whether the assumption holds.
 
-    Returns:
-        Description of the tests; empty if neither module nor loss is given.
+    Returns a description of the tests; empty without module and loss.
     """
     if module is None and loss is None:
         return ""

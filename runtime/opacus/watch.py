@@ -4,9 +4,8 @@ Before every step, the settings of the optimiser, the loader that drew the batch
 and the parameters are compared with the description and with the state after the last step. A change is
 refused before a step uses it, so the account stays valid for the iterate that was counted.
 
-The assumption is tested on the steps. Some samples are stored with their clipped gradient and its iterate. If
-one is drawn again, two points and two gradients of one loss are known, and may refute the assumption. This
-needs neither network nor loss, and no further gradient.
+Some samples are stored with their clipped gradient and its iterate. If one is drawn again, two points and two
+gradients of one loss are known, and may refute the assumption.
 """
 
 from collections import deque
@@ -65,7 +64,7 @@ class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
 
 
 class _Trial:
-    """Test of an assumption on gradients of some samples; ``pairs`` counts the compared pairs of gradients."""
+    """Test of an assumption on ``pairs`` pairs of gradients of some samples."""
 
     def __init__(self, assumption: Assumption) -> None:
         self._parts = [one for one in conjuncts(assumption) if isinstance(one, TRIED)]
@@ -73,7 +72,7 @@ class _Trial:
         self.pairs = 0
 
     def refuted(self, optimizer: DPOptimizer, batch: Sequence[int]) -> str:
-        """Clause naming the pair that refutes the assumption after a step on these samples; empty if none."""
+        """Clause naming the pair that refutes the assumption after a step; empty if none."""
         point = torch.cat([one.detach().reshape(-1) for one in optimizer.params])
         most = max(1, min(_SAMPLES, _NUMBERS // (2 * len(point)))) if self._parts else 0
         for row, sample in enumerate(batch):
@@ -116,16 +115,15 @@ class Watch:
     """Comparison of a training with its description, from `describe` on.
 
     The sampler of the loader is replaced by one that draws the same batches and queues them. The assumption
-    is tested on the gradients of the steps, unless items of the data are random. ``scheduled`` holds the
-    members of `SCHEDULED` that may change between steps. ``last`` holds the noise multiplier and step size of
-    the last step, or None before the first.
+    is tested unless items of the data are random. ``scheduled`` holds the members of `SCHEDULED` that may
+    change between steps; ``last`` holds the noise multiplier and step size of the last step.
     """
 
     def __init__(
         self,
         optimizer: DPOptimizer,
         data_loader: DPDataLoader,
-        told: Description,
+        described: Description,
         assumption: Assumption,
         scheduled: Collection[str],
         last: tuple[float, float] | None,
@@ -139,9 +137,9 @@ class Watch:
         self._draws = sampler if isinstance(sampler, _Draws) else _Draws(sampler)
         # DataLoader forbids setting it, and reads it in every epoch.
         vars(data_loader)["batch_sampler"] = self._draws
-        self._loader, self._data, self._told = data_loader, data_loader.dataset, told
+        self._loader, self._data, self._described = data_loader, data_loader.dataset, described
         self._seen = _contents(self._data)
-        self._trial, self._refuted = _Trial(assumption) if told.data else None, ""
+        self._trial, self._refuted = _Trial(assumption) if described.data else None, ""
         self._scheduled, self._last = frozenset(scheduled), last or _numbers(optimizer)
         self._projection: Projection | None = attached(optimizer)
         self._parameters = parameters_of(optimizer)
@@ -202,9 +200,9 @@ class Watch:
         return "" if self._left is None else fingerprint_of_values(self._left)
 
     def _check_settings(self, optimizer: DPOptimizer) -> None:
-        told = self._told
+        described = self._described
         now = (optimizer.expected_batch_size, optimizer.max_grad_norm, weight_decay_of(optimizer))
-        if now != (told.batch_size, told.clip_norm, told.weight_decay):
+        if now != (described.batch_size, described.clip_norm, described.weight_decay):
             raise InputError(
                 f"Clip norm, batch size and weight decay need to stay as described, got max_grad_norm={now[1]:g}, "
                 f"expected_batch_size={now[0]} and weight_decay={now[2]:g}; the accountant takes no schedule of them."
@@ -217,14 +215,14 @@ class Watch:
                     f"describe(..., scheduled={(name,)!r})."
                 )
         projection = attached(optimizer)
-        if projection is not self._projection or (projection and projection.diameter > told.diameter):
+        if projection is not self._projection or (projection and projection.diameter > described.diameter):
             raise InputError(
-                f"The projection needs to stay as described, diameter={told.diameter:g}, got another; attach it with "
-                "project before describe, and leave it."
+                f"The projection needs to stay as described, diameter={described.diameter:g}, got another; attach "
+                "it with project before describe, and leave it."
             )
 
     def _check_data(self, sample_rate: float) -> None:
-        loader, size = self._loader, self._told.dataset_size
+        loader, size = self._loader, self._described.dataset_size
         rates = {sample_rate, loader.sample_rate, self._draws.sample_rate}
         if len(rates) > 1 or loader.batch_sampler is not self._draws:
             raise InputError(

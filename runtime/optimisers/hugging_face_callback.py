@@ -15,7 +15,6 @@ class HuggingFaceRecord(Record, TrainerCallback):
     The trainer takes ``optimizers=(optimiser, None)``, its ``get_train_dataloader`` returns the optimiser's
     batches, and its arguments are ``max_grad_norm=0`` and ``lr_scheduler_type="constant"``, unless the run
     describes another schedule. No checkpoint and no logged number of an earlier model may be released.
-
     Arguments and attributes are those of `lastiterate.runtime.optimisers.trainers.Record`.
     """
 

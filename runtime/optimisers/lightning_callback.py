@@ -18,9 +18,8 @@ class LightningRecord(Record, Callback):
     """Checks a Lightning training against its run, and bounds it at the end.
 
     The module's ``configure_optimizers`` returns the optimiser, and its training step returns the loss. No
-    checkpoint and no logged number of an earlier model may be released.
-
-    Arguments and attributes are those of `lastiterate.runtime.optimisers.trainers.Record`.
+    checkpoint and no logged number of an earlier model may be released. Arguments and attributes are those of
+    `lastiterate.runtime.optimisers.trainers.Record`.
     """
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002

@@ -1,15 +1,13 @@
 """Projected noisy SGD as a torch optimiser for custom training loops, with an account of the steps taken.
 
-It performs `lastiterate.runtime.training.descent.train` step by step, on a module whose parameters are updated in
-place. Each step uses the rows chosen by `ProjectedNoisySGD.batches` and is counted. Steps on other rows have no
-bound, so a detectable deviation is refused: a step without a batch drawn for it, a batch of another size, and a
-sample whose row changes. A run resumed from a checkpoint continues bit for bit: the state holds the parameters,
-the number of steps and the position in the random stream, and the batches are drawn again from the seed.
+It performs `lastiterate.runtime.training.descent.train` step by step. Each step uses the rows chosen by
+`ProjectedNoisySGD.batches`. Steps on other rows have no bound, so a detectable deviation is refused: a step
+without a batch drawn for it, a batch of another size, and a sample whose row changes. A run resumed from a
+checkpoint continues bit for bit.
 
 The DPSGD-DC of Liang et al. 2026 (algorithm 1, "double clipping" of gradients and of parameters) has
-``center="origin"``, and ``run.diameter`` is twice the radius D of its domain |theta| <= D. The account does
-not depend on the position of the ball, provided that its center does not depend on the data. The constants of
-the losses must hold on this ball.
+``center="origin"``, and ``run.diameter`` is twice the radius D of its domain |theta| <= D. The center of the
+ball must not depend on the data, and the constants of the losses must hold on this ball.
 """
 
 from collections.abc import Callable, Iterator
@@ -51,16 +49,15 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
     """Per-sample clipping, Gaussian noise and projection, in the order that the theorems require.
 
     Args:
-        module: module whose trained parameters are updated in place; they are projected onto the domain at once.
+        module: module whose trained parameters are updated in place, first by projection onto the domain.
         loss: loss(output, target) of a batch of one sample, a scalar.
         run: the planned run; `accounted` returns the run so far.
-        center: center of the ball onto which iterates are projected: "initial", the initial parameters of the
-            module, or "origin".
+        center: center of the domain: "initial", the initial parameters of the module, or "origin".
         seed: seed of the noise and of the batches, with the same draws on every device.
         memory: bytes for one chunk of per-sample gradients; None for the memory available on the device.
 
     Raises:
-        InputError: the module mixes samples, is random or has no trained parameters, or ``center`` is unknown.
+        InputError: a module that mixes samples, is random or has no trained parameters; or another center.
 
     Source: Chien & Li 2025, update (1); Liang et al. 2026, algorithm 1.
 
@@ -131,9 +128,6 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
     def step(self, inputs: Tensor, targets: Tensor) -> None:  # type: ignore[override]
         """Take one step on a batch.
 
-        The account covers the batches drawn by `batches`. Rows chosen in another way have no bound and are
-        refused if detected, by their number or by a sample whose row changes.
-
         Args:
             inputs: shape (k, ...), the rows chosen by `batches`; k may be 0 for Poisson batches.
             targets: shape (k, ...).
@@ -160,7 +154,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         self.done += 1
 
     def _moved(self, point: Tensor, gradients: Gradients | None) -> Tensor:
-        """Point after step ``self.done`` from ``point``; ``gradients`` is None for an empty batch."""
+        """Point after the next step; ``gradients`` is None for an empty batch."""
         run, t = self.run, self.done
         total = torch.zeros_like(point)
         if gradients is not None:
@@ -194,7 +188,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         return now
 
     def accounted(self) -> NoisySGD:
-        """The run so far, in the form that the accountant takes; an `InputError` before the first step."""
+        """The run so far; an `InputError` before the first step."""
         if not self.done:
             raise InputError("An account needs at least one step, got done=0; call step first.")
         if self.done == self.run.steps:
@@ -206,12 +200,10 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         return replace(self.run, steps=self.done, **cut)
 
     def bound(self, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
-        """Bound of the run so far; ``tried`` gives the number of samples on which the assumption was tested.
-
-        Arguments are those of `lastiterate.numeric.bound.bound`, which has no samples to test the assumption on.
+        """Bound of the run so far, as in `lastiterate.numeric.bound.bound`; the assumption is tested on samples.
 
         Raises:
-            InputError: as in `bound`, or two points and a sample, named in the message, refute the assumption.
+            InputError: as in `bound`, or two points and a sample refute the assumption.
         """
         found = bound(self.accounted(), assumption, order=order, delta=delta)
         return replace(found, tried=self._tried(assumption))
@@ -240,14 +232,14 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         return refuse_tied_rows("the samples", module, self._loss, Rows(inputs, *held), Rows(targets, *held))
 
     def save(self, path: str | Path) -> None:
-        """Write `state_dict` to a file atomically: an older file stays until the new one is complete."""
+        """Write `state_dict` to a file; an older file stays until the new one is complete."""
         write_checkpoint(path, self.state_dict())
 
     def load(self, path: str | Path) -> None:
-        """Resume from a file of `save`, including the module's parameters, in this or another process.
+        """Resume from a file of `save`, including the module's parameters.
 
         Raises:
-            InputError: a missing or damaged file, or one that is no checkpoint of this run; nothing changes then.
+            InputError: a file that is missing, damaged or not a checkpoint of this run; nothing changes then.
         """
         self.load_state_dict(read_checkpoint(path))
 

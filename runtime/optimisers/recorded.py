@@ -1,10 +1,9 @@
 """Projected noisy SGD inside the loop of a trainer, compared with the run at every step.
 
-A trainer calls ``optimizer.step()`` without a batch. `RecordedSGD` sees the batch of the module's last forward
-pass, compares it with the batch that the run draws, and takes the private step on its own per-sample gradients.
-The gradient that the trainer has accumulated, scaled or clipped is not used. Any other action of the trainer that
-the theory does not cover (several forward passes per step, mixed precision, other batches, an undescribed
-schedule, parameters moved otherwise) raises an `InputError`, and `accounted` covers the steps taken.
+A trainer calls ``optimizer.step()`` without a batch. `RecordedSGD` sees the batch of the module's last
+forward pass, compares it with the batch that the run draws, and takes the private step on its own per-sample
+gradients, not on the trainer's. What the theory does not cover (several forward passes per step, mixed
+precision, other batches, an undescribed schedule, parameters moved otherwise) raises an `InputError`.
 """
 
 from collections.abc import Callable
@@ -28,7 +27,7 @@ class RecordedSGD(ProjectedNoisySGD):
     """`ProjectedNoisySGD` whose ``step()`` uses the batch of the last forward pass.
 
     Args:
-        module: map from inputs to outputs; the trainer's model may be a larger one that calls it once per step.
+        module: map from inputs to outputs; the trainer's model may be a larger one that calls it.
         loss: loss(output, target) of a batch of one sample, a scalar.
         run: the planned run, with batches of one size.
         inputs: all samples, shape (dataset_size, ...).
@@ -36,8 +35,7 @@ class RecordedSGD(ProjectedNoisySGD):
         **options: options of `ProjectedNoisySGD`.
 
     Raises:
-        InputError: as in `ProjectedNoisySGD`; Poisson batches, which loaders cannot provide; or a number of
-            samples other than ``run.dataset_size``.
+        InputError: as in `ProjectedNoisySGD`; Poisson batches; or another number of samples than the run has.
 
     >>> from torch.nn.functional import mse_loss
     >>> run = NoisySGD(2, 0.1, 0.01, 1.0, dataset_size=4, batch_size=2, sampling="cyclic", diameter=1.0)
@@ -96,7 +94,7 @@ class RecordedSGD(ProjectedNoisySGD):
         """Take one step on the batch with which the module was called.
 
         Args:
-            closure: forward and backward pass, as trainers pass it; its loss is returned.
+            closure: forward and backward pass; its loss is returned.
 
         Raises:
             InputError: as in `ProjectedNoisySGD.step`, or the trainer deviates from the run.
@@ -122,7 +120,7 @@ class RecordedSGD(ProjectedNoisySGD):
             self._stepping = False
 
     def check_ended(self) -> None:
-        """Refuse a training whose number of steps or whose parameters are not those of the run."""
+        """Refuse a training whose steps or parameters are not those of the run."""
         if self.done < self.run.steps:
             raise InputError(
                 f"The run needs steps={self.run.steps}, got {self.done} when training ended; when it stops must not "

@@ -1,4 +1,4 @@
-"""Account of a training in the loop of a trainer, and checks for settings that the theory does not cover."""
+"""Account of a training in the loop of a trainer, and checks of its settings."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -63,13 +63,7 @@ class Record:
 def check_settings(
     optimiser: RecordedSGD, optimisers: Sequence[object], **settings: tuple[object, object]
 ) -> None:
-    """Refuse another optimiser, and settings with other values than needed.
-
-    Args:
-        optimiser: the optimiser that keeps the account.
-        optimisers: optimisers of the trainer.
-        **settings: name -> (actual value, needed value).
-    """
+    """Refuse other ``optimisers`` of the trainer, and settings, name -> (actual value, needed value)."""
     if len(optimisers) != 1 or optimisers[0] is not optimiser:
         names = [type(one).__name__ for one in optimisers]
         raise InputError(

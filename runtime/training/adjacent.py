@@ -1,8 +1,4 @@
-"""Many runs in parallel on a data set and on an adjacent one.
-
-Two data sets are adjacent if one sample is replaced by another ("replace") or is missing ("add_remove"). All
-runs of a block advance together, either coupled to their partners or with their own batches and noise.
-"""
+"""Many runs in parallel on a data set and on one in which a sample is replaced or missing."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -37,7 +33,7 @@ class Differing:
         index: its index in the data.
         here: its clipped gradient on the data, from points of shape (points, dimension) to the same shape.
         there: clipped gradient of its replacement in the adjacent data; None if it is missing there.
-        stand_in: index of its replacement in the adjacent data, -1 for none; None for crafted gradients.
+        stand_in: index of its replacement, -1 for none; None for crafted gradients.
     """
 
     index: int
@@ -47,7 +43,7 @@ class Differing:
 
 
 def check_sample(workload: Workload, run: NoisySGD, name: str, index: int, *, spare: bool) -> None:
-    """Refuse an index outside of the data, or too few samples; ``spare`` requires one more, as a replacement."""
+    """Refuse an index outside of the data, or too few samples; ``spare`` requires one more."""
     needed = run.dataset_size + spare
     if workload.samples < needed:
         why = ", one of them to take the place of another" if spare else ""
@@ -83,8 +79,8 @@ def in_blocks(
 ) -> list[Arrays]:
     """Compute arrays for many pairs of runs, block by block; finished blocks are stored.
 
-    ``compute`` takes the block, its number of pairs, and a function to call after each of the ``run.steps``
-    steps; ``on_step`` takes the numbers of finished and of all steps.
+    ``compute`` takes the block, its number of pairs, and a function to call after each step; ``on_step``
+    takes the numbers of finished and of all steps.
     """
     sizes = _block_sizes(gradients, run, pairs)
     found, finished = [], 0
@@ -108,7 +104,7 @@ def in_blocks(
 
 
 def _block_sizes(gradients: Gradients, run: NoisySGD, pairs: int) -> list[int]:
-    """Numbers of pairs per block, with sum ``pairs``: a minute of one core each, the same on every machine."""
+    """Numbers of pairs per block, a minute of one core each, the same on every machine."""
     step = run.batch * gradients.dimension
     wanted = max(_ENTRIES_TO_BE_FAST // step, _ENTRIES_OF_A_MINUTE // (run.steps * step))
     size = max(1, min(wanted, _ENTRIES_AT_ONCE // max(step, run.dataset_size), _MOST_RUNS))
@@ -129,15 +125,9 @@ def adjacent_runs(
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Iterates of many pairs of runs, from ``gradients.start``.
 
-    Args:
-        gradients: per-sample gradients of the workload, whose first ``run.dataset_size`` samples are the data.
-        run: the run.
-        differing: the sample in which the data sets differ.
-        pairs: number of pairs.
-        coupled: True if the two runs of a pair share batches and noise; else they are independent.
-        seed: seed of the noise and the batches, with the same draws on every device.
-        block: index of this block of pairs; blocks have separate draws.
-        purpose: purpose of the stream that draws the noise.
+    The data are the first ``run.dataset_size`` samples of ``gradients``. The two runs of a pair share batches
+    and noise if they are ``coupled``; otherwise they are independent. The noise is drawn from the stream of
+    ``purpose``, separately for each ``block`` of pairs.
 
     Yields:
         After every step, the iterates on the data and on the adjacent data, each of shape (pairs, dimension).
@@ -165,7 +155,7 @@ def adjacent_runs(
 
 
 def _sums(gradients: Gradients, run: NoisySGD, differing: Differing, points: Tensor, chosen: Tensor) -> Tensor:
-    """Sums of the clipped gradients over the batches; the first half of the points are runs on the data."""
+    """Sums of the clipped gradients over the batches; the first half are runs on the data."""
     pairs = len(points) // 2
     if chosen.ndim == 1:
         others = chosen[chosen != differing.index]

@@ -14,14 +14,9 @@ _DRAWN_AT_ONCE = 2**22
 
 
 def draw_batches(run: NoisySGD | RandomProjectionRun, generator: Stream) -> Iterator[Tensor]:
-    """Sample indices in the batch of each step, in any order, on the CPU.
+    """Sample indices in the batch of each step, in any order, on the CPU, shape (size of the batch,).
 
-    Args:
-        run: cyclic batches are consecutive samples in the order of the data.
-        generator: stream of the draws; unused for full and cyclic batches.
-
-    Yields:
-        One tensor of shape (size of the batch,) per step; a Poisson batch can be empty.
+    Cyclic batches are consecutive samples in the order of the data. A Poisson batch can be empty.
     """
     everything, scheme = torch.arange(run.dataset_size), SCHEMES[run.sampling]
     order = everything
@@ -41,11 +36,10 @@ def draw_batches(run: NoisySGD | RandomProjectionRun, generator: Stream) -> Iter
 def draw_batches_of_many(
     run: NoisySGD | RandomProjectionRun, runs: int, generator: Stream, device: torch.device | str = "cpu"
 ) -> Iterator[Tensor]:
-    """Batches of many parallel runs, with separate batches for each run from one stream.
+    """Sample indices in the batch of each step of many parallel runs, drawn from one stream.
 
-    Yields:
-        Sample indices, one tensor per step: shape (k,), on the CPU, if all runs share the batch (full,
-        cyclic); else shape (runs, k), on the device, with -1 for no sample.
+    They have shape (k,), on the CPU, if all runs share the batch (full, cyclic); otherwise shape (runs, k),
+    on the device, with -1 for no sample.
     """
     scheme = SCHEMES[run.sampling]
     if scheme.fixed:
@@ -70,7 +64,7 @@ def draw_batches_of_many(
 def _uniform(
     run: NoisySGD | RandomProjectionRun, runs: int, generator: Stream, device: torch.device | str
 ) -> Iterator[Tensor]:
-    """Uniform numbers for every sample of every run, shape (runs, dataset_size) in all, some runs at a time."""
+    """Uniform numbers for every sample of every run, shape (runs, dataset_size), some runs at a time."""
     step = max(1, _DRAWN_AT_ONCE // run.dataset_size)
     for first in range(0, runs, step):
         yield generator.uniform(min(step, runs - first), run.dataset_size, device)

@@ -2,15 +2,14 @@
 
     W <- Proj_K[(1 - eta lambda) W - eta / b * sum over the batch of clip_K(grad l_i(W)) + N(0, sigma^2 I)]
 
-Source: Chien & Li 2025, update (1), with weight decay lambda and batches as in the run; b is ``run.batch`` for
-every size of a Poisson batch. The domain is the ball around the initial point whose *diameter* is
-``run.diameter``, so its radius is half of that. The papers draw a ball of radius D and then use D as its diameter.
+Source: Chien & Li 2025, update (1), with weight decay lambda and batches as in the run; b is ``run.batch``
+for every size of a Poisson batch. The domain is the ball around the initial point whose *diameter* is
+``run.diameter``. The papers draw a ball of radius D and then use D as its diameter.
 
 Appendix A.13 states the learning rate 0.1, 200 epochs and the clip norm 1.0, but neither the noise nor the
 domain of the trained network. `paper_run` uses full batches (one step per epoch), the domain of Figure 1
 (diameter 1, which a ball of radius 1 around any iterate covers, as the radius of A.13 suggests), and noise of
-standard deviation 0.001 per coordinate. This noise is about as long as a gradient step of this network, so
-the iterates still follow a training trajectory.
+standard deviation 0.001 per coordinate, about as long as a gradient step of this network.
 """
 
 from math import inf
@@ -29,7 +28,7 @@ from lastiterate.runtime.training.batches import draw_batches
 from lastiterate.runtime.workloads.workload import Workload
 
 BATCHES = 2**40
-"""Purpose of the stream that draws the batches, distinct from all other purposes."""
+"""Purpose of the stream that draws the batches."""
 
 _PAPER: Final = {"steps": 200, "step_size": 0.1, "clip_norm": 1.0, "noise_std": 1e-3, "diameter": 1.0}
 
@@ -40,7 +39,7 @@ def paper_run(workload: Workload, **changed: Any) -> NoisySGD:
 
 
 def spread_iterates(steps: int, centers: int | None = None) -> tuple[int, ...]:
-    """Indices of ``centers`` evenly spaced iterates of the steps + 1, with the first and last; None for all."""
+    """Indices of ``centers`` evenly spaced iterates, with the first and last; None for all steps + 1."""
     if centers is None or count("centers", centers) > steps:
         return tuple(range(steps + 1))
     if centers < 2:
@@ -53,20 +52,19 @@ def spread_iterates(steps: int, centers: int | None = None) -> tuple[int, ...]:
 def project_onto_ball(points: Tensor, center: Tensor, diameter: float) -> Tensor:
     """Nearest points of the ball of this *diameter* around ``center``, never outside of it even after rounding.
 
-    The theorems need a diameter that no rounding exceeds. Lengths are computed in double precision, a point
-    whose length might exceed the radius by rounding counts as outside, and points outside are projected onto
-    a ball that is smaller by all rounding involved. So |result - center| <= diameter / 2 holds for the
-    resulting floats as real numbers, and projecting again changes nothing. The result is within (4 dimension
-    + 40) 2^-53 diameter, and a unit in the last place of its coordinates, of the exact projection.
+    Lengths are computed in double precision, a point whose length might exceed the radius by rounding counts
+    as outside, and points outside are projected onto a ball that is smaller by all rounding involved. So
+    |result - center| <= diameter / 2 holds for the resulting floats as real numbers, and projecting again
+    changes nothing. The result is within (4 dimension + 40) 2^-53 diameter, and a unit in the last place of
+    its coordinates, of the exact projection.
 
     Args:
         points: shape (..., dimension).
         center: shape (dimension,).
         diameter: largest distance of two points of the ball; inf leaves the points unchanged.
 
-    Example:
-        >>> project_onto_ball(torch.tensor([3.0, 4.0]), torch.zeros(2), diameter=1.0)
-        tensor([0.3000, 0.4000])
+    >>> project_onto_ball(torch.tensor([3.0, 4.0]), torch.zeros(2), diameter=1.0)
+    tensor([0.3000, 0.4000])
     """
     if diameter == inf:
         return points
@@ -100,12 +98,12 @@ def train(
     Args:
         gradients: per-sample gradients of the workload.
         initial: shape (dimension,), on the device of ``gradients``.
-        run: the run; its dataset_size must be the number of samples.
+        run: the run over all samples of ``gradients``.
         seed: seed of the noise and of the batches, with the same draws on every device.
-        centers: number of iterates to store, see `spread_iterates`; None for all of them.
+        centers: number of iterates to store, as in `spread_iterates`.
 
     Returns:
-        The stored iterates, starting with the initial point, shape (stored, dimension).
+        The stored iterates, shape (stored, dimension).
 
     Raises:
         InputError: fewer than two ``centers``, another number of samples, or parameters that are not finite.

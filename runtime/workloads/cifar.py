@@ -1,8 +1,7 @@
 """A ResNet on CIFAR-10, read from the user's folder: 50,000 training images of 32 x 32 pixels in ten classes.
 
 The files published by its authors (``cifar-10-batches-py``) are pickled, and unpickling executes code. They
-are read by torchvision's own loader, which first compares the MD5 of every file with the published one and
-refuses any difference; no second preimage of MD5 is known. This module does not unpickle anything itself.
+are read by torchvision, which first requires the published MD5 of every file; no second preimage is known.
 """
 
 from collections.abc import Callable
@@ -39,8 +38,7 @@ class _Scaled(nn.Module):
 def cifar10_resnet18(data: Path | None = None) -> Workload:
     """torchvision's ResNet-18 with ten classes and random weights, and group norm of 32 groups for batch norm.
 
-    Batch norm mixes the samples of a batch, so per-sample gradients are undefined with it. The rest is
-    unchanged, including first layers made for larger images: 32 x 32 pixels become one in the last layers.
+    First layers are made for larger images: 32 x 32 pixels become one in the last layers.
 
     Args:
         data: the folder ``cifar-10-batches-py`` or its parent.
@@ -99,9 +97,8 @@ def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:
 def torchvision(part: str, name: str) -> ModuleType:
     """``torchvision.models`` or ``torchvision.datasets``, even with a torch for which it was not built.
 
-    The Linux wheels of torchvision are built for CUDA. With a torch without CUDA their compiled operators do
-    not load, and the import fails because two of them are not declared. Networks and loaders need neither, so
-    these two are then declared without an implementation.
+    With a torch without CUDA, the operators compiled in its Linux wheels do not load, and the import fails
+    because two of them are not declared. These are then declared without an implementation.
     """
     if find_spec("torchvision") is None:
         raise InputError(

@@ -1,12 +1,12 @@
 """Classifiers of the Transformers library from a user's folder in the format of ``save_pretrained``.
 
-``config.json`` describes the network, which Transformers' own code builds; ``model.safetensors`` holds the
-weights. No code in the folder is executed and nothing is downloaded. Parts of a configuration that could
-fetch or run code (``auto_map``, attention kernels, quantisation) are ignored.
+``config.json`` describes the network, and ``model.safetensors`` holds the weights. No code in the folder is
+executed and nothing is downloaded. Parts of a configuration that could fetch or run code (``auto_map``,
+attention kernels, quantisation) are ignored.
 
 Attention is computed step by step, since fused kernels have neither second derivatives nor batching. The mask
-is a tensor of numbers to add, since Transformers branches on the values of any other mask. With such a mask
-only encoders attend to all visible tokens, so only tested families are accepted.
+is a tensor of numbers to add, since Transformers branches on the values of any other mask; with it, only
+encoders attend to all visible tokens.
 """
 
 import json
@@ -57,7 +57,7 @@ _RECOMMENDED: Final[Mapping[str, Any]] = MappingProxyType(
 
 
 class Classifier(nn.Module):
-    """Classifier as a map from (sentences, 3, tokens) to (sentences, classes); parameters keep their names."""
+    """Classifier as a map from (sentences, 3, tokens) to (sentences, classes)."""
 
     def __init__(self, whole: nn.Module, *, segmented: bool) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class Classifier(nn.Module):
 
 
 def added_mask(kept: Tensor, module: nn.Module) -> Tensor:
-    """Additive attention mask of shape (sentences, 1, tokens, tokens), from one of shape (sentences, tokens)."""
+    """Additive attention mask, shape (sentences, 1, tokens, tokens), from one of (sentences, tokens)."""
     hidden = torch.where(kept, 0.0, _HIDDEN).to(next(module.parameters()).dtype)
     return hidden[:, None, None, :].expand(-1, 1, kept.shape[1], -1)
 
@@ -85,8 +85,8 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
     """Classifier in ``folder`` on the tokenised sentences of the file ``data``, see `read_tokens`.
 
     Raises:
-        InputError: a file or package is missing, the network is not a classifier of a known family, the
-            weights are not those of the network, or the data do not fit it.
+        InputError: a missing file or package, a network that is not a classifier of a known family, or
+            weights or data that do not fit it.
     """
     name, path = f"hf:{folder}", folder / "model.safetensors"
     config = _read_config(folder, name)
@@ -187,18 +187,16 @@ def transformers(name: str) -> Any:
 def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
     """Sentences of a file with the columns input_ids, attention_mask, labels and optionally token_type_ids.
 
-    No code in the file is executed. Shorter sentences are padded where the mask is 0.
-
     Args:
-        path: a .safetensors, .npz, .parquet or .jsonl file.
-        padding: number of the padding token.
+        path: a .safetensors, .npz, .parquet or .jsonl file; no code in it is executed.
+        padding: number of the padding token, after the end of shorter sentences.
 
     Returns:
         Rows, shape (n, 3, tokens), which hold the token numbers, the mask (1 at tokens, 0 after the end) and
         the segments; and classes, shape (n,).
 
     Raises:
-        InputError: the file is missing, damaged or of another kind, or its columns do not fit together.
+        InputError: a file that is missing, damaged or of another kind, or columns that do not fit together.
     """
     if not path.is_file():
         raise InputError(f"Tokenised data must be a file, got data={path}; check the path.")

@@ -1,11 +1,10 @@
 """Test of per-sample independence: no row may change the output, the loss or the gradient of another.
 
-Private training clips the gradient of every sample, and its theorems assume that one more row moves the
-clipped sum by at most one clip norm. This fails for a network that mixes rows, and for a loss that divides by
-a quantity of the batch (class weights, a count of entries, a norm), which cancels for a single row. The test
-therefore compares the output and gradient of a row alone and in a batch. It also requires the slopes of the
-loss of several rows in their outputs to be the mean, or the sum, of the slopes of each row alone, at every
-batch size. Passing the test is not a proof.
+The theorems assume that one more row moves the clipped sum by at most one clip norm. This fails for a network
+that mixes rows, and for a loss that divides by a quantity of the batch (class weights, a count of entries, a
+norm), which cancels for a single row. The test therefore compares the output and gradient of a row alone and
+in a batch. It also requires the slopes of the loss of several rows in their outputs to be the mean, or the
+sum, of the slopes of each row alone, at every batch size. Passing the test is not a proof.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -83,7 +82,7 @@ def tolerance(values: Tensor) -> float:
 
 
 def _perturb(values: Tensor, share: float) -> Tensor:
-    """Real values each reduced by a random part of ``share``, or noise if all are 0; others unchanged."""
+    """Real values, each reduced by a random part of ``share``, or noise if all are 0."""
     if not values.is_floating_point():
         return values
     return (
@@ -93,13 +92,7 @@ def _perturb(values: Tensor, share: float) -> Tensor:
 
 @dataclass(frozen=True)
 class Together:
-    """Outputs of some rows, their targets, and the loss of any batch of them.
-
-    Attributes:
-        outputs: tensors in any nesting, each of shape (rows, ...).
-        targets: shape (rows, ...).
-        names: names of the rows in messages.
-    """
+    """Outputs of some rows (tensors in any nesting), their targets, and the loss of any batch of them."""
 
     loss: Loss
     outputs: Any
@@ -135,11 +128,11 @@ class Together:
         return self
 
     def perturbed(self, share: float) -> "Together":
-        """Copy with slightly different outputs, since all may be 0 initially."""
+        """Copy with perturbed outputs, since all may be 0 initially."""
         return replace(self, outputs=tree_map(lambda leaf: _perturb(leaf, share), self.outputs))
 
     def with_labels(self) -> "Together":
-        """Copy with rows of further labels, up to the number of outputs; on a GPU only between existing ones."""
+        """Copy with rows of further labels; on a GPU only between existing ones."""
         targets, classes = self.targets, [n for leaf in tree_leaves(self.outputs) for n in leaf.shape[1:]]
         if (
             targets.is_floating_point()
@@ -176,7 +169,7 @@ class Together:
 
 
 def random_outputs(loss: Loss, targets: Tensor, outputs: int) -> Together:
-    """Random outputs, ``outputs`` per row, for the telling rows of the targets; in their shape if sizes agree."""
+    """Random outputs, ``outputs`` per row, for the telling rows; in the shape of targets if sizes agree."""
     chosen = telling_rows(targets, targets)
     labels = targets[torch.tensor(chosen)].cpu()
     output = torch.randn(len(chosen), outputs, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -189,8 +182,8 @@ def refuse_tied_rows(
 ) -> str:
     """Refuse a module that mixes rows, and a batch loss that is not the mean or sum of the single-row losses.
 
-    The module is on the device and in the dtype of its rows. If gradients are read off a pass over the whole
-    batch (``batched``), the loss must accept a batch and be the mean. Returns a description of the test.
+    If gradients are read off a pass over the whole batch (``batched``), the loss must accept a batch and be
+    the mean. Returns a description of the test.
     """
     chosen = telling_rows(inputs, targets)
     rows, labels = (held[torch.tensor(chosen)] for held in (inputs, targets))
@@ -230,7 +223,7 @@ def refuse_tied_losses(name: str, given: Together, *, batched: bool = False) -> 
 def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, scale: float) -> None:
     """Refuse a loss that is not ``scale`` times "cross_entropy" or "logistic", or that ties the rows of a batch.
 
-    It is tested at ``outputs`` random outputs per row for the first targets, shape (n, ...).
+    It is tested at random outputs, ``outputs`` per row.
     """
     refuse_tied_losses("certified", random_outputs(given, targets, outputs))
     generator = torch.Generator().manual_seed(0)
@@ -267,7 +260,7 @@ def _outputs_of(module: nn.Module, rows: Tensor) -> Any:
 
 
 def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
-    """Refuse a module that mixes rows, at its parameters and near them; return False if that cannot be tested."""
+    """Refuse a module that mixes rows, at its parameters and near them; False if that cannot be tested."""
     if len(rows) == 1 and rows.is_floating_point():
         rows = torch.cat([rows, _perturb(rows, 0.5)])
     for share in (0.0, _MOVED):
@@ -286,7 +279,7 @@ def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
             tried, apart = True, torch.cat(alone)
             if outputs_differ(whole, apart) or _gradients_differ(whole, apart, list(point.values())):
                 raise InputError(
-                    f"Per-sample gradients need a module whose output for a row does not depend on the rows beside it, "
+                    f"Per-sample gradients need a module whose output for a row does not depend on the other rows, "
                     f"got another output among {len(rows)} rows than alone in workload={name}; normalise within a "
                     "sample (group norm, layer norm)."
                 )
@@ -315,7 +308,7 @@ def _some_parameters(module: nn.Module, share: float) -> dict[str, Tensor]:
 
 
 def _gradients_differ(together: Tensor, apart: Tensor, leaves: Sequence[Tensor]) -> bool:
-    """Test whether the outputs of the rows computed together and separately have different gradients."""
+    """Test whether outputs computed together and separately have different gradients."""
     if not together.requires_grad or not apart.requires_grad:
         return False
     along = torch.randn_like(together)
@@ -376,7 +369,7 @@ class _Trial:
         yield rows[:1]  # reveals state kept from earlier batches
 
     def _off(self, batch: Sequence[int]) -> tuple[float, float]:
-        """Deviation of a batch from the mean and from the sum, relative to the largest slope or to the loss."""
+        """Deviation of a batch from the mean and the sum, relative to the largest slope or the loss."""
         value, slopes = self._given.on(batch)
         each, want = (torch.cat(ones) for ones in zip(*(self._alone[row] for row in batch), strict=True))
         floor, found = _SLACK * self._epsilon**0.5 / want.shape[1], []
@@ -393,7 +386,7 @@ class _Trial:
         return False
 
     def _rounding(self) -> float:
-        """Relative rounding error of the loss, which may compute in lower precision than its inputs and result."""
+        """Relative rounding error of the loss, which may compute in lower precision than its result."""
         rows = [row for row, (_, slopes) in self._alone.items() if bool(slopes.any())][:_ROWS]
         found = torch.finfo(self._alone[rows[0]][0].dtype if rows else torch.float64).eps
         for share, dtype in _COARSE:

@@ -47,7 +47,7 @@ _SUPPORTED: Final = (
 
 
 def no_constants(why: str) -> Callable[[nn.Module, float], LossConstants]:
-    """Constants function of a network for which none are proved, with the reason."""
+    """Constants function of a network without proved constants, with the reason."""
     return lambda _module, _diameter: LossConstants.unknown(why)
 
 
@@ -89,8 +89,7 @@ class _NoConstantsError(Exception):
 def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[Layer, ...] | str:
     """Layers of a network, or the reason why it has no constants: max pooling or a layer that is too large.
 
-    Parameters that require no gradient are frozen. ``shape`` is that of an input, (channels, *sizes), which
-    convolutions need; None for one vector.
+    ``shape`` is that of an input, as in `constants_of_network`.
     """
     if not isinstance(module, nn.Module):
         raise InputError(f"Certified constants need a torch module, got {type(module).__name__}; give one.")
@@ -111,7 +110,7 @@ def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[La
 
 
 def _as_usual(module: nn.Module) -> bool:
-    """True if the module computes the standard function of its type and has no hooks."""
+    """True if the module computes the standard function of its type, without hooks."""
     if module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module):
         return False
     if isinstance(module, nn.GELU):

@@ -42,16 +42,16 @@ ON_YOUR_DATA: Final[Mapping[str, Callable[..., Workload]]] = MappingProxyType(
 def load_workload(name: str, data: Path | None = None, checkpoint: Path | None = None) -> Workload:
     """Load the workload called ``name``.
 
-    The user's module is imported, so its code runs; the current folder is searched as in ``python -m``.
+    The user's module is imported, so its code runs; the current folder is searched first.
 
     Args:
         name: builtin:NAME, hf:FOLDER (`lastiterate.runtime.workloads.hugging_face`) or module:factory.
         data: folder or file of the user's data, passed to the factory as ``data``; None omits it.
-        checkpoint: initial weights, as in `Workload.at_checkpoint`; None keeps those of the factory.
+        checkpoint: initial weights, as in `Workload.at_checkpoint`; None for those of the factory.
 
     Raises:
-        InputError: the factory does not exist, does not take the given ``data``, raises, or does not return a
-            `Workload`; its module raises; or the checkpoint cannot be used.
+        InputError: a factory that does not exist, does not take ``data``, raises, or does not return a
+            `Workload`; a module that raises; or an unsuitable checkpoint.
     """
     home, colon, attribute = name.partition(":") if isinstance(name, str) else ("", "", "")
     if not (home and colon and attribute):
@@ -65,7 +65,7 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
         known = {**BUILTIN, **ON_YOUR_DATA}
         if attribute not in known:
             hint = suggestion(attribute, known, f"choose one of {', '.join(known)}.", prefix="builtin:")
-            raise InputError(f"There is no such built-in workload, got workload={name}; {hint}")
+            raise InputError(f"A built-in workload needs a known name, got workload={name}; {hint}")
         factory: object = known[attribute]
     elif home == "hf":
         factory = partial(hugging_face, Path(attribute))

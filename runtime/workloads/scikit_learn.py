@@ -37,13 +37,11 @@ def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "buil
     """Network of Chien & Li, appendix A.13: Iris, two layers, hidden width 64, 0.1 times cross-entropy.
 
     The paper specifies no scale of the features, no activation and no initialisation. Chosen here: each
-    feature standardised to mean 0 and standard deviation 1 (otherwise the constants depend on the unit),
-    ReLU, and torch's default initialisation of a linear layer.
+    feature standardised to mean 0 and standard deviation 1, ReLU, and torch's default initialisation.
 
     With ReLU the per-sample gradient *jumps* where a hidden unit switches, so it is not Hölder continuous of
-    any order. A sampled constant is finite only because few sampled pairs are close to each other.
-    ``builtin:iris-mlp-tanh`` and ``builtin:iris-mlp-gelu`` have smooth activations and true constants on
-    every bounded domain.
+    any order. A sampled constant is finite only because few sampled pairs are close to each other. Smooth
+    activations have true constants on every bounded domain.
     """
     features, labels = _standardised("iris", name)
     return Workload(
@@ -60,7 +58,7 @@ def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "buil
 def breast_cancer() -> Workload:
     """Logistic regression on scikit-learn's breast-cancer data: 569 samples, 30 standardised features and a bias.
 
-    Rows longer than 5 are shortened to norm 5, so that the constants hold for every sample after this preparation.
+    Rows longer than 5 are shortened to norm 5, so the constants hold for every sample prepared in this way.
     """
 
     def loss(output: Tensor, target: Tensor) -> Tensor:
@@ -70,10 +68,7 @@ def breast_cancer() -> Workload:
 
 
 def iris_softmax() -> Workload:
-    """Softmax regression on Iris: 150 flowers, 4 standardised features and a bias, 3 classes, cross-entropy.
-
-    The rows are prepared as in `breast_cancer`.
-    """
+    """Softmax regression on Iris: 150 flowers, 4 features and a bias, 3 classes; rows as in `breast_cancer`."""
     known = softmax_regression(_ROW_NORM)
     return _linear("builtin:iris-softmax", "iris", 3, functional.cross_entropy, known)
 

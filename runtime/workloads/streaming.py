@@ -1,9 +1,4 @@
-"""Samples of a data loader, numbered in the order of their checksums.
-
-A loader may shuffle, so the position of a sample in a pass has no meaning. Samples are therefore identified
-by their bytes, and the numbers do not depend on the order of the pass. A second pass detects samples that
-change between passes, for example by a random transform.
-"""
+"""Samples of a data loader, numbered in the order of their checksums, since a loader may shuffle."""
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
@@ -28,12 +23,9 @@ def read_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None)
             anything else, such as a Dataset.
         samples: number of samples read in each pass; None for all of them.
 
-    Returns:
-        Tensors of shape (n, ...).
-
     Raises:
         InputError: ``data`` can be iterated only once, or yields other items, samples of several shapes or
-            types, no or too few samples, more than fit in memory, or different samples in the second pass.
+            types, no or too few samples, more than fit in memory, or other samples in a second pass.
     """
     wanted = None if samples is None else count("samples", samples)
     if not isinstance(data, Iterable | Dataset):

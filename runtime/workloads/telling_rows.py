@@ -34,7 +34,7 @@ _SECONDS: Final = 1.0
 
 
 def telling_rows(inputs: Rows | Tensor, targets: Rows | Tensor, most: int = _MOST) -> list[int]:
-    """Indices of at most ``most`` rows, those in which a tie between rows would show first.
+    """Indices of at most ``most`` rows in which a tie between rows would show first.
 
     >>> telling_rows(torch.ones(100, 2), torch.tensor([0] * 99 + [1]))
     [99, 0, 33, 66]
@@ -93,7 +93,7 @@ def spread_over(samples: int) -> list[int]:
 
 
 def some_rows(items: Any) -> tuple[Tensor, Tensor]:
-    """Inputs and targets of at most `SAMPLES` items spread over a data set, and of those with telling targets."""
+    """Inputs and targets of at most `SAMPLES` items spread over a data set, and of telling ones."""
     number = len(items)
     chosen, targets = spread_over(number), targets_of(items)
     if targets is not None:
@@ -103,7 +103,7 @@ def some_rows(items: Any) -> tuple[Tensor, Tensor]:
 
 
 def targets_of(items: Any) -> Tensor | None:
-    """Targets of all items, or of those that can be read in a second; None if a subset's are incomplete."""
+    """Targets of all items, or of those read in a second; None if a subset's are incomplete."""
     if isinstance(items, TensorDataset) and len(items.tensors) == 2:
         return items.tensors[1]
     if isinstance(items, Subset):

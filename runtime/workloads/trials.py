@@ -26,7 +26,7 @@ _LETTERS: Final = 300
 
 
 def describe_error(error: BaseException) -> str:
-    """Describe an exception, and the line of the user's code that raised it, as part of a sentence."""
+    """Describe an exception, and the line of the user's code that raised it."""
     words = " ".join(str(error).split()).rstrip(".;")
     said = f": {shorten(words, _LETTERS, placeholder=' ...')}" if words else ""
     trace, place = error.__traceback__, ""
@@ -40,7 +40,7 @@ def describe_error(error: BaseException) -> str:
 
 @contextmanager
 def user_code(need: str, rest: str) -> Iterator[None]:
-    """Turn an exception of user code into an `InputError` of one sentence, unless memory ran out."""
+    """Turn an exception of user code into an `InputError`, unless memory ran out."""
     try:
         yield
     except InputError:
@@ -52,7 +52,7 @@ def user_code(need: str, rest: str) -> Iterator[None]:
 
 
 def refuse_complex(what: str, /, **values: Iterable[Tensor]) -> None:
-    """Refuse complex numbers, whose imaginary part a cast to a real dtype would silently drop."""
+    """Refuse complex numbers, whose imaginary part a cast would silently drop."""
     for name, tensors in values.items():
         for one in tensors:
             if one.is_complex():

@@ -1,12 +1,11 @@
 """Test of a workload by one forward pass and one gradient, before anything long begins.
 
 A per-sample gradient is a function of the parameters and of one sample only. Batch norm and dropout violate
-this by construction in training mode and are refused by type. Everything else is tested: the same row twice
-(randomness), a row alone and among others (mixing of samples), the buffers before and after (side effects of
-a forward pass), and the batched gradient against a plain backward pass.
+this in training mode and are refused by type. Everything else is tested: the same row twice (randomness), a
+row alone and among others (mixing of samples), the buffers before and after (side effects of a forward pass),
+and the batched gradient against a plain backward pass.
 
-A part in eval mode is accepted. There, dropout does nothing, and batch norm is an affine map of one sample
-with constant statistics. If these come from the private data, no theorem covers their release.
+A part in eval mode is accepted. No theorem covers the release of batch-norm statistics of private data.
 """
 
 from collections.abc import Callable
@@ -38,8 +37,8 @@ def refuse_mixing(module: nn.Module) -> None:
     """Refuse a module that is complex, or that mixes samples or is random by its type.
 
     Raises:
-        InputError: a part is a batch norm, an instance norm that tracks statistics, or a dropout, in training
-            mode, or a batch norm without stored statistics; a parameter or buffer is complex, or a parameter lazy.
+        InputError: in training mode, a batch norm, an instance norm that tracks statistics, or a dropout; a
+            batch norm without stored statistics; a complex parameter or buffer; or a lazy parameter.
     """
     for name, one in module.named_parameters():
         if nn.parameter.is_lazy(one):
@@ -62,7 +61,7 @@ def refuse_mixing(module: nn.Module) -> None:
 
 
 def place_loss(loss: Loss, device: torch.device, dtype: torch.dtype) -> Loss:
-    """The loss with its own tensors on the device and in the dtype of the network."""
+    """The loss with its own tensors on the device and in the dtype."""
     held = [*loss.parameters(), *loss.buffers()] if isinstance(loss, nn.Module) else []
     if not isinstance(loss, nn.Module) or all((one.device, one.dtype) == (device, dtype) for one in held):
         return loss
@@ -78,9 +77,8 @@ def probe(
     ``batched`` computes the gradient of the first sample as in the measurement, shape (dimension,).
 
     Raises:
-        InputError: the module or the loss raises, is random, or mixes samples; a forward pass changes a
-            buffer; the loss is not a finite number or does not depend on a trained parameter; or its gradient
-            is not finite or cannot be batched.
+        InputError: a module or loss that raises, is random, or mixes samples; a forward pass that changes a
+            buffer; a loss that is not a finite number, or without a finite gradient that can be batched.
     """
     for part, values in (*module.named_parameters(), *module.named_buffers()):
         if not bool(torch.isfinite(values).all()):
@@ -146,7 +144,7 @@ def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
 
 
 def _extreme_labels(rows: Rows) -> set[int]:
-    """Rows with the smallest and the largest integer target, which include any label out of range."""
+    """Rows with the smallest and the largest integer target."""
     targets = rows.values
     if targets.is_floating_point() or targets.is_complex() or targets.dtype is torch.bool or not targets.numel():
         return set()
@@ -202,7 +200,7 @@ _JUMPING: Final = (
 
 
 def jumps(module: nn.Module) -> str:
-    """Warning about measured constants if a part of the network has kinks; otherwise empty."""
+    """Warning about measured constants of a network with kinks; otherwise empty."""
     kind = next((type(part).__name__ for part in module.modules() if isinstance(part, _JUMPING)), "")
     said = "gradients jump, so no finite constant is true: these describe the sampled distances only."
     return f"{kind} {said}" if kind else ""

@@ -27,12 +27,12 @@ _NAMED: Final = 3
 def read_weights(path: Path) -> Weights:
     """Tensors of a checkpoint, on the CPU, by their names in the network.
 
-    The file is the output of ``torch.save(module.state_dict(), path)`` or a safetensors file. A ``state_dict``
-    stored with an optimiser's state is accepted. Prefixes of DataParallel, Opacus and torch.compile are removed.
+    The file is the output of ``torch.save(module.state_dict(), path)``, possibly with an optimiser's state,
+    or a safetensors file. Prefixes of DataParallel, Opacus and torch.compile are removed.
 
     Raises:
-        InputError: the file is missing, damaged or not a checkpoint, it holds more than tensors (a pickled
-            module is refused, never loaded), or a weight is not finite.
+        InputError: a file that is missing, damaged, not a checkpoint or more than tensors (a pickled module
+            is refused, never loaded), or a weight that is not finite.
     """
     read = read_saved(path)
     found: object = next((read[key] for key in _NESTED if isinstance(read.get(key), Mapping)), read)
@@ -68,7 +68,7 @@ def read_saved(path: Path, called: str = "checkpoint") -> Mapping[str, object]:
 
 
 def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
-    """Load weights into a module, which must match exactly; number formats are converted to the module's."""
+    """Load weights into a module, which must match up to number formats."""
     own = module.state_dict()
     # safetensors omits tensors that alias others, such as a tied head
     places = {(own[name].data_ptr(), own[name].shape): name for name in own if name in weights}
@@ -137,6 +137,6 @@ def _of_safetensors(path: Path, called: str) -> Mapping[str, object]:
 
 
 def _kind(values: Tensor) -> str:
-    """Shape and kind of number, which must match; the number of bits may differ."""
+    """Shape and kind of number, which must match."""
     number = "complex" if values.is_complex() else "real" if values.is_floating_point() else "whole"
     return f"{tuple(values.shape)} {number}"

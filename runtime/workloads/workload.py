@@ -28,22 +28,20 @@ class Workload:
 
     Args:
         name: name of the workload in results.
-        module: factory of a freshly initialised module; its randomness must come from torch's global generator.
+        module: factory of a freshly initialised module, random only by torch's global generator.
         loss: loss(output, target), a scalar, for output and target of shape (k, ...). Gradients are of one
             sample, k = 1; the loss of several must be the mean, or the sum, of their single losses.
         inputs: shape (n, ...), one row per sample. Floating inputs are cast to the dtype of the measurement.
         targets: shape (n, ...).
         remark: a remark for the reader of results.
-        constants: constants(module, diameter) in closed form, if known. They hold on the ball of that diameter
-            around the parameters of ``module``, for every sample with features no longer than stated.
-        recommended: defaults for a network of this size: fields of
-            `lastiterate.runtime.constants.sampling.Sampling`, arguments of
+        constants: constants(module, diameter) in closed form, if known, on the ball of that diameter around
+            the parameters of ``module``, for every sample with features no longer than stated.
+        recommended: defaults: fields of `lastiterate.runtime.constants.sampling.Sampling`, arguments of
             `lastiterate.runtime.training.descent.paper_run`, and ``samples``, the number of samples to draw.
-        subset: the draw of these samples from a larger set, see `subset`; None if these are all.
+        subset: draw of these samples from a larger set, see `subset`.
 
     Raises:
-        InputError: data that are not real, finite, nonempty tensors of one length, or a module in place of
-            its factory.
+        InputError: data that are not real, finite, nonempty tensors of one length, or a module as factory.
     """
 
     name: str
@@ -115,14 +113,9 @@ class Workload:
     def at_checkpoint(self, path: Path | str) -> "Workload":
         """Workload whose network starts from saved weights, for every seed.
 
-        Results concern runs that start at these weights. The privacy of the weights is not accounted for: if
-        they were trained on the data, that training needs its own account.
-
-        Args:
-            path: output of ``torch.save(module.state_dict(), path)`` or a safetensors file; no code in it runs.
-
-        Raises:
-            InputError: as in `lastiterate.runtime.workloads.weights.read_weights`, or weights that do not fit.
+        The privacy of the weights is not accounted for: if they were trained on the data, that training needs
+        its own account. File and errors are as in `lastiterate.runtime.workloads.weights.read_weights`;
+        weights must fit the network.
         """
         weights = read_weights(Path(path))
 
@@ -207,7 +200,7 @@ _SUBSET: Final = 2**50
 def subset(workload: Workload, samples: int, seed: int) -> Workload:
     """Workload on a uniformly drawn subset of its samples, in the order of the data.
 
-    A run on it is accounted for as a run on ``samples`` samples; no privacy is claimed from the draw.
+    A run on it is accounted for as one on ``samples`` samples; no privacy is claimed from the draw.
     """
     if count("samples", samples) > workload.samples:
         raise InputError(

@@ -34,7 +34,7 @@ def test_what_ties_rows_is_refused_with_a_pair(case: Case, batched: bool) -> Non
     said = str(refused.value)
     assert "\n" not in said
     if isinstance(made(case)[0], Mixing):
-        assert "does not depend on the rows beside it" in said
+        assert "does not depend on the other rows" in said
         return
     assert "workload=theirs" in said
     assert re.search(r"for (row \d+|a row of label \d+) and (row \d+|a row of label \d+) of", said)
@@ -138,7 +138,7 @@ def test_every_output_of_a_module_is_tried(mixes: bool, first: str) -> None:
     held = [Rows(values, torch.device("cpu"), torch.float64) for values in (inputs, targets)]
     module = _TwoOutputs(mixes, first).double()
     if mixes:
-        with pytest.raises(InputError, match="does not depend on the rows beside it"):
+        with pytest.raises(InputError, match="does not depend on the other rows"):
             refuse_tied_rows("theirs", module, loss, *held)
     else:
         refuse_tied_rows("theirs", module, loss, *held)
