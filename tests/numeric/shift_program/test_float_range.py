@@ -238,10 +238,10 @@ def test_the_number_that_is_out_of_reach_is_named(subtests: pytest.Subtests) -> 
         ({"clip_norm": 1.1e60, "noise_std": 1e60}, li.Clipped(), "clip_norm=1.1e+60"),
         ({"noise_std": (1.0,) * 49 + (1e61,)}, li.Clipped(), "noise_std[49]=1e+61"),
         ({"diameter": inf}, li.Clipped(), ""),
-        ({"noise_std": 2e30}, li.Clipped(), "noise_std=2e+30 beside step_size * clip_norm / batch_size=0.25"),
+        ({"noise_std": 2e30}, li.Clipped(), "noise_std=2e+30 and step_size * clip_norm / batch_size=0.25"),
         ({"noise_std": 2e29}, li.Clipped(), ""),
         ({"diameter": 1e-31}, li.Clipped(), "step_size * clip_norm / batch_size=1 and diameter=1e-31"),
-        ({"diameter": 1e31}, li.Clipped(), "diameter=1e+31 beside step_size * clip_norm / batch_size=0.25"),
+        ({"diameter": 1e31}, li.Clipped(), "diameter=1e+31 and step_size * clip_norm / batch_size=0.25"),
     ]:
         with subtests.test(change=change, assumption=assumption, named=named):
             run = replace(_RUN, **change)  # type: ignore[arg-type]
