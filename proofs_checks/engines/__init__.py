@@ -1,8 +1,8 @@
 """Engines, one module each, with `decide(check, assumptions)` and `near_misses(check, assumptions, room)`.
 
-Each type of check names its engine. If an engine raises an exception, the outcome is an error, which never
-passes. `decide` raises NoPointError if no point is known to meet the assumptions, InputError if the check
-cannot be read as a statement, and UnsupportedError if the engine cannot decide checks of this kind.
+`decide` also assumes the check's own premises. It raises NoPointError if no point is known to meet the
+assumptions, InputError if the check cannot be read as a statement, and UnsupportedError if the engine cannot
+decide checks of this kind.
 """
 
 from importlib import import_module
@@ -21,7 +21,7 @@ from lastiterate.symbolic.checks import Check, Engine
 
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide a check with the engine of its type; exceptions become errors, and vacuous checks are undecided."""
+    """Decide a check with the engine of its type; exceptions become errors, vacuous checks are undecided."""
     try:
         engine = engine_of(check)
         with limited():
@@ -45,7 +45,7 @@ def sentence_of(error: Exception) -> str:
 
 
 def engine_of(check: Check) -> Any:
-    """Engine of a check: its own class, or the module of the package's engine, imported on demand."""
+    """Engine of a check: its own class, or the module of the package's engine."""
     if check.engine not in set(Engine):
         return type(check)
     module = import_module(f"lastiterate.proofs_checks.engines.{check.engine}")

@@ -1,9 +1,9 @@
 """Outcomes and near misses of engines.
 
-Near misses are wrong variants of a check, a few percent off, each of which its engine must refute. An engine
-generates the same ones each time. If a check leaves no room (an equation, a recursion, a printed value, a
-length, a derived profile, an attained inequality), one term of a side is 3 % off. Any other inequality is
-strengthened by 3 % more than the least room that it leaves at some points.
+Near misses are wrong variants of a check, a few percent off and the same each time, which its engine must
+refute. If a check leaves no room (an equation, a recursion, a printed value, a length, a derived profile, an
+attained inequality), one term of a side is 3 % off. Any other inequality is strengthened by 3 % more than the
+least room that it leaves at some points.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,22 +24,22 @@ from lastiterate.symbolic.unevaluated import carried_out
 
 
 def held(check: Check, grade: Grade, detail: str, scope: str = "") -> Outcome:
-    """Outcome of a check that holds; ``scope`` says where the evidence covers less than the assumptions allow."""
+    """Outcome of a check that holds; for ``scope`` see `Outcome`."""
     return Outcome(check.name, check.engine, Status.HELD, grade, detail, scope=scope)
 
 
 def undecided(check: Check, detail: str) -> Outcome:
-    """Outcome of a check that is neither shown nor refuted, with the reason."""
+    """Outcome of a check that is neither shown nor refuted."""
     return Outcome(check.name, check.engine, Status.UNDECIDED, detail=detail)
 
 
 def refuted(check: Check, found: Counterexample | None, detail: str = "") -> Outcome:
-    """Outcome of a check that is refuted by a counterexample, or by a proof without one."""
+    """Refutation by a counterexample, or by a proof without one."""
     return Outcome(check.name, check.engine, Status.REFUTED, detail=detail, counterexample=found)
 
 
 def refuted_at(check: Inequality | IntervalInequality, point: Point) -> Outcome:
-    """Outcome of a check that is refuted at an exact point, with an enclosure of either side."""
+    """Refutation at an exact point, with an enclosure of either side."""
     left, right = side(check.left, point), side(check.right, point)
     relation = Relation.AT_MOST if check.relation is Relation.TIGHT else check.relation
     return refuted(check, Counterexample(point_text(point), left, relation, right, "left, right"))
@@ -62,7 +62,7 @@ class Term(NamedTuple):
 
 
 def without_near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """Return no near misses, for a check without variants known to be wrong."""
+    """No near misses, for a check without variants known to be wrong."""
     return ()
 
 
@@ -75,7 +75,7 @@ def equation(check: Check, *sides: str) -> tuple[Check, ...]:
 
 
 def lessened(check: Check, field: str, what: str, room: sp.Expr) -> tuple[Check, ...]:
-    """Reduce a bound by 3 %, in addition to the share of it that is known to be room."""
+    """Reduce a bound by 3 % beyond the share of it that is known to be room."""
     less = LESS * (1 - room)
     return (variant(check, f"{what} {100 - 100 * less} percent less", **{field: less * getattr(check, field)}),)
 
@@ -128,7 +128,7 @@ def terms(
 
 
 def _lost(check: Check, place: Term) -> bool:
-    """Tell whether changing the term has no effect at one point, for example because a sum cancels."""
+    """Tell whether changing the term has no effect at one point, as in a sum that cancels."""
     side = carried_out(sp.sympify(getattr(check, place.field), strict=True))
     other = carried_out(place.side(MORE * place.term))
     if side == other or side.has(sp.Sum, sp.Integral, sp.Derivative):
@@ -159,7 +159,7 @@ def closest(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, 
 
 
 def _some(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Point]:
-    """Points that meet the premises of an inequality, or corners of a box that meet the assumptions."""
+    """Points that meet an inequality's premises, or corners of a box that meet the assumptions."""
     if isinstance(check, IntervalInequality):
         ends = (
             [sp.sympify(end, strict=True) for end in pair if abs(end) is not sp.oo] or [sp.S.Zero]

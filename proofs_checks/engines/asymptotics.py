@@ -1,9 +1,9 @@
 """Bounds up to an unspecified constant: a proved constant, or a path along which no constant suffices.
 
-z3 decides whether a constant suffices on the whole admissible region. No constant suffices if, along a path
-into a corner of the region, every assumption holds from some point on and left / right tends to infinity.
-Sympy computes these limits in one variable over the reals (Gruntz's algorithm). Certified values of the ratio
-at growing exact points must confirm the increase.
+z3 decides whether a constant suffices on the whole admissible region. None does if, along a path into a
+corner of the region, every assumption holds from some point on and left / right tends to infinity. Sympy
+computes these limits in one real variable (Gruntz's algorithm). Certified values of the ratio at growing
+exact points must confirm the increase.
 """
 
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ def _limit(expression: sp.Expr) -> sp.Expr | None:
 
 
 def _eventual_sign(expression: sp.Expr) -> int | None:
-    """Sign of an expression from some point on; None if it is unclear."""
+    """Sign of an expression from some point on; None if unclear."""
     if sp.simplify(expression) == 0:
         return 0
     for candidate in (expression, 1 / expression):  # the reciprocal of an expression that falls to 0 rises
@@ -63,7 +63,7 @@ def _eventual_sign(expression: sp.Expr) -> int | None:
 
 
 def _settled(expression: sp.Expr) -> sp.Expr:
-    """Replace each minimum, maximum and absolute value by what it equals from some point on."""
+    """Replace minima, maxima and absolute values by what they equal from some point on."""
 
     def before(one: sp.Expr, other: sp.Expr) -> bool:
         sign = _eventual_sign(one - other)
@@ -82,7 +82,7 @@ def _settled(expression: sp.Expr) -> sp.Expr:
 
 
 def _eventually(condition: Boolean, on_path: Mapping[sp.Symbol, sp.Expr]) -> bool | None:
-    """Tell whether a condition holds (or fails) on the path from some point on; None if it is unclear."""
+    """Tell whether a condition holds (or fails) on the path from some point on; None if unclear."""
 
     def decided(relation: sp.Rel) -> bool | None:
         difference = (relation.lhs - relation.rhs).xreplace(on_path)
@@ -92,7 +92,7 @@ def _eventually(condition: Boolean, on_path: Mapping[sp.Symbol, sp.Expr]) -> boo
 
 
 def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) -> dict[sp.Symbol, sp.Expr]:
-    """Path over the reals, after a test that its values agree with the declarations of their symbols."""
+    """Path over the reals, after a test that its values fit the declarations of their symbols."""
     for symbol in free_symbols(check.left, check.right, conditions):
         if symbol not in check.path:
             raise InputError(f"path needs a value for every symbol, got none for symbol={symbol}; add it.")
@@ -148,7 +148,7 @@ def _constant(check: Asymptotic, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def decide(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `Asymptotic` or an `Unbounded` check."""
+    """Decide an `Asymptotic` or `Unbounded` check."""
     if isinstance(check, Asymptotic) and not check.path:
         return _constant(check, assumptions)
     bounded = isinstance(check, Asymptotic)

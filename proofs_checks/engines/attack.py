@@ -32,7 +32,7 @@ UNBOUNDED, BOUNDED = 400, 200
 """Numbers of settings per check without projection and with a finite diameter."""
 
 SEED = 2025
-"""Seed of the settings, shared by all claims so that each attack is computed once per setting."""
+"""Seed of the settings; one for all claims, so that each attack is computed once per setting."""
 
 TRIES = 40
 """Largest number of draws for each setting wanted."""
@@ -43,7 +43,7 @@ _SYMBOLS = {
 """Name of each letter in a setting."""
 
 _OF_EVERY_RUN = frozenset({sp.Le(q, 1)})
-"""Conditions that every setting meets; a sampling rate is at most 1, as no batch exceeds the data set."""
+"""Conditions that every setting meets."""
 
 _FACTOR = {
     Assumed.SMOOTH: 1 + notation.eta * notation.L,
@@ -76,7 +76,7 @@ def _chosen(check: UpperBound, assumed: Assumed) -> list[ExactRun]:
 
 
 def _on_floats(expressions: tuple[sp.Basic | int, ...], assumed: Assumed) -> Callable[[Setting], list[float]]:
-    """Return a function that evaluates expressions at a setting, with s = 2 eta K / n and c substituted."""
+    """Function that evaluates expressions at a setting, with s = 2 eta K / n and c put in."""
     definitions = {notation.s: notation.sensitivity()}
     if assumed in _FACTOR:
         definitions[notation.c] = _FACTOR[assumed]
@@ -88,7 +88,7 @@ def _on_floats(expressions: tuple[sp.Basic | int, ...], assumed: Assumed) -> Cal
 def split_assumptions(
     assumptions: tuple[Boolean, ...], assumed: Assumed
 ) -> tuple[Callable[[Setting], bool], tuple[Boolean, ...]]:
-    """Return a test of settings, and the other assumptions; NoPointError if no point meets the latter."""
+    """Test of settings, and the other assumptions; NoPointError if no point meets the latter."""
     known = set(_SYMBOLS) | {notation.s}
     if assumed in _FACTOR:
         known.add(notation.c)
@@ -121,12 +121,11 @@ def _asked(target: "AttackedBound", admits: Callable[[Setting], bool]) -> Iterat
 
 @lru_cache(maxsize=2**16)
 def _attacked(name: str, assumed: Assumed, setting: tuple[tuple[str, float], ...]) -> BothDirections | None:
-    """Lower bounds of an attack at a setting, cached for all claims."""
     return ATTACKS[name].lower(dict(setting), assumed)
 
 
 def altered_setting(altered: Mapping[sp.Symbol, sp.Expr], assumed: Assumed) -> Callable[[Setting], Setting]:
-    """Return the map from a setting to the one that the evaluator sees; InputError for a foreign symbol."""
+    """Map from a setting to the one that the evaluator sees; InputError for a foreign symbol."""
     if not altered:
         return lambda setting: setting
     for symbol in altered:
@@ -196,7 +195,7 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def attack_at(check: UpperBound, setting: Setting) -> Outcome | None:
-    """Refutation of the bound at one setting by the first attack that succeeds; None if none does."""
+    """Refutation at a setting by the first attack that succeeds; None if none does."""
     target = _target(check.bound)
     value = _bound(target, altered_setting(check.altered, target.assumed)(setting))
     for run in _chosen(check, target.assumed):
@@ -214,7 +213,7 @@ _SHARES = (0.25, 0.5, 0.9)
 
 
 def is_of(check: UpperBound, said: Statement) -> bool:
-    """Tell whether a statement claims at least the attacked bound on the same divergence at attacked settings."""
+    """Tell whether a statement claims at least the attacked bound on this divergence at attacked settings."""
     if not isinstance(said, ForAll) or not isinstance(said.body, sp.Le):
         return False
     order, *laws = said.body.lhs.args if said.body.lhs.func is RenyiDivergence else (None,)
@@ -240,7 +239,7 @@ def is_of(check: UpperBound, said: Statement) -> bool:
 
 
 def _bound(target: "AttackedBound", setting: Setting) -> float | None:
-    """Claimed bound at a setting; None if an altered setting is outside its domain. NaN raises ArithmeticError."""
+    """Claimed bound at a setting; None outside its domain. NaN raises ArithmeticError."""
     if setting["T"] < 1:
         return None
     try:

@@ -1,7 +1,7 @@
 """Bounds of `bound`, compared with the independent checker of certificates.
 
-A certificate holds the choices behind a number. The checker, which shares no code with `bound`, recomputes
-the number from them. A bound is refuted if its certificate is refused or claims a larger number.
+The checker, which shares no code with `bound`, recomputes the number from the choices in its certificate. A
+bound is refuted if its certificate is refused or claims a larger number.
 """
 
 import json
@@ -23,11 +23,11 @@ from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Certified
 
 _ROUNDING: Final = 1e-8
-"""Share by which a certificate may exceed the bound, because its paths are written as floats."""
+"""Share by which a certificate may exceed the bound, as its paths are written in floats."""
 
 
 def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Compute `bound` at the settings that meet the assumptions, and have the checker judge its certificates."""
+    """Compute `bound` at the settings that meet the assumptions, and check its certificates."""
     for name, got, known in (("scheme", check.scheme, SCHEMES), ("losses", check.losses, tuple(Assumed))):
         if got not in known:
             raise InputError(

@@ -1,8 +1,4 @@
-"""Results cited from other works, and consequences of such results.
-
-A citation stands unless a solver finds a point at which its line fails. A consequence holds if the premises
-of every cited result are met and the cited conclusions imply its own.
-"""
+"""Results cited from other works, and consequences of such results."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -28,7 +24,7 @@ from lastiterate.symbolic.statement import Binomial, Constant, HockeyStick, Prob
 
 
 def decide(check: Cited, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Accept a citation with its source, or refute it at a point where the cited line fails."""
+    """Accept a citation with its source, or refute it at a point where its line fails."""
     found = broken(check, assumptions)
     if found is not None:
         return refuted(check, found, f"the line taken from {check.source} fails")
@@ -37,7 +33,7 @@ def decide(check: Cited, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 @cache
 def broken(cited: Cited, assumptions: tuple[Boolean, ...]) -> Counterexample | None:
-    """Point at which the cited line fails; None if none is found or the line is not about numbers alone."""
+    """Point at which the cited line fails; None if none is found or it is not about numbers alone."""
     given = tuple(one for one in relations((*assumptions, *cited.given)) if not one.atoms(AppliedUndef))
     require_possible(given)
     spoken = {letter for one in cited.given if one not in given for letter in one.free_symbols}
@@ -50,7 +46,7 @@ def broken(cited: Cited, assumptions: tuple[Boolean, ...]) -> Counterexample | N
 
 
 def _of_numbers(conclusion: Basic) -> Iterator[Relational]:
-    """Relations between numbers implied by a conclusion, with unsigned quantities >= 0 and probabilities <= 1."""
+    """Relations between numbers implied by a conclusion; unsigned quantities are >= 0, probabilities <= 1."""
     for part in And.make_args(conclusion) if isinstance(conclusion, Boolean) else ():
         if isinstance(part, Relational) and not isinstance(part, Ne) and not part.has(QuantityBase, AppliedUndef):
             yield part
@@ -65,7 +61,7 @@ near_misses = without_near_misses  # nothing is decided
 
 
 def _of_laws(said: Iterable[Basic]) -> Iterator[Boolean]:
-    """Conditions on the parameters of the laws named in premises."""
+    """Conditions on the parameters of laws in premises."""
     known = dict[Basic, Basic]()
     for law in said:
         if isinstance(law, Binomial | Walk):
@@ -101,7 +97,7 @@ def _random_letters(said: Collection[Basic], conclusion: Relational) -> set[Symb
 
 
 def _of_numbers_alone(cited: Cited, random: set[Symbol]) -> None:
-    """Raise UnprovedError unless a cited result is used at numbers, with no random letters except its own."""
+    """Raise UnprovedError unless a cited result is used at numbers, its own random letters excepted."""
     own = _declared(cited.given)
     laws = [one for one in cited.given if isinstance(one, Binomial | Walk)]
     outside = _outside_events(cited.conclusion).union(
@@ -118,7 +114,6 @@ def _declared(said: Iterable[Basic]) -> set[Symbol]:
 
 
 def _outside_events(part: Basic) -> set[Symbol]:
-    """Letters that occur outside the events of probabilities."""
     if isinstance(part, Probability):
         return set()
     return (
@@ -127,7 +122,7 @@ def _outside_events(part: Basic) -> set[Symbol]:
 
 
 def _facts(said: Iterable[Basic], numbers: Iterable[Boolean]) -> Iterator[Boolean]:
-    """Relations between probabilities of events that are certain, impossible, nested, covering or disjoint."""
+    """Relations between probabilities of certain, impossible, nested, covering or disjoint events."""
     known = tuple(numbers)
     events = sorted({one.args[0] for part in said for one in part.atoms(Probability)}, key=str)
     for event in events:
@@ -149,7 +144,7 @@ def _facts(said: Iterable[Basic], numbers: Iterable[Boolean]) -> Iterator[Boolea
 
 
 def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Prove the premises of every cited result, then the conclusion; undecided if something does not follow."""
+    """Prove the premises of every cited result, then the conclusion from what is cited."""
     said = (*assumptions, *check.given)
     if not check.cited:
         raise InputError(
@@ -233,7 +228,7 @@ def _at_most(less: Expr, more: Expr, numbers: frozenset[Boolean]) -> bool:
 
 
 def _boole(check: Consequence, numbers: frozenset[Boolean]) -> list[Boolean]:
-    """Lower bound on the probability of the claimed event, if every other outcome is in an event of ``covers``."""
+    """Lower bound on the probability of the claimed event; other outcomes must be in events of ``covers``."""
     if not check.covers:
         return []
     claimed = check.conclusion.atoms(Probability)
@@ -265,8 +260,7 @@ def _of_defined(said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
 def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
     """Facts about finite quantities alone; UnprovedError if the conclusion has one that may be infinite.
 
-    Its larger side may be infinite if it is an unsigned quantity, because the conclusion then holds
-    trivially.
+    An unsigned larger side may be infinite, since the conclusion then holds trivially.
     """
     said = set[Basic]().union(*map(_quantities, (conclusion, *known)))
     large = isinstance(conclusion, Le | Lt | Ge | Gt) and _is_unsigned(conclusion.gts)
@@ -279,7 +273,7 @@ def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
 
 
 def _bounded(finite: set[Basic], known: Iterable[Boolean]) -> set[Basic]:
-    """Quantities bounded by finite ones; signed quantities are left out, as they may be minus infinity."""
+    """Quantities bounded by finite ones, except signed ones, which may be minus infinity."""
     bounds = [one for one in known if isinstance(one, Le | Lt | Ge | Gt) and _is_unsigned(one.lts)]
     while more := {one.lts for one in bounds if _quantities(one.gts) <= finite} - finite:
         finite = finite | more
@@ -291,5 +285,5 @@ def _is_unsigned(part: Basic) -> bool:
 
 
 def _quantities(part: Basic) -> set[Basic]:
-    """Quantities that are not part of another one."""
+    """Quantities that are not part of another."""
     return {part} if isinstance(part, QuantityBase) else set[Basic]().union(*map(_quantities, part.args))

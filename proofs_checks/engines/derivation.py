@@ -65,7 +65,7 @@ def _named(table: Mapping[str, _Made], name: str) -> _Made:
 
 @cache
 def deduce(name: str) -> Proposition:
-    """Inequality that a deduction reaches; raises UnprovedError if a rule does not apply."""
+    """Inequality that a deduction reaches; UnprovedError if it stops."""
     made = _named(DEDUCTIONS, name)(Calculus(prove))
     replayed(made)
     return made
@@ -73,20 +73,20 @@ def deduce(name: str) -> Proposition:
 
 @cache
 def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
-    """Guarantee of both orders that a derivation reaches from conditions on numbers; UnprovedError if it stops."""
+    """Guarantee that a derivation reaches from conditions on numbers; UnprovedError if it stops."""
     return _both(_named(DERIVATIONS, name)(Kernel(prove, given)))
 
 
 @cache
 def track(name: str, given: frozenset[Boolean]) -> Span:
-    """Judgement about a distance that a derivation reaches; arguments and errors as for `derive`."""
+    """As `derive`, for a judgement about a distance."""
     made = _named(TRACKED, name)(Kernel(prove, given))
     _replayed(made)
     return made
 
 
 def judgements(check: Derived | RenyiBound | Tracked, assumptions: tuple[Boolean, ...]) -> tuple[Span, ...]:
-    """Judgements that the derivation of a check reaches from the conditions on numbers; errors as for `derive`."""
+    """Judgements that the derivation of a check reaches, as in `derive`."""
     given = (*assumptions, *check.given) if isinstance(check, RenyiBound) else assumptions
     numbers = frozenset(one for one in given if not one.has(largest_order))
     if isinstance(check, Tracked):
@@ -109,10 +109,10 @@ def _replayed(*ends: Span) -> None:
 
 
 def decide(check: _Checks, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Follow the rules of the calculus or of the kernel to their end, and compare the result with the check.
+    """Follow the rules of the calculus or of the kernel, and compare the result with the check.
 
-    A statement that does not follow is undecided; only a printed proof can be refuted, by its first false
-    line. Cited claims limit the scope, as does a lemma not shown for vectors of every dimension.
+    Only a printed proof can be refuted, by its first false line. Cited claims limit the scope, as does a
+    lemma not shown for vectors of every dimension.
     """
     if isinstance(check, Consequence):
         return decide_consequence(check, assumptions)
@@ -150,7 +150,7 @@ def _suppose(kernel: Kernel, span: Span) -> None:
 
 
 def _tracked(check: Tracked, kernel: Kernel) -> Span:
-    """Distance after T steps from equal starts at no cost, shown to be at most the distance of the check."""
+    """Distance after T steps from equal starts at no cost, shown to be at most the check's."""
     made = track(check.derivation, kernel.given)
     _suppose(kernel, made)
     if made.scope or (made.start, made.end, made.near) != (0, T, 0) or made.profile != Equal():
@@ -160,7 +160,7 @@ def _tracked(check: Tracked, kernel: Kernel) -> Span:
 
 
 def _bounded(check: RenyiBound, given: frozenset[Boolean]) -> tuple[tuple[Span, Span], tuple[str, ...]]:
-    """Both orders, with Renyi divergences shown to be at most the bound, and the claims cited for this."""
+    """Both orders, with Renyi divergences shown to be at most the bound, and claims cited for this."""
     numbers = frozenset(one for one in given if not one.has(largest_order))
     made, cites = derive(check.derivation, numbers), dict[str, None]()
     for condition in (made.first.given | made.second.given) - numbers:
@@ -181,7 +181,7 @@ def _bounded(check: RenyiBound, given: frozenset[Boolean]) -> tuple[tuple[Span, 
 
 
 def conclude(made: Proposition, statement: ForAll) -> Proposition:
-    """Derive a statement's inequality from a deduced one; NoPointError if no numbers meet its conditions."""
+    """Derive a statement from a deduced inequality; NoPointError if no numbers meet its conditions."""
     body, conditions = statement.body, frozenset(statement.conditions)
     if free(statement):
         raise UnprovedError(f"The statement needs a quantifier for each of its letters, got {free(statement)}.")
@@ -201,7 +201,7 @@ def conclude(made: Proposition, statement: ForAll) -> Proposition:
 
 
 def supposed_order(condition: Basic, given: Iterable[Basic]) -> bool:
-    """Tell whether a condition bounds the order by alpha* of some arguments and is among the given ones."""
+    """Tell whether a condition bounds the order by alpha* of some arguments and is given."""
     if not condition.has(largest_order):
         return False
     for one in given:
@@ -216,7 +216,7 @@ def supposed_order(condition: Basic, given: Iterable[Basic]) -> bool:
 
 @lru_cache(maxsize=1024)  # near misses and mutants share the premises of their check
 def unmeetable(given: frozenset[Basic]) -> str:
-    """Reason why relations cannot be met, "" if they can; values of alpha* may be any positive numbers."""
+    """Reason why relations cannot be met, "" if they can; alpha* may be any positive number."""
     said = list(relations(given))
     orders = sorted(
         {one for part in said for one in part.atoms(AppliedUndef) if one.func == largest_order}, key=str
@@ -254,7 +254,7 @@ def _claim(key: str) -> Claim:
 
 @cache
 def used(key: str) -> tuple[Outcome, ...]:
-    """Outcomes of the checks of a claim that a derivation uses."""
+    """Outcomes of the checks of a claim."""
     claim = _claim(key)
     return tuple(decide_check(check, claim.assumptions) for check in claim.checks)
 
@@ -264,7 +264,7 @@ def near_misses(
     assumptions: tuple[Boolean, ...],  # noqa: ARG001
     room: Expr,
 ) -> tuple[Check, ...]:
-    """Checks with a bound or profile reduced by 3 %, and consequences or deductions without a premise."""
+    """Checks with a bound or profile 3 % less; consequences or deductions without a premise."""
     if isinstance(check, RenyiBound):
         return lessened(check, "bound", "a bound", room)
     if isinstance(check, Tracked):
@@ -290,7 +290,7 @@ def _weakened(check: Deduced) -> Iterator[Deduced]:
 
 
 def _consequences(check: Consequence, factor: Expr) -> Iterator[Consequence]:
-    """Variants with a term of a bound up to a constant scaled by a factor, or without a premise that is used."""
+    """Variants with a term of a bound up to a constant scaled, or without a premise that is used."""
     for bound in check.conclusion.atoms(Constant):
         for term in Add.make_args(bound.args[0]):
             less = bound.func(bound.args[0] - (1 - factor) * term)
@@ -303,7 +303,7 @@ def _consequences(check: Consequence, factor: Expr) -> Iterator[Consequence]:
 
 
 def _lessened(own: Any, factor: Expr) -> Any:
-    """Scale one distance or number of steps in a profile or a tuple of parts; None if there is none."""
+    """Scale one distance or number of steps in a profile or tuple of parts; None if there is none."""
     if isinstance(own, Letter):
         return Equal()
     if isinstance(own, tuple):

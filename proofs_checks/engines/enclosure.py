@@ -3,8 +3,8 @@
 If boxes do not decide an inequality, the sign of a derivative may.
 
 Lemma 1. The map x = low - 1 + 1/t takes 0 < t <= 1 onto low <= x < oo, and x = high + 1 - 1/t takes it onto x
-<= high. The whole line is the union of two such ranges. The relation thus holds for all x if it holds for all
-t. Near t = 0, balls enclose the range of each operation over [X, oo], and no slope is taken there.
+<= high. The line is the union of two such ranges. The relation holds for all x if it holds for all t. Near t
+= 0, balls enclose the range of each operation over [X, oo], and no slope is taken there.
 
 Lemma 2. A gap that is defined on low <= x <= high (or x < oo), with a derivative that is nowhere negative
 there, is least at x = low. If both are shown on the whole box without the conditions, only the face x = low
@@ -36,14 +36,14 @@ from lastiterate.symbolic.checks import Check, IntervalInequality, Relation, Sig
 from lastiterate.symbolic.kernel.profiles import new_letter
 
 _LITTLE = 200
-"""Budget of boxes if the sides are not shown to be defined, so that the check can only be refuted."""
+"""Budget of boxes if the sides are not shown to be defined, so that a check can only be refuted."""
 
 MAX_GRID = 4000
 """Largest number of combinations of values of the integer symbols."""
 
 
 def _box_of(check: IntervalInequality) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
-    """Box with rational ends for all free symbols; InputError if ends are unordered or outside declarations."""
+    """Box with rational ends for all free symbols; InputError if unordered or outside declarations."""
     box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]] = {}
     for symbol, ends in check.box.items():
         low, high = (
@@ -66,7 +66,7 @@ def _box_of(check: IntervalInequality) -> dict[sp.Symbol, tuple[sp.Rational, sp.
 
 
 def _scope(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> str:
-    """Intervals that are narrower than the assumptions and declarations allow, as text; "" if there are none."""
+    """Intervals narrower than the assumptions and declarations allow, as text; "" if there are none."""
     inside = [one for one in assumptions if one.free_symbols <= check.box.keys()]
     seen = free_symbols(check.left, check.right)
     unbounded = any(end in (sp.oo, -sp.oo) for ends in check.box.values() for end in ends)
@@ -132,7 +132,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
 def _undefined(check: IntervalInequality, premises: Sequence[Boolean], box: Box) -> str:
     """Sentence about the first part of the sides not shown to be defined on the box; "" if all are.
 
-    Parts are evaluated separately, because in a whole side 0 (1/r) becomes 0 and (-1)^(3/2) becomes -I.
+    Parts are evaluated separately, as in a whole side 0 (1/r) becomes 0 and (-1)^(3/2) becomes -I.
     """
     fixed = {symbol: low for symbol, (low, high) in box.items() if low == high}
     shown = shown_on(box)
@@ -174,11 +174,11 @@ def _value(check: Value) -> Outcome:
             return held(check, Grade.CERTIFIED, f"the value is {ball.str(20)}")
         if off > allowed:
             return refuted(check, Counterexample({}, ball.str(20), "==", check.printed, "value, printed"))
-    return undecided(check, "the last digit could not be told at the highest precision")
+    return undecided(check, "the last digit is not clear at the highest precision")
 
 
 def decide(check: IntervalInequality | Value, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `IntervalInequality` on its box, cut by the assumptions, or a `Value`."""
+    """Decide an `IntervalInequality` or a `Value`."""
     if isinstance(check, Value):
         return _value(check)
     if check.relation not in (Relation.AT_MOST, Relation.BELOW):
@@ -197,7 +197,7 @@ def near_misses(
     assumptions: tuple[Boolean, ...],
     room: sp.Expr,  # noqa: ARG001
 ) -> tuple[Check, ...]:
-    """Last printed digit raised or lowered by one, or the right side reduced by more than the room."""
+    """Last printed digit one more or less, or the right side less by more than the room."""
     if isinstance(check, Value):
         printed = Decimal(check.printed)
         unit = Decimal(1).scaleb(int(printed.as_tuple().exponent))
@@ -255,7 +255,7 @@ def _refuted(
     values: Mapping[sp.Symbol, sp.Expr],
     found: Counterexample | None,
 ) -> Outcome:
-    """Refutation at the point of the original box that corresponds to a point of the letters t."""
+    """Refutation at the point of the original box that a point of the letters t stands for."""
     at = {name: sp.Rational(number) for name, number in (found.at if found else {}).items()}
     numbers = {s: at[str(s)] for one in (*values.values(), *check.box) for s in one.free_symbols if str(s) in at}
     point: Point = {s: values.get(s, s).xreplace(numbers) for s in check.box}

@@ -1,4 +1,4 @@
-"""Means of random quantities: rules evaluate them and leave an equation or an inequality to decide."""
+"""Means of random quantities: rules evaluate them and leave a relation to decide."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 
 def decide(check: Expected, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `Expected` under the assumptions and its own premises."""
+    """Decide an `Expected` check."""
     check, assumptions = _whole(check, assumptions)
     premises = (*assumptions, *check.given)
     means = _means(check)
@@ -74,7 +74,7 @@ def _means(check: Expected) -> list[ExactMean]:
 
 
 def _whole(check: Expected, assumptions: tuple[Boolean, ...]) -> tuple[Expected, tuple[Boolean, ...]]:
-    """Declare all sizes to be integers, and expand lengths and inner products of sums in letters."""
+    """Declare all sizes to be integers, and apply `_of_letters`."""
     left, right = _of_letters(check.left), _of_letters(check.right)
     sizes = {size for mean in left.atoms(ExactMean) | right.atoms(ExactMean) for size in mean.sizes()}
     sizes = {size for size in sizes if size.is_Symbol and not size.is_integer}
@@ -112,7 +112,7 @@ def _not_random(check: Expected, premises: tuple[Boolean, ...]) -> None:
 
 
 def _has_room(found: Counterexample, means: list[ExactMean], letters: list[Vector]) -> bool:
-    """Tell whether matrices have room for vectors with any inner products, as far as their sizes are known."""
+    """Tell whether matrices of known sizes have room for vectors with any inner products."""
     sizes = [size for mean in means if isinstance(mean, GaussianMean) for size in mean.rooms()]
     at = {
         one: Rational(found.at[str(one)]) for size in sizes for one in size.free_symbols if str(one) in found.at
@@ -122,6 +122,6 @@ def _has_room(found: Counterexample, means: list[ExactMean], letters: list[Vecto
 
 
 def near_misses(check: Expected, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """Right side reduced by 3 % beyond the room, or increased by 3 % in an equation."""
+    """Right side 3 % less beyond the room; 3 % more in an equation."""
     right = (MORE if check.relation is Relation.EQUAL else LESS * (1 - room)) * check.right or S.One
     return (variant(check, f"{right} on the right", right=right),)

@@ -1,7 +1,7 @@
 """Inequalities between vectors of every dimension, for all members of families of functions and operators.
 
-A statement that holds for every positive semidefinite matrix of inner products holds in every R^d. A proof is
-a sum of hypotheses with multipliers, verified exactly; a refutation is an exact matrix.
+What holds for every positive semidefinite matrix of inner products holds in every R^d. A proof is a sum of
+hypotheses with multipliers, verified exactly; a refutation is an exact matrix.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ from lastiterate.symbolic.vectors import Inner, Norm, Vector, coefficients, inne
 
 
 def require(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> None:
-    """Raise InputError unless every letter has one meaning and every family has a member."""
+    """Raise InputError unless each letter has one meaning and each family a member."""
     if check.relation not in (Relation.AT_MOST, Relation.EQUAL):
         raise InputError(f"An inequality between vectors needs the sign <= or ==, got sign={check.sign}; use <=.")
     _letters(check)
@@ -57,7 +57,7 @@ def _known(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> tuple[B
 
 
 def _letters(check: VectorInequality) -> None:
-    """Raise InputError unless each sample letter has one member and one point, and each value has a sample."""
+    """Raise InputError unless each sample letter has one member and one point, each value a sample."""
     families: dict[str, Family] = {}
     meanings: dict[sp.Expr, tuple[str, sp.Expr]] = {}
     points: dict[tuple[str, str], Sample] = {}
@@ -100,7 +100,7 @@ def _not_negative(family: Family) -> Iterator[sp.Expr]:
 
     No strongly convex or concave function on R^d has bounded gradients. An operator with strong monotonicity
     m and cocoercivity b satisfies |T(x) - T(y)| = a |x - y| with a >= m + b a^2 and a <= lipschitz.
-    Conversely, if such an a exists, a multiple of the identity is a member.
+    Conversely, for such an a, a multiple of the identity is a member.
     """
     if isinstance(family, Functions) and family.steep != sp.oo:
         yield from (family.steep, -family.low, *(one for one in (family.high,) if one != sp.oo))
@@ -114,7 +114,7 @@ def _not_negative(family: Family) -> Iterator[sp.Expr]:
 
 
 def _numbers(check: VectorInequality) -> Iterator[sp.Expr]:
-    """Expressions of a claim with letters for lengths and inner products, and the arguments of these."""
+    """Expressions of a check, with letters for lengths and inner products, and their arguments."""
     constants = (
         part for one in check.samples for part in vars(one.family).values() if isinstance(part, sp.Basic)
     )
@@ -145,7 +145,7 @@ def fault(problem: GramCase, multipliers: Mapping[str, sp.Expr]) -> str:
 
 
 def _left(matrix: sp.Matrix, given: tuple[Boolean, ...]) -> sp.Matrix:
-    """Eliminate positive diagonal entries; the result is semidefinite if and only if the given matrix is."""
+    """Eliminate positive diagonal entries; the result is semidefinite exactly if the matrix is."""
     for i in range(matrix.rows):
         pivot = matrix[i, i]
         if pivot.is_positive or (pivot != 0 and entails(given, sp.Gt(pivot, 0, evaluate=False))):
@@ -156,7 +156,7 @@ def _left(matrix: sp.Matrix, given: tuple[Boolean, ...]) -> sp.Matrix:
 
 
 def _minors(matrix: sp.Matrix) -> Sequence[sp.Expr]:
-    """Nonzero principal minors, without zero rows and without letters that a translation sets to 0."""
+    """Nonzero principal minors without zero rows or letters that a translation sets to 0."""
     kept = [i for i in seen_letters([matrix]) if any(entry != 0 for entry in matrix[i, :])]
     chosen = (rows for size in range(1, len(kept) + 1) for rows in combinations(kept, size))
     minors = (sp.factor(matrix.extract(list(rows), list(rows)).det(method="berkowitz")) for rows in chosen)
@@ -164,7 +164,7 @@ def _minors(matrix: sp.Matrix) -> Sequence[sp.Expr]:
 
 
 def _nonnegative(number: sp.Expr, given: tuple[Boolean, ...]) -> bool:
-    """Tell whether a number is provably defined and nonnegative; even powers and known signs are left out."""
+    """Tell whether a number is provably defined and nonnegative, by its factors of unknown sign."""
     if unmet((number,), given, entails):
         return False
     above, below = sp.fraction(sp.together(number))
@@ -177,7 +177,7 @@ def _nonnegative(number: sp.Expr, given: tuple[Boolean, ...]) -> bool:
 
 
 def decide(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide a `VectorInequality` under the assumptions and its own premises."""
+    """Decide a `VectorInequality`."""
     require(check, assumptions)
     why = unmet(tuple(_numbers(check)), _known(check, assumptions), entails)  # a side, a point or a constant
     if why:
@@ -215,7 +215,7 @@ def _proof(problem: GramCase) -> tuple[str, str]:
 
 
 def _consistent(problem: GramCase, spot: dict[sp.Symbol, sp.Rational]) -> bool:
-    """Tell whether some inner products meet the hypotheses, so that the proof is not vacuous."""
+    """Tell whether some inner products meet the hypotheses, so that a proof is not vacuous."""
     constants = [form.constant.xreplace(spot) for form in problem.hypotheses.values()]
     return all(one <= 0 for one in constants) or find_matrix(problem, spot, goal=False) is not None
 
@@ -229,7 +229,7 @@ def _counterexample(cases: tuple[GramCase, ...]) -> tuple[GramCase, Matrix] | No
 
 
 def _unclipped(check: VectorInequality) -> VectorInequality:
-    """Restrict a check to vectors no longer than the radius, which clipping does not change."""
+    """Restrict a check to vectors that clipping does not change."""
     for one in check.samples:
         if isinstance(one.family, Clipping) and (one.image.is_Symbol or one.image == one.point):
             rest = tuple(other for other in check.samples if other != one)
@@ -270,7 +270,7 @@ def _value(problem: GramCase, found: Matrix, columns: Mapping[Vector, sp.Matrix]
 
 
 def near_misses(check: VectorInequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:
-    """A length on the left 1 % longer or on the right 1 % shorter, beyond the room; in an equation, any term."""
+    """A length 1 % longer on the left or shorter on the right, beyond the room; in an equation, any term."""
     found = list[Check]()
     for place in terms_of(check, "left", "right"):
         number = place.term.replace(Norm, lambda _: sp.S.One)

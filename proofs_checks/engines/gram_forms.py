@@ -1,8 +1,6 @@
 """Vector inequalities as linear forms in a matrix of inner products, in function values, and in 1.
 
-An inequality is an expression <matrix, G> + values . F + constant <= 0 with coefficients in the parameters. A
-check splits into cases by the argument that attains each maximum, and by whether the least and the greatest
-curvature of a class agree. Letters on which no form depends, by translation invariance, are set to 0.
+An inequality is an expression <matrix, G> + values . F + constant <= 0 with coefficients in the parameters.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,14 +25,14 @@ _Case: TypeAlias = tuple[VectorInequality, tuple[Boolean, ...]]
 
 
 class Form(NamedTuple):
-    """Linear form in inner products of letters, in function values, and in 1."""
+    """Expression <matrix, G> + values . F + constant."""
 
     matrix: sp.Matrix
     values: sp.Matrix
     constant: sp.Expr
 
     def at(self, point: Mapping[sp.Symbol, sp.Expr]) -> "Form":
-        """The form at a point of the parameters."""
+        """Form at a point of the parameters."""
         return Form(self.matrix.xreplace(point), self.values.xreplace(point), self.constant.xreplace(point))
 
 
@@ -69,7 +67,7 @@ def gram_cases(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterat
 
 
 def _of_maxima(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[_Case]:
-    """One case for each argument that may attain a maximum or minimum of numbers."""
+    """Cases by the argument that attains a maximum or minimum of numbers."""
     said = (check.left, check.right, *check.given)
     found = sorted(set[sp.Basic]().union(*(one.atoms(sp.Max, sp.Min, sp.Abs) for one in said)), key=str)
     if not found:
@@ -86,7 +84,7 @@ def _of_maxima(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterat
 
 
 def _of_curvatures(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[_Case]:
-    """Cases low < high and low = high of every class of functions; in the latter, gradients are affine."""
+    """Cases low < high and low = high of each class of functions; in the latter, gradients are affine."""
     for family in dict.fromkeys(one.family for one in check.samples if isinstance(one.family, Functions)):
         low, high = family.low, family.high
         apart = sp.Lt(low, high, evaluate=False)
@@ -103,7 +101,7 @@ def _of_curvatures(check: VectorInequality, premises: tuple[Boolean, ...]) -> It
 
 
 def _meet(gap: sp.Expr) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
-    """All solutions of gap = 0, each as a letter and its value."""
+    """Solutions of gap = 0, each as a letter and its value."""
     for factor, _ in sp.factor_list(sp.numer(sp.together(gap)))[1]:
         if not factor.is_nonzero:
             letter = next(
@@ -115,7 +113,7 @@ def _meet(gap: sp.Expr) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
 
 
 def _affine(check: VectorInequality) -> VectorInequality:
-    """Eliminate samples determined by another (same point, or one curvature) and clipping of short gradients."""
+    """Eliminate samples that others determine (one point, one curvature), and clipping of short gradients."""
     short = {one.image: one.family.steep for one in check.samples if isinstance(one.family, Functions)}
     for one in check.samples:
         if (
@@ -134,7 +132,7 @@ def _affine(check: VectorInequality) -> VectorInequality:
 
 
 def _implied(first: Sample, other: Sample) -> dict[sp.Expr, sp.Expr]:
-    """Image and value of a sample in terms of another one; {} if the family does not determine them."""
+    """Image and value of a sample in terms of another one; {} if not determined."""
     family, apart = first.family, sp.expand(other.point - first.point)
     low, high = (family.low, family.high) if isinstance(family, Functions) else (sp.S.Zero, sp.S.One)
     if high == sp.oo or (apart != 0 and low != high):
@@ -147,7 +145,7 @@ def _implied(first: Sample, other: Sample) -> dict[sp.Expr, sp.Expr]:
 
 
 def rename(check: VectorInequality, names: Mapping[sp.Expr, sp.Expr]) -> VectorInequality:
-    """Substitute expressions in a check, including its families and samples."""
+    """Substitute expressions in a check."""
     return replace(
         check, **{one.name: declared.renamed(getattr(check, one.name), names) for one in fields(check)}
     )
@@ -189,7 +187,7 @@ def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> GramCase
 def _premise(
     premise: Boolean, name: str, known: tuple[Boolean, ...]
 ) -> Iterator[tuple[str, sp.Expr, list[sp.Expr]]]:
-    """Named expressions <= 0 that a premise states, each with numbers that must be nonnegative."""
+    """Named expressions <= 0 that a premise states, with numbers that must be nonnegative."""
     if isinstance(premise, sp.Eq) and not _lengths(premise):
         yield name, premise.lhs - premise.rhs, []
         yield f"{name} reversed", premise.rhs - premise.lhs, []
@@ -206,7 +204,6 @@ def _premise(
 
 
 def _lengths(expression: sp.Basic) -> list[sp.Expr]:
-    """Lengths in an expression that are not squared."""
     return sorted(expression.replace(_is_square, lambda _: sp.S.Zero).atoms(Norm), key=str)
 
 
@@ -216,7 +213,7 @@ def _is_square(expression: sp.Basic) -> bool:
 
 @lru_cache(maxsize=4096)
 def _difference(less: sp.Expr, more: sp.Expr, known: tuple[Boolean, ...]) -> tuple[sp.Expr, tuple[sp.Expr, ...]]:
-    """Left minus right side, squared if lengths occur, and numbers that must then be nonnegative."""
+    """Left minus right side, squared if lengths occur, with numbers that must be nonnegative."""
     less, more = sp.sympify(less, strict=True), sp.sympify(more, strict=True)
     if not _lengths(less) and not _lengths(more):
         return _expanded(less - more), ()
@@ -255,7 +252,7 @@ def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[Functi
 
 
 def linear_coefficients(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> list[sp.Expr] | None:
-    """Coefficients of the unknowns, then the constant term; None if the expression is not linear in them."""
+    """Coefficients of the unknowns, then the constant term; None if not linear."""
     if not unknowns:
         return [sp.factor(expression)]
     terms = dict(sp.Poly(expression, *unknowns).terms())
@@ -265,7 +262,7 @@ def linear_coefficients(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> l
 
 
 def seen_letters(matrices: Sequence[sp.Matrix]) -> list[int]:
-    """Indices of letters, without those that a translation along a common null vector sets to 0."""
+    """Indices of letters that a translation along a common null vector does not set to 0."""
     size = matrices[0].rows
     if not size:
         return []
@@ -280,7 +277,7 @@ def seen_letters(matrices: Sequence[sp.Matrix]) -> list[int]:
 
 
 def slack(problem: GramCase, multipliers: Mapping[str, sp.Expr]) -> Form:
-    """The form sum l_k H_k - goal."""
+    """Form sum l_k H_k - goal."""
     matrix, values, constant = (-part for part in problem.goal)
     for name, number in multipliers.items():
         form = problem.hypotheses[name]

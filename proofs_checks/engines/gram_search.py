@@ -27,7 +27,7 @@ def _solve(
 ) -> Floats | None:
     """Minimise ``cost . x`` subject to A x = b, A x >= b and positive semidefinite B + sum x_j A_j.
 
-    ``equal`` and ``above`` are pairs (A, b); ``psd`` has the stacked A_j and B of each matrix.
+    ``equal`` and ``above`` are (A, b); ``psd`` has the stacked A_j and B of each matrix.
     """
     rows, sides, cones = [equal[0], -above[0]], [equal[1], -above[1]], list[Any]()
     if len(equal[1]):
@@ -73,12 +73,12 @@ class _Free:
     matrix: sp.Matrix
 
     def put(self, values: dict[sp.Symbol, sp.Expr]) -> dict[str, sp.Expr]:
-        """Nonzero multipliers by name, with these values substituted for t."""
+        """Nonzero multipliers at values of t."""
         found = (sp.factor(one.xreplace(values)) for one in self.multipliers)
         return {name: one for name, one in zip(self.names, found, strict=True) if one != 0}
 
     def equations(self) -> list[sp.Expr]:
-        """Expressions that are linear in t and may vanish at a solution."""
+        """Expressions linear in t that may vanish."""
         rows = range(self.matrix.rows)
         found = [
             *self.multipliers,
@@ -97,9 +97,8 @@ class _Free:
 def _vertices(free: _Free, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
     """Multipliers that are valid at the points, in floats, and rational in the parameters.
 
-    The free numbers t solve as many equations. An equation says that a multiplier, s or an entry of S
-    vanishes, that two multipliers agree, that a minor of two rows has slope 0, or that two entries of a
-    column agree up to sign.
+    The free numbers t solve as many equations: that a multiplier, s or an entry of S vanishes, that two
+    multipliers agree, that a minor of two rows has slope 0, or that two entries of a column agree up to sign.
     """
     equations, size, count = free.equations(), free.matrix.rows, len(free.letters)
     rows, matrix, numbers = (
@@ -137,7 +136,7 @@ def _is_good(multipliers: Floats, matrix: Floats) -> bool:
 
 
 def _serves(free: _Free, values: dict[sp.Symbol, sp.Expr], point: Point) -> bool:
-    """Tell whether the multipliers are nonnegative and S is positive semidefinite at a point, in floats."""
+    """Tell whether multipliers are nonnegative and S is semidefinite at a point, in floats."""
     here = {name: value.xreplace(point) for name, value in values.items()}
     found = [one.xreplace(point).xreplace(here) for one in (*free.multipliers, free.constant, *free.matrix)]
     if not all(one.is_number and one.is_real for one in found):
@@ -161,7 +160,7 @@ def find_multipliers(problem: GramCase, points: Sequence[Point]) -> Iterator[dic
 
 
 def _supports(problem: GramCase, points: Sequence[Point]) -> list[tuple[str, ...]]:
-    """Hypotheses that may have nonzero multipliers: small sets from semidefinite programs first, then all."""
+    """Hypotheses for nonzero multipliers: small sets from semidefinite programs first, then all."""
     names = tuple(problem.hypotheses)
     sparse, generator = list[tuple[str, ...]](), np.random.default_rng(0)
     for point in points[:2] if len(names) > _MOST_FREE else ():
@@ -184,7 +183,7 @@ def _numbers(form: Form, point: Point) -> tuple[Floats, Floats, float]:
 
 
 def _at_point(problem: GramCase, point: Point, weights: Floats) -> Floats | None:
-    """Multipliers with the least weighted sum at a point; None if there are none."""
+    """Multipliers of least weighted sum at a point, or None."""
     if not problem.hypotheses:
         return None
     forms = [_numbers(form, point) for form in problem.hypotheses.values()]
@@ -198,7 +197,7 @@ def _at_point(problem: GramCase, point: Point, weights: Floats) -> Floats | None
 
 
 def _eliminated(problem: GramCase, names: tuple[str, ...]) -> _Free | None:
-    """Multipliers of these hypotheses for which the function values cancel; None if there are none."""
+    """Multipliers of these hypotheses whose function values cancel, or None."""
     letters = sp.symbols(f"l:{len(names)}", cls=sp.Dummy)
     matrix, values, constant = slack(problem, dict(zip(names, letters, strict=True)))
     equations = [one for one in values if one != 0]
@@ -235,7 +234,7 @@ _DENOMINATORS = (1, 10, 100, 10**4, 10**6)
 
 
 class Matrix(NamedTuple):
-    """Exact inner products of vectors, one column per letter, and function values at a point of the parameters."""
+    """Exact inner products of vectors, one column per letter, and function values at a point."""
 
     point: Point
     vectors: sp.Matrix
@@ -243,7 +242,7 @@ class Matrix(NamedTuple):
 
 
 def find_matrix(problem: GramCase, point: Point, *, goal: bool = True) -> Matrix | None:
-    """Inner products and values at this point that meet the hypotheses and, with ``goal``, violate the goal."""
+    """Inner products and values that meet the hypotheses and, with ``goal``, violate the goal."""
     found = _with_room(problem, point, goal=goal)
     if found is None:
         return None
@@ -298,7 +297,7 @@ def _value(form: Form, gram: sp.Matrix, values: sp.Matrix) -> sp.Expr:
 
 
 def points_inside(problem: GramCase, wanted: int, *more: Boolean) -> Iterator[Point]:
-    """Points of the parameters at which the premises and further conditions hold."""
+    """Points of the parameters that meet the premises and further conditions."""
     forms = (problem.goal, *problem.hypotheses.values())
     letters = free_symbols(problem.premises, problem.signs, *(part for form in forms for part in form))
     with suppress(NoPointError):
@@ -306,7 +305,7 @@ def points_inside(problem: GramCase, wanted: int, *more: Boolean) -> Iterator[Po
 
 
 def points_on_edges(problem: GramCase) -> Iterator[Point]:
-    """Points at which a premise holds with equality."""
+    """Points at which a premise is an equality."""
     for premise in problem.premises:
         if isinstance(premise, sp.Le | sp.Ge):
             gap = premise.lhs - premise.rhs

@@ -1,8 +1,8 @@
 """Equalities, by Sympy and by exact arithmetic.
 
-An identity is shown if a simplification route reaches zero, and refuted if the difference is certainly
-nonzero at an admissible rational point. A residue that no route removes is "not shown", never "false". Both
-sides must be shown to be defined wherever the assumptions hold, and must agree at some point.
+An identity is shown if a simplification route reaches zero, refuted if the difference is certainly nonzero at
+an admissible rational point, and else undecided. Both sides must be shown to be defined wherever the
+assumptions hold, and must agree at some point.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,10 +22,7 @@ from lastiterate.symbolic.unevaluated import carried_out
 
 
 def summed(expression: sp.Expr) -> sp.Expr:
-    """Replace every sum that the binomial theorem evaluates by its power.
-
-    The theorem holds for all numbers, with 0^0 = 1 as in Sympy, if the sum is over all indices from 0 to n >=
-    0.
+    """Replace sums over all indices from 0 to n >= 0 by the binomial theorem (0^0 = 1, as in Sympy).
 
     >>> from sympy.abc import i, x
     >>> n = sp.Symbol("n", integer=True, nonnegative=True)
@@ -80,7 +77,7 @@ ROUTES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
 
 
 def _vanishes(difference: sp.Expr, conditions: Sequence[Boolean]) -> tuple[str, sp.Expr]:
-    """Route by which the difference is zero wherever the conditions hold, or "" with the shortest residue."""
+    """Route by which the difference is zero under the conditions, or "" with the shortest residue."""
     residue = difference.doit()
     for condition in conditions:
         if isinstance(condition, sp.Eq):
@@ -101,7 +98,7 @@ def _vanishes(difference: sp.Expr, conditions: Sequence[Boolean]) -> tuple[str, 
 
 
 def _pieces_decided(expression: sp.Expr, conditions: Sequence[Boolean]) -> sp.Expr:
-    """Resolve the cases of Min, Max, Abs and Piecewise that the assumptions imply or exclude."""
+    """Resolve cases of Min, Max, Abs and Piecewise that conditions imply or exclude."""
     if not expression.has(sp.Piecewise, sp.Min, sp.Max, sp.Abs):
         return expression
     expression = expression.replace(
@@ -133,7 +130,7 @@ SPOTS = 12
 
 
 def decide(check: Identity, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `Identity` under the assumptions and its own premises."""
+    """Decide an `Identity`."""
     symbols, assumptions = free_symbols(check.left, check.right), (*assumptions, *check.given)
     conditions = connected(assumptions, symbols)
     if len(conditions) < len(assumptions):
@@ -159,5 +156,5 @@ def decide(check: Identity, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def near_misses(check: Identity, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """Terms of either side increased by 3 %."""
+    """Terms of either side 3 % larger."""
     return equation(check, "left", "right")

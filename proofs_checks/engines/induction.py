@@ -1,9 +1,8 @@
 """Inductions and recursions, proved by a base case and a step from each index to the next.
 
-The engines for inequalities and identities prove base and step from the suppositions alone. A power of a
-constant to the index is a sequence of its own. A failed proof decides nothing; only a run of the sequences at
-exact points refutes a check. If no sequences are shown to obey the laws at all indices, the scope says that
-they are supposed to exist.
+The engines for inequalities and identities prove both from the suppositions alone. A power of a constant to
+the index is a sequence of its own. A failed proof decides nothing; only a run of the sequences at exact
+points refutes a check.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -69,7 +68,7 @@ def _exist(check: Induction, run: SequenceRun) -> bool:
 def _definitions(
     laws: Sequence[Boolean], index: sp.Symbol
 ) -> tuple[dict[UndefinedFunction, sp.Expr], list[Boolean]]:
-    """Next value of each sequence that a law gives, in terms of values at the index, and the remaining laws."""
+    """Next values that laws give to sequences, by values at the index, and the remaining laws."""
     after: dict[UndefinedFunction, sp.Expr] = {}
     left = list[Boolean]()
     for law in laws:
@@ -107,7 +106,7 @@ def _goes_on(
 
 
 NOT_SHOWN = "supposes that sequences which obey the laws for ever exist"
-"""Scope of an induction about sequences that are not shown to exist."""
+"""Scope of an induction whose sequences are not shown to exist."""
 
 _VALUE = "the value"
 """Name of the sequence of a recursion, distinct from the letters of claims, which contain no space."""
@@ -121,7 +120,7 @@ end.
 
 
 def decide(check: Induction | Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `Induction` or a `Recursion` under the assumptions."""
+    """Decide an `Induction` or `Recursion`."""
     if isinstance(check, Recursion):
         outcome = decide(*_of_recursion(check, (*assumptions, *check.given)))
         point = outcome.counterexample
@@ -186,7 +185,7 @@ def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[I
 
 
 def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
-    """Raise InputError unless the index takes every whole number from the start on and only laws restrict it."""
+    """Raise InputError unless the index takes every integer from the start on and only laws restrict it."""
     if not isinstance(check.start, int):
         raise InputError(f"An induction needs a whole number to begin at, got start={check.start!r}; write one.")
     if not isinstance(check.conclusion, Relational):
@@ -204,7 +203,7 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
     spoken = [one for one in (*assumptions, *check.first) if check.index in one.free_symbols]
     if spoken:
         raise InputError(
-            f"What is supposed beside the laws needs to be free of the index, got {spoken[0]}; put it into laws."
+            f"What is supposed besides the laws needs to be free of the index, got {spoken[0]}; put it into laws."
         )
     values = {value for part in (*check.laws, *check.first, *_all(check)) for value in part.atoms(AppliedUndef)}
     for value in sorted(values, key=str):
@@ -219,7 +218,7 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
 
 
 def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
-    """Reason why a supposition is not shown to be defined, so that no sequence obeys it; "" if all are defined."""
+    """Reason why a supposition is not shown to be defined, so that nothing obeys it; "" if all are."""
     total = tuple(law for law in check.laws if not needs(law))
     known = (*assumptions, sp.Ge(check.index, check.start, evaluate=False), *_all(check), *total)
     letters = lettered(*known, *check.first, *check.laws)
@@ -231,9 +230,9 @@ def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
 
 
 def _contradicted(check: Induction, assumptions: tuple[Boolean, ...], tried: Sequence[Point]) -> str:
-    """Reason why laws about one index contradict the relations to be shown at a late index; "" if they do not.
+    """Reason why laws contradict the relations to be shown at a late index; "" if they do not.
 
-    No sequence obeys the laws then. Laws with a power to the index are left out, as z3 would expand it.
+    No sequence then obeys the laws. Those with a power to the index are left out, as z3 would expand it.
     """
     every = [law for law in (*check.laws, *_all(check)) if not _steps(law, check.index)]
     powers = {power for law in every for power in law.atoms(sp.Pow) if check.index in power.exp.free_symbols}
@@ -255,12 +254,12 @@ def _false(said: Sequence[Boolean]) -> bool:
 
 
 def _functions(law: Boolean) -> set[sp.Function]:
-    """Functions other than sequences, such as a factorial, which Sympy would evaluate at a large index."""
+    """Functions other than sequences, which Sympy would evaluate at a large index."""
     return {one for one in law.atoms(sp.Function) if not isinstance(one, AppliedUndef)}
 
 
 def _base(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
-    """Prove the kept relations and the conclusion at the start; powers remain letters, so that no pole cancels."""
+    """Prove the kept relations and the conclusion at the start; powers stay letters, so no pole cancels."""
     powers, start = _powers(check), sp.Integer(check.start)
     given = [*assumptions, *check.first, *(law.subs(check.index, start) for law in check.laws)]
     here = (*given, sp.Eq(check.index, start, evaluate=False))
@@ -281,7 +280,7 @@ def _step(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
 
 
 def _steps(law: Boolean, index: sp.Symbol) -> bool:
-    """Tell whether a law mentions the next index; such a law is not repeated for the index after that."""
+    """Tell whether a law mentions the next index; if so, it is not repeated at that index."""
     return any(index + 1 in value.args for value in law.atoms(AppliedUndef))
 
 
@@ -305,7 +304,7 @@ def _show(wanted: Sequence[Boolean], given: Sequence[Boolean]) -> None:
 def _put_in(condition: Boolean, known: frozenset[Boolean]) -> tuple[Boolean, frozenset[Boolean]]:
     """Substitute in an equality the values of sequences that premises give, and drop these premises.
 
-    No point then has to satisfy them. For a nonnegative value, the sign of its replacement remains a premise.
+    No point then has to satisfy them. For a nonnegative value, the sign of its replacement is kept.
     """
     if not isinstance(condition, sp.Eq):
         return condition, known
@@ -318,7 +317,7 @@ def _put_in(condition: Boolean, known: frozenset[Boolean]) -> tuple[Boolean, fro
 
 
 def _solved(rule: Boolean) -> tuple[Boolean, AppliedUndef, sp.Expr] | None:
-    """An equation for a value of a sequence, the value, and its expression; None for any other premise."""
+    """An equation for a value of a sequence, the value, and its expression; else None."""
     sides = (rule.args, rule.args[::-1]) if isinstance(rule, sp.Eq) else ()
     return next(
         ((rule, one, other) for one, other in sides if isinstance(one, AppliedUndef) and not other.has(one)), None
@@ -330,14 +329,14 @@ def _all(check: Induction) -> tuple[Boolean, ...]:
 
 
 def _multiple(exponent: sp.Expr, index: sp.Symbol) -> tuple[sp.Expr, sp.Expr] | None:
-    """Whole numbers m and k with exponent = m index + k and m nonzero; None if there are none."""
+    """Whole numbers m and k with exponent = m index + k, m nonzero; else None."""
     m = sp.expand(exponent).coeff(index)
     k = sp.expand(exponent - m * index)
     return (m, k) if m.is_Integer and k.is_Integer and m != 0 else None
 
 
 def _powers(check: Induction) -> dict[sp.Expr, sp.Symbol]:
-    """Map each base of a power to the index to a letter for that power, with the declared sign of the base."""
+    """Base of a power to the index -> letter for that power, with the base's sign."""
     found = {power for part in (*_all(check), *check.laws) for power in part.atoms(sp.Pow)}
     bases = sorted({p.base for p in found if _multiple(p.exp, check.index)}, key=str)
     signs = [{k: True for k in ("positive", "nonnegative", "real") if getattr(base, f"is_{k}")} for base in bases]
@@ -358,7 +357,7 @@ def near_misses(
     assumptions: tuple[Boolean, ...],
     room: sp.Expr,  # noqa: ARG001
 ) -> tuple[Check, ...]:
-    """Larger side 3 % less, or less by more than the least room in a run; a part of a recursion 3 % more."""
+    """Larger side less by 3 %, or by more than the least room in a run; a part of a recursion 3 % more."""
     if isinstance(check, Recursion):
         wrong = {name: MORE * getattr(check, name) or sp.S.One for name in ("closed_form", "step", "initial")}
         return tuple(variant(check, f"{name} {side}", **{name: side}) for name, side in wrong.items())

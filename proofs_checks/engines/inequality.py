@@ -1,8 +1,8 @@
 """Polynomial and algebraic inequalities: z3 decides whether the negation can be satisfied.
 
 If the negation has no solution under the premises, the check is proved. A solution refutes it only if exact
-evaluation at an admissible point confirms it. Effort is counted in z3's resource units, so the answer does
-not depend on the load of the machine. Both sides must be shown to be defined under the premises alone.
+evaluation at an admissible point confirms it. Both sides must be shown to be defined under the premises
+alone.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.checks import Check, Inequality, Relation, TwoSided
 
 SPOTS = 60
-"""Number of admissible points tried for a counterexample if z3's own is not admissible."""
+"""Number of admissible points tried if z3's counterexample is not admissible."""
 
 _NEGATION = {
     Relation.AT_MOST: lambda a, b: a > b,
@@ -66,12 +66,12 @@ def _question(
 
 
 def fails(check: TwoSided, premises: tuple[Boolean, ...], point: Point) -> bool:
-    """Tell whether the point is certainly admissible and certainly violates the relation."""
+    """Tell whether the point is certainly admissible and violates the relation."""
     return _stands(check, check.relation, premises, point) is False
 
 
 def _stands(check: TwoSided, relation: Relation, premises: tuple[Boolean, ...], point: Point) -> bool | None:
-    """Tell whether the relation holds at a point; None if that is unclear or the point is not admissible."""
+    """Tell whether the relation holds at a point; None if unclear or not admissible."""
     try:
         if not all(admits_value(symbol, value) for symbol, value in point.items()):
             return None
@@ -85,7 +85,7 @@ def _stands(check: TwoSided, relation: Relation, premises: tuple[Boolean, ...], 
 def _possible(
     check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool, equal: bool
 ) -> z3.CheckSatResult:
-    """Tell whether the sides can be equal (or differ) under the premises; unknown without a confirmed answer."""
+    """Tell whether the sides can be equal (or differ) under the premises; unknown unless confirmed."""
     terms = Terms(whole=True)
     left, right = terms.term(check.left), terms.term(check.right)
     formulas = [left == right if equal else left != right, *(terms.condition(premise) for premise in premises)]
@@ -98,7 +98,7 @@ def _possible(
 
 
 def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome | None:
-    """Outcome of a tight check that is not known to be attained; None if it is attained.
+    """Outcome of a tight check that is not known to be attained; else None.
 
     Equality only where a symbol is zero, as in 1 <= 1 + 2 L, counts only if ``attained`` names that point.
     """
@@ -123,7 +123,7 @@ def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome |
 
 
 def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `Inequality` under the assumptions and its own premises."""
+    """Decide an `Inequality`."""
     if check.relation not in _NEGATION:
         raise UnsupportedError(f"the inequality engine cannot decide the relation {check.relation}")
     everything = (*assumptions, *check.given)
@@ -161,7 +161,7 @@ def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
 
 
 def near_misses(check: Inequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """Right side reduced by more than the room, or terms 3 % off if there is no room."""
+    """Right side less by more than the room; without room, terms 3 % off."""
     if check.relation is Relation.TIGHT:
         return first_middle_last(list(_attained(check, assumptions)))
     return (
@@ -172,7 +172,7 @@ def near_misses(check: Inequality, assumptions: tuple[Boolean, ...], room: sp.Ex
 
 
 def _attained(check: Inequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
-    """Left side raised or right side reduced by 3 % of a term that is nonzero where the sides are equal."""
+    """Left side raised or right side reduced by 3 % of a term that is nonzero at equality."""
     nonzero = (sp.Ne(s, 0, evaluate=False) for s in free_symbols(check.left, check.right) if not s.is_zero)
     there = (*assumptions, *check.given, *(check.attained or nonzero))
     loose = replace(check, sign="<=", attained=())
@@ -185,7 +185,7 @@ def _attained(check: Inequality, assumptions: tuple[Boolean, ...]) -> Iterator[C
 
 
 def _positive(term: sp.Expr, there: tuple[Boolean, ...], *, sure: bool) -> bool:
-    """Tell whether a term is certainly positive there; without ``sure``, never negative and not always zero."""
+    """Tell whether a term is positive there; unless ``sure``, never negative and not always zero."""
     if sure:
         return entails(there, sp.Gt(term, 0, evaluate=False))
     return entails(there, sp.Ge(term, 0, evaluate=False)) and not entails(there, sp.Eq(term, 0, evaluate=False))

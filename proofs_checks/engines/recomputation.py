@@ -1,7 +1,7 @@
 """Numbers of the code, each compared with limits from another computation.
 
 The other computation is a closed form, an exact run from below or a slow sum, and shares no code with the one
-that it checks. If there is none, an earlier recorded value takes its place, and the report counts these.
+that it checks. If there is none, an earlier value takes its place, and the report counts these.
 """
 
 from functools import lru_cache
@@ -38,10 +38,10 @@ def decide(check: Recomputed, assumptions: tuple[Boolean, ...]) -> Outcome:  # n
             )
             return refuted(check, Counterexample({"of": one.what}, repr(one.value * factor), "in", ends, by))
     recorded = sum(one.recorded for one in found)
-    beside = f", {recorded} of them on one side or both with what was recorded" if recorded else ""
+    also = f", {recorded} of them on one side or both with what was recorded" if recorded else ""
     below, above = (max(share) for share in zip(*(one.room for one in found), strict=True))
     room = f"none could be smaller by a share of {below:.2g} or larger by {above:.2g}"
-    return held(check, Grade.NOT_REFUTED, f"{len(found)} numbers agree{beside}; {room}", f"{len(found)} numbers")
+    return held(check, Grade.NOT_REFUTED, f"{len(found)} numbers agree{also}; {room}", f"{len(found)} numbers")
 
 
 near_misses = without_near_misses  # its mutants are numbers that are off

@@ -23,24 +23,24 @@ from lastiterate.proofs_checks.feasible_points import find_points, free_symbols
 from lastiterate.symbolic.checks import Induction
 
 POINTS, LONGEST, TRIES = 8, 5, 12
-"""Numbers of points, of indices in a run, and of attempts at each index."""
+"""Numbers of points, of indices in a run, and of attempts at an index."""
 
 AHEAD = 4
-"""Number of further indices for which a run must continue, since one that ends does not obey the laws."""
+"""Number of further indices for which a run must continue, as one that ends does not obey the laws."""
 
 FAR = (9, 99)
-"""Offsets from the start at which laws without sequences must hold as well."""
+"""Offsets from the start at which laws without sequences must hold, too."""
 
 _FACTS = (
     "positive", "negative", "nonnegative", "nonpositive", "zero", "nonzero", "integer", "noninteger", "even", "odd",
     "prime", "composite", "irrational",
 )  # fmt: skip
-"""Declarations of a sequence that its values are checked against."""
+"""Declarations with which the values of a sequence are compared."""
 
 
 @dataclass(frozen=True)
 class SequenceRun:
-    """Sides of the conclusion at one index of a run, with the values up to there; ``holds`` is None if unclear."""
+    """Sides of the conclusion at an index of a run, with the values so far; ``holds`` is None if unclear."""
 
     point: Point
     values: Mapping[AppliedUndef, sp.Expr]
@@ -66,7 +66,7 @@ def sequence_runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterato
     known = False
 
     def seen(point: Point, seed: int, *, looking: bool) -> list[SequenceRun]:
-        """Evaluate the conclusion up to the first failure or the last index; [] if the run does not continue."""
+        """Evaluate the conclusion up to the first failure; [] if the run does not continue."""
         laws = cache(lambda i: [_at_letters(law, point) for law in every(i)])
         draw = _any(random.Random(2 * seed + looking), root)  # noqa: S311
         # what is drawn last is often at the edge of its law
@@ -90,7 +90,7 @@ def sequence_runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterato
 
 
 def _at_index(part: sp.Basic, index: sp.Symbol, i: int) -> sp.Basic:
-    """Substitute an index in a law or side; Sympy does not evaluate relations, which would take long."""
+    """Substitute an index; Sympy does not evaluate relations, which would take long."""
     if isinstance(part, Relational):
         return part.func(*(_at_index(side, index, i) for side in part.args), evaluate=False)
     bound = part.has(ExprWithLimits, sp.Subs, sp.Lambda)
@@ -98,7 +98,7 @@ def _at_index(part: sp.Basic, index: sp.Symbol, i: int) -> sp.Basic:
 
 
 _Draw = Callable[[AppliedUndef], sp.Expr]
-"""Function that draws a number for a value that no law gives."""
+"""Function that draws a value that no law gives."""
 
 
 def _any(generator: random.Random, root: int) -> _Draw:
@@ -110,18 +110,18 @@ def _any(generator: random.Random, root: int) -> _Draw:
 
 
 def _calm(generator: random.Random, root: int, values: Mapping[AppliedUndef, sp.Expr], i: int) -> _Draw:
-    """Draw numbers with which a run is likely to continue: often 0 or the previous value."""
+    """Draw numbers with which runs often continue: 0 or the previous value."""
     other = _any(generator, root)
     return lambda value: generator.choice((sp.S.Zero, values.get(value.func(i - 1), sp.S.One), other(value)))
 
 
 def _at_letters(rule: Boolean, point: Point) -> Boolean:
-    """Substitute letters in a rule if they occur in arguments of sequences; others are substituted later."""
+    """Substitute letters in a rule if they occur in arguments of sequences, others later."""
     return _put(rule, point) if any(value.free_symbols for value in rule.atoms(AppliedUndef)) else rule
 
 
 def _put(rule: Boolean, known: Mapping[sp.Expr, sp.Expr]) -> Boolean:
-    """Substitute values in a rule; Sympy does not evaluate relations, which would take long."""
+    """Substitute values in a rule, without evaluating relations."""
     if isinstance(rule, Relational):
         return rule.func(*(_number(side, known) for side in rule.args), evaluate=False)
     return rule.xreplace(known)
@@ -136,14 +136,14 @@ def _number(side: sp.Expr, known: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
 
 
 class _Course:
-    """Values of a run at a point, and the rules that mention later values."""
+    """Values of a run at a point, and rules that mention later values."""
 
     def __init__(self, names: Sequence[UndefinedFunction], rules: Iterable[Boolean], point: Point) -> None:
         self.names, self.rules, self.point = names, [_at_letters(rule, point) for rule in rules], point
         self.values: dict[AppliedUndef, sp.Expr] = {}
 
     def passes(self, i: int, laws: list[Boolean], draw: _Draw, later: list[Boolean] | None = None) -> bool:
-        """Add values at index i with which rules and later laws may hold; False if no such values are found."""
+        """Add values at index i with which rules and ``later`` laws may hold; False if none are found."""
         rules = [*self.rules, *laws]
         for _ in range(TRIES):
             added: dict[sp.Expr, sp.Expr] = {**self.point, **self.values}
@@ -174,14 +174,14 @@ class _Course:
         return False
 
     def _may_go_on(self, i: int, rules: list[Boolean], known: Mapping[sp.Expr, sp.Expr]) -> bool:
-        """Tell whether the rules may hold at the next index, as far as they determine the values there."""
+        """Tell whether rules may hold at the next index, as far as they determine values there."""
         further = dict(known)
         values = [value for value in (name(i + 1) for name in self.names) if _by_rule(value, rules, further)]
         declared = all(_declared(value, further[value]) for value in values)
         return declared and all(_may_hold(_put(rule, further)) for rule in rules)
 
     def goes_on(self, start: int, laws: list[list[Boolean]], root: int) -> bool:
-        """Tell whether values are found at further indices; the last laws are those of the index after them."""
+        """Tell whether values are found at further indices; the last laws are those of the index after."""
         generator = random.Random(5)  # noqa: S311
         return all(
             self.passes(i, here, _calm(generator, root, self.values, i), then)
@@ -190,7 +190,7 @@ class _Course:
 
 
 def _may_hold(rule: Boolean) -> bool:
-    """Tell whether a rule holds, or may hold for values that it mentions and that are still unknown."""
+    """Tell whether a rule holds, or may hold for values still unknown."""
     if rule.atoms(AppliedUndef):
         alone = isinstance(rule, Relational) and any(isinstance(side, AppliedUndef) for side in rule.args)
         if not alone:
@@ -208,7 +208,7 @@ def _declared(value: AppliedUndef, number: sp.Expr) -> bool:
 
 
 def _by_rule(value: AppliedUndef, rules: list[Boolean], known: dict[sp.Expr, sp.Expr]) -> bool:
-    """Set a value to the other side of the first rule that has it alone on one side; False if there is none."""
+    """Set a value by the first rule that has it alone on one side; False if there is none."""
     for rule in rules:
         if isinstance(rule, Relational):
             for one, other in (rule.args, rule.args[::-1]):

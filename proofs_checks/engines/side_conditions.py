@@ -21,19 +21,19 @@ from lastiterate.symbolic.kernel.sealed import genuine
 
 
 def _is_bound(condition: Boolean) -> bool:
-    """Tell whether a function occurs under a binder, so that a condition involves values not written out."""
+    """Tell whether a function occurs under a binder, with values not written out."""
     binding = condition.atoms(ExprWithLimits, Derivative, Subs, Lambda)
     return any(one.atoms(AppliedUndef) for one in binding)
 
 
 def sign_facts(value: AppliedUndef) -> dict[str, bool]:
-    """Declared sign of the values of a function, as assumptions for a letter."""
+    """Declared sign of a function's values, as assumptions for a letter."""
     signs = ("real", "zero", "positive", "negative", "nonnegative", "nonpositive", "nonzero")
     return {name: True for name in signs if getattr(value, f"is_{name}")}
 
 
 def lettered(*conditions: Boolean) -> dict[AppliedUndef, Symbol]:
-    """New letter for each value of a function, with a name that no other letter has."""
+    """New letter, of a new name, for each value of a function."""
     values = sorted(set().union(*(one.atoms(AppliedUndef) for one in conditions)), key=str)
     letters = (Symbol(f"{one.func}_{i}", **sign_facts(one)) for i, one in enumerate(values))
     return {one: new_letter(letter, *conditions) for one, letter in zip(values, letters, strict=True)}
@@ -44,7 +44,7 @@ _printed = lru_cache(maxsize=2**16)(str)
 
 @cache
 def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
-    """Show a condition from the premises, for all values of its symbols that their declarations allow.
+    """Show a condition from the premises, for all values that declarations allow.
 
     Raises FalseLineError if it is false at a point that meets them, and UnprovedError if no engine proves it.
     """
@@ -79,7 +79,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
 
 
 def replayed(*ends: Span | Proposition) -> None:
-    """Raise UnprovedError unless rules made every line, `prove` shows all conditions, and names are unique."""
+    """Raise UnprovedError unless rules made every line, `prove` shows all conditions, and names differ."""
     letters = dict[str, Symbol]()
     terms = set[Basic]()
     for one in dict.fromkeys(one for end in ends for one in end.lines()):

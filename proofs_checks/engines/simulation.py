@@ -1,8 +1,8 @@
 """Means of random quantities, by seeded simulation with a stated confidence.
 
-The interval for the mean is valid for every law that the experiment's own facts allow (exact binomial,
-Hoeffding, median of means). It fails with probability at most `FAILURE` over the generator's numbers, which
-are taken as independent and are the same in every run.
+The interval for the mean is valid for every law that the experiment's facts allow (exact binomial, Hoeffding,
+median of means). It fails with probability at most `FAILURE` over the generator's numbers, which are taken as
+independent and are the same in every run.
 """
 
 from collections.abc import Mapping
@@ -27,13 +27,13 @@ from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Relation, Simulated
 
 FAILURE: Final = 1e-9
-"""Probability, over the generator, that one interval does not contain the mean, both sides together."""
+"""Probability, over the generator, that an interval does not contain the mean, both sides together."""
 
 GROUPS: Final = 151
 """Number of groups of the median of means; exp(-GROUPS KL(1/2 | 1/4)) is below `FAILURE`.
 
-A group's mean is off by two of its standard deviations with probability at most 1/4 (Chebyshev), and the
-median of the groups only if half of them are (Chernoff).
+A group's mean is off by two of its standard deviations with probability at most 1/4 (Chebyshev); the median,
+only if half of the groups are (Chernoff).
 """
 
 SLACK: Final = 1e-9
@@ -60,7 +60,7 @@ def _median_of_means(draws: NDArray[np.float64], second: float) -> tuple[float, 
 def interval(
     experiment: Experiment, draws: NDArray[np.float64], parameters: Mapping[str, float]
 ) -> tuple[float, float]:
-    """Interval for the mean of draws, shape (copies,), that fails with probability at most `FAILURE`."""
+    """Interval for the mean of draws, shape (copies,); fails with probability at most `FAILURE`."""
     known = experiment.known
     if isinstance(known, Moment):
         low, high = _median_of_means(draws, known.second(parameters))
@@ -83,7 +83,7 @@ def interval(
 
 
 def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide a `Simulated` check, with grade SIMULATED at best; a refutation has the same confidence."""
+    """Decide a `Simulated` check, with grade SIMULATED at best."""
     if check.relation not in (Relation.EQUAL, Relation.AT_MOST):
         raise InputError(
             f"relation needs to be == or <= for a simulation, got relation={check.relation}; use those."

@@ -19,7 +19,7 @@ _until: ContextVar[tuple[float, float]] = ContextVar("_until", default=(inf, inf
 """Processor time at which the current check is given up, and its limit in seconds."""
 _allowed: ContextVar[float] = ContextVar("_allowed", default=SECONDS)
 _begin: ContextVar[Callable[[], None] | None] = ContextVar("_begin", default=None)
-"""Called at each outermost block with a limit if another process watches."""
+"""Called at each outermost block with a limit, if watched."""
 
 
 def seconds_left() -> float:
@@ -45,7 +45,7 @@ def allowing(seconds: float) -> Iterator[None]:
 def watched(tell: Callable[[int], None], given_up: Mapping[int, str]) -> Iterator[None]:
     """Report the number of each step inside the block, from 1 on, before it begins.
 
-    ``given_up`` maps the number of a step to the reason why it has no answer; 0 stands for all steps.
+    ``given_up`` maps steps, or 0 for all, to the reason why they have no answer.
     """
     number = 0
 
@@ -64,13 +64,13 @@ def watched(tell: Callable[[int], None], given_up: Mapping[int, str]) -> Iterato
 
 
 def too_late(seconds: float) -> str:
-    """Sentence that a check has no answer within its time."""
+    """Sentence about a check that has no answer in time."""
     return f"no answer within {seconds:g} s of computing; simplify the check, or use `check --time-limit`"
 
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Limit the block to the time of `allowing`; a nested block has what is left of the outer one."""
+    """Limit the block to the time of `allowing`; a nested block has what is left."""
     if _until.get()[0] < inf:
         yield
         return

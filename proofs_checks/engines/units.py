@@ -1,7 +1,7 @@
 """Units: the terms of every sum have one unit, and so do the two sides of a formula.
 
 A unit is a product of powers of base units (length, gradient), read from the table of notation. A formula
-that adds a length to a number is wrong in some system of units. One that passes may still be wrong.
+that passes may still be wrong.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ _BASES: Final = {LENGTH, GRADIENT, NUMBER}
 
 
 class _UnlikeError(Exception):
-    """Two parts with different units, and where they occur."""
+    """Two parts with different units, and their place."""
 
 
 def _alike(first: sp.Expr, second: sp.Expr) -> bool:
@@ -34,7 +34,7 @@ def _alike(first: sp.Expr, second: sp.Expr) -> bool:
 
 
 def _common(parts: Iterable[sp.Expr], table: Table, where: str) -> sp.Expr | None:
-    """Common unit of all parts; None if all are zero."""
+    """Unit of all parts; None if all are zero."""
     units = {part: _unit(part, table) for part in parts}
     known = [(part, unit) for part, unit in units.items() if unit is not None]
     for part, unit in known[1:]:
@@ -59,7 +59,7 @@ def _symbol(symbol: sp.Symbol, table: Table) -> sp.Expr:
 
 
 def _unit(expression: sp.Expr, table: Table) -> sp.Expr | None:
-    """Unit of an expression; None for zero, which has every unit."""
+    """Unit of an expression; None for zero, which has any."""
     if expression.is_zero:
         return None
     if expression.is_number and not expression.free_symbols:
@@ -92,7 +92,7 @@ def _unit(expression: sp.Expr, table: Table) -> sp.Expr | None:
 
 
 def decide(check: Units, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: ARG001
-    """Decide a `Units` check; the assumptions do not matter, since units are the same at every point."""
+    """Decide a `Units` check; units are the same at every point."""
     for side in (check.left, check.right):
         if side.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
             raise InputError(f"units needs formulas without infinities, got {side}; write it out.")

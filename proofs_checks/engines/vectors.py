@@ -1,7 +1,7 @@
 """Bounds on lengths of sums of at most three vectors, in every dimension.
 
-A symmetric matrix is a matrix of inner products if and only if no principal minor is negative. A bound on a
-length is therefore an inequality between numbers, which z3 decides.
+A symmetric matrix is a matrix of inner products if and only if no principal minor is negative. So z3 decides
+a bound on a length as an inequality between numbers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ MOST = 3
 
 
 def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide a `NormBound` under the assumptions and its own premises."""
+    """Decide a `NormBound`."""
     said: tuple[Basic, ...] = (*assumptions, *check.given, check.bound)
     letters = sorted(check.vector.atoms(Vector).union(*(one.atoms(Vector) for one in said)), key=str)
     if len(letters) > MOST:
@@ -51,7 +51,7 @@ def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def gram(letters: Sequence[Vector]) -> Iterable[Boolean]:
-    """Conditions that the principal minors of the matrix of inner products are nonnegative."""
+    """Conditions that the principal minors of the Gram matrix are nonnegative."""
     for u, v in combinations(letters, 2):
         yield Le(inner(u, v), Norm(u) * Norm(v))
         yield Ge(inner(u, v), -Norm(u) * Norm(v))
@@ -60,7 +60,7 @@ def gram(letters: Sequence[Vector]) -> Iterable[Boolean]:
 
 
 def products_as_letters(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
-    """New letter for each length of a letter and inner product; UnsupportedError if a vector occurs elsewhere."""
+    """New letter for each length and inner product of letters; UnsupportedError for vectors elsewhere."""
     found = sorted(set[Expr]().union(*(one.atoms(Norm, Inner) for one in said)), key=str)
     for one in found:
         letters = [argument for argument in one.args if isinstance(argument, Vector)]
@@ -79,5 +79,5 @@ def products_as_letters(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
 
 
 def near_misses(check: NormBound, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """Bound on the length reduced by 3 %."""
+    """Bound on the length 3 % less."""
     return lessened(check, "bound", "a length", room)

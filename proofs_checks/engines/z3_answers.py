@@ -1,4 +1,4 @@
-"""Answers of z3: whether conditions have a solution, and whether premises imply a conclusion."""
+"""Answers of z3: solutions of conditions, and conclusions from premises."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ _kept: ContextVar[list[str] | None] = ContextVar("kept", default=None)
 
 @contextmanager
 def record_questions() -> Iterator[list[str]]:
-    """Record the questions without a solution that z3 answers inside the block; cached answers are left out."""
+    """Record questions that z3 finds to have no solution inside the block; cached ones are left out."""
     questions: list[str] = []
     token = _kept.set(questions)
     try:
@@ -33,7 +33,7 @@ def record_questions() -> Iterator[list[str]]:
 
 
 def note(formulas: Sequence[z3.BoolRef]) -> None:
-    """Record formulas that have no common solution, if recording is on."""
+    """Record formulas without a common solution, if recording is on."""
     kept = _kept.get()
     if kept is None:
         return
@@ -44,32 +44,32 @@ def note(formulas: Sequence[z3.BoolRef]) -> None:
 
 
 EFFORT = 1_000_000
-"""z3 resource units for one question, a few seconds; the answer does not depend on the load of the machine."""
+"""z3 resource units for one question, a few seconds; unlike time, the same on every machine."""
 _LONGEST = 60.0
 """Largest number of seconds for one question, in case z3 overruns its resources."""
 _LITTLE: Final = 20_000
-"""Resource units of a first attempt, a few milliseconds; enough for 99 % of the ledger's questions."""
+"""Resource units of a first attempt, a few milliseconds; enough for 99 % of questions."""
 _NLSAT: Final = z3.Tactic("qfnra-nlsat")
 _SHORT: Final = 0.1
 """Largest number of seconds for a first attempt that overruns its resources."""
 
 
 def ask_z3(terms: Terms, formulas: Iterable[z3.BoolRef]) -> z3.CheckSatResult:
-    """Tell whether the formulas and the side conditions of the terms have a solution; unknown if z3 gives up."""
+    """Tell whether the formulas and the terms' side conditions have a solution, if z3 knows."""
     asked = [*formulas, *terms.side]
     answer = _soon(asked)
     return _for_long(asked)[0] if answer == z3.unknown else answer
 
 
 def solve(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """Answer of z3 as in `ask_z3`, with a solution if there is one, the same each time."""
+    """As `ask_z3`, with a solution if there is one, the same each time."""
     asked = [*formulas, *terms.side]
     answer = _soon(asked)
     return (answer, None) if answer == z3.unsat else _for_long(asked)
 
 
 def _soon(asked: Sequence[z3.BoolRef]) -> z3.CheckSatResult:
-    """Answer after little effort, or unknown; the state of z3 affects only whether it answers."""
+    """Answer after little effort; the state of z3 affects only whether it answers."""
     answer = _checked(_NLSAT.solver(), asked, _LITTLE, _SHORT)
     if answer == z3.unsat:
         note(asked)
@@ -77,7 +77,7 @@ def _soon(asked: Sequence[z3.BoolRef]) -> z3.CheckSatResult:
 
 
 def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """Answer and its solution, from nlsat or, if that gives up, from more general solvers."""
+    """Answer and solution, from nlsat or, if that gives up, from more general solvers."""
     # A separate context costs as much as a question. Without it, earlier questions could delay the answer from
     # milliseconds to minutes or prevent it, and change the solution. Each solver is created only when it is
     # asked, because an idle solver also affects the answers of the others.
@@ -93,7 +93,7 @@ def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelR
         if answer == z3.unsat:
             note(asked)
             return answer, None
-    if left < inf and monotonic() - begun >= min(left, _LONGEST):  # z3 reports timeouts and spent resources alike
+    if left < inf and monotonic() - begun >= min(left, _LONGEST):  # z3 reports both in one way
         raise TimeoutError("z3 had no answer in the time of the check")  # it may have one with more time
     return z3.unknown, None
 
@@ -107,7 +107,7 @@ def _checked(solver: z3.Solver, asked: Sequence[z3.BoolRef], effort: int, longes
 
 
 def usable(conditions: Sequence[Boolean]) -> tuple[Boolean, ...]:
-    """Conditions that z3 can take; a proof from fewer premises is still a proof."""
+    """Conditions that z3 can take; a proof from fewer premises is a proof."""
     return tuple(condition for condition in conditions if _can_take(condition))
 
 
@@ -121,7 +121,7 @@ def _can_take(condition: Boolean) -> bool:
 
 
 def entails(premises: Sequence[Boolean], conclusion: Boolean) -> bool:
-    """Tell whether z3 proves the conclusion from the premises; False if it does not or cannot say."""
+    """Tell whether z3 proves the conclusion from the premises."""
     return _entails(tuple(premises), conclusion)
 
 
@@ -141,11 +141,11 @@ def _entails(premises: tuple[Boolean, ...], conclusion: Boolean) -> bool:
 
 
 FEW, MANY = 100, 20_000
-"""Numbers of points tried before z3 is asked whether there are any, and after it does not know."""
+"""Numbers of points tried before z3 is asked for one, and after it does not know."""
 
 
 def impossible(assumptions: Sequence[Boolean]) -> str:
-    """Reason why the assumptions cannot be met; "" if a point meets them, possibly an irrational one from z3."""
+    """Reason why no point meets the assumptions; "" if one does, possibly an irrational one from z3."""
     why = _without_point(assumptions, FEW)
     if not why or entails(assumptions, sp.false):
         return why
@@ -168,7 +168,7 @@ def require_possible(assumptions: Sequence[Boolean]) -> None:
 
 @lru_cache(maxsize=4096)
 def consistent(conditions: tuple[Boolean, ...]) -> bool | None:
-    """Tell whether numbers meet the conditions; None if z3 does not know or treats parts as free letters."""
+    """Tell whether numbers meet the conditions; None if z3 does not know or takes parts as free letters."""
     terms = Terms(whole=True)
     try:
         answer = ask_z3(terms, [terms.condition(one) for one in conditions])
@@ -178,7 +178,7 @@ def consistent(conditions: tuple[Boolean, ...]) -> bool | None:
 
 
 def relations(said: Iterable[sp.Basic]) -> Iterator[Boolean]:
-    """Relations between numbers among premises, and logical combinations of them; conjunctions are split."""
+    """Relations between numbers among premises, and combinations of them; conjunctions are split."""
     for one in said:
         for part in And.make_args(one) if isinstance(one, Boolean) else ():
             if _of_relations(part):

@@ -1,4 +1,4 @@
-"""Translation of Sympy expressions and conditions to z3 terms over the reals."""
+"""Translation of Sympy expressions and conditions to z3 over the reals."""
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
@@ -40,7 +40,7 @@ _RANGES: Final[Mapping[type, Callable[..., list[z3.BoolRef]]]] = {
 
 
 def _known_of(expression: sp.Expr, value: z3.ArithRef) -> list[z3.BoolRef]:
-    """Facts about a value: the sign that Sympy knows and, for a number, rational bounds."""
+    """Facts about a value: its sign in Sympy and, for a number, rational bounds."""
     if isinstance(expression, AppliedUndef) and expression.is_real is not True:
         raise UnsupportedError(f"z3 cannot take {expression}, which need not be real; declare the function real.")
     if expression.is_extended_real is False or expression.has(sp.oo, -sp.oo, sp.zoo, sp.nan, sp.I):
@@ -74,19 +74,19 @@ _FOLDS: Final[Mapping[type, Callable[[z3.ArithRef, z3.ArithRef], z3.ArithRef]]] 
 }
 
 MOST_TERMS = 200
-"""Largest absolute value of the limits of a sum or product that is written out."""
+"""Largest absolute value of limits of a sum or product that is written out."""
 
 
 class Terms:
     """Translation with shared variables that collects the assumptions about auxiliary variables.
 
     A root becomes a new variable r >= 0 with r^q = base >= 0, and a power becomes a product. Min, Max, Abs,
-    sign and Piecewise become case distinctions. A quotient requires a nonzero denominator, and a root a
-    nonnegative base. These conditions are added to ``side``, so a proof covers the points where everything is
-    defined; `defined.unmet` tests whether that is everywhere. Inside a case distinction nothing is added, and
-    an undefined part may have any value. A term that is not algebraic becomes a number with known range only.
-    Unless ``whole``, integer symbols are relaxed to reals, which is sound for proofs. If ``loose``, a
-    solution need not satisfy the conditions as written.
+    sign and Piecewise become case distinctions. Nonzero denominators and nonnegative bases of roots are added
+    to ``side``, so a proof covers the points where everything is defined; `defined.unmet` tests whether that
+    is everywhere. Inside a case distinction nothing is added, and an undefined part may have any value. A
+    term that is not algebraic becomes a number with known range only. Unless ``whole``, integer symbols are
+    relaxed to reals, which is sound for proofs. If ``loose``, a solution need not satisfy the conditions as
+    written.
     """
 
     def __init__(self, *, whole: bool) -> None:
@@ -98,14 +98,14 @@ class Terms:
         self._cases = 0
 
     def term(self, expression: sp.Expr) -> z3.ArithRef:
-        """Translate an expression to a real term."""
+        """Real term of an expression."""
         seconds_left()
         if expression not in self._known:
             self._known[expression] = self._term(expression)
         return self._known[expression]
 
     def condition(self, condition: Boolean) -> z3.BoolRef:
-        """Translate a condition to a formula."""
+        """Formula of a condition."""
         if condition in (sp.true, sp.false):
             return z3.BoolVal(bool(condition))
         if isinstance(condition, And):
@@ -171,7 +171,7 @@ class Terms:
         return z3.RealVal(1) / power
 
     def _general_power(self, base: sp.Expr, exponent: sp.Expr) -> z3.ArithRef:
-        """Power of a positive base, split by the laws of exponents into powers about which nothing is known."""
+        """Power of a positive base, split into powers about which nothing is known."""
         if not base.is_positive:
             return self._unknown(sp.Pow(base, exponent))
         if isinstance(exponent, sp.Add):
@@ -224,7 +224,7 @@ class Terms:
 
     @contextmanager
     def _case(self) -> Iterator[None]:
-        """Mark a case distinction, inside which conditions on parts need not hold at every point."""
+        """Mark a case distinction, in which conditions on parts need not hold everywhere."""
         self._cases += 1
         try:
             yield
@@ -232,7 +232,7 @@ class Terms:
             self._cases -= 1
 
     def point(self, model: z3.ModelRef) -> dict[sp.Symbol, sp.Rational]:
-        """Values of the model as rationals; an algebraic number is replaced by a nearby rational."""
+        """Values of the model as rationals, algebraic numbers rounded."""
         point: dict[sp.Symbol, sp.Rational] = {}
         for symbol, variable in self.variables.items():
             value = model.eval(variable, model_completion=True)
