@@ -9,11 +9,9 @@ gradient -K, and so has the differing sample on one of the two data sets. A run 
 moved by 2 eta K / b relative to the other, which attains S_up at this shift.
 
 One sample added, the adjacency of Liang et al. and of D2P2-SGD's page. P is the law with the added sample,
-which pushes the iterate up. Batches of b samples (a number in the setting) are drawn without replacement, so
-that the added one is drawn with probability b/(n + 1) and takes another's place; or every sample is drawn
-with probability b/n and the sum is divided by b. If all others have gradient -K, a batch of b samples with
-the added one is moved by 2 eta K/b. If they push outwards as steeply as L-smooth losses may, runs that have
-drifted apart are pushed further apart.
+which pushes the iterate up. Batches of b samples (a number in the setting) are drawn without replacement:
+with probability b/(n + 1) one has the added sample in place of another, which moves it by 2 eta K/b if all
+others have gradient -K. Or every sample is drawn with probability b/n, and the sum is divided by b.
 """
 
 from collections.abc import Iterator
@@ -52,7 +50,7 @@ _LONGEST_FULL, _LONGEST, _LONGEST_ADDED = 400, 200, 60
 
 @lru_cache(maxsize=4096)
 def _on_the_line(order: float, steps: int, rate: Fraction, move: float, noise: float) -> BothDirections | None:
-    """Lower bounds for a Gaussian mixture over how often the sample is drawn, with variance steps noise^2."""
+    """Lower bounds for Gaussian mixtures over how often the sample is drawn; steps have variance noise^2."""
     up, base = (binomial_mixture([(steps, rate, z)], noise * sqrt(steps)) for z in (move, 0.0))
     pairs = (up, base), (base, up)
     try:
@@ -78,7 +76,7 @@ def _on_an_interval(
 
 
 def _affine(setting: Setting, curvature: float) -> BothDirections:
-    """Lower bounds in both directions for the maps x -> (1 - eta curvature) x +- s/2."""
+    """Lower bounds for the maps x -> (1 - eta curvature) x +- s/2."""
     with precision():
         eta = exact(setting["eta"])
         s = 2 * eta * exact(setting["K"]) / exact(setting["n"])
@@ -116,7 +114,7 @@ def _clamped_quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | 
 
 
 def _sign_drift(setting: Setting, assumed: Assumed) -> BothDirections | None:
-    """Shared gradients are -clip(kappa x, -K, K), as steep as the assumption allows; the replaced one is +-K."""
+    """Shared gradients are -clip(kappa x, -K, K), kappa as large as allowed; the replaced one is +-K."""
     order = setting["lam"] if assumed is Assumed.HOLDER else 1.0
     assumption = Clipped() if assumed is Assumed.CLIPPED else Holder(setting["L"], order)
     kappa = steepest_push(assumption, run_of(setting))
@@ -156,7 +154,7 @@ def _cycle(run: NoisySGD, move: float) -> tuple[WalkStep, ...]:
 
 
 def _added_losses(batches: str, setting: Setting) -> Iterator[BothDirections | None]:
-    """Lower bounds for all solved runs, given by the updates on a batch without and with the added sample."""
+    """Lower bounds for all solved runs with an added sample."""
     n, b, T, order = int(setting["n"]), int(setting["b"]), int(setting["T"]), setting["alpha"]
     pull, half, drawn = setting["eta"] * setting["K"], setting["D"] / 2, batches == "drawn"
     rate, r = Fraction(b, n if drawn else n + 1), pull / b * JUST_BELOW

@@ -32,7 +32,7 @@ def _renyi(setting: Setting, _assumed: Assumed) -> BothDirections | None:
 
 
 def _delta(epsilon: arb, setting: Setting) -> arb:
-    """Lower bound on the hockey-stick divergence at e^epsilon: an integral over G minus a bound on the remainder."""
+    """Lower bound on the hockey-stick divergence at e^epsilon: an integral over G less the rest's bound."""
     shape, p = exact(setting["T"]) * exact(setting["p"]) / 2, exact(setting["p"])
     mean, noise = 1 / (exact(setting["n"]) * p.sqrt()), exact(setting["sigma"])
     edge, factor = epsilon * noise**2 / (2 * mean), epsilon.exp()

@@ -55,7 +55,7 @@ def target_at(setting: Setting, *, dp: bool) -> dict[str, float]:
 class BothDirections:
     """Certified lower bounds on D_alpha(P || Q), ``forward``, and D_alpha(Q || P), ``backward``.
 
-    P and Q are the laws of the last iterate if the replaced sample pushes it up and down, respectively.
+    P and Q are the laws of the last iterate if the replaced sample pushes it up and down.
     """
 
     forward: float
@@ -70,9 +70,8 @@ class ExactRun:
         meets: assumptions under which it is admissible, at settings for which `lower` gives an answer.
         solve: lower bounds at a setting with its kind of domain; None if it is not admissible there.
         bounded: whether it needs a bounded domain or D = inf; None if it takes either.
-        maps: whether it is a pair of update maps with the expansion that the theorem uses, not of K-Lipschitz
-            losses (a quadratic is not Lipschitz on an unbounded domain). It then tests the argument of the
-            theorem for maps, |psi(x) - psi'(y)| <= e(|x - y|).
+        maps: whether it is a pair of maps with |psi(x) - psi'(y)| <= e(|x - y|), as in the theorem's proof,
+            not of K-Lipschitz losses (a quadratic is not Lipschitz on an unbounded domain).
         quantity: quantity bounded from below, in words.
     """
 
@@ -85,7 +84,7 @@ class ExactRun:
     quantity: str = "D_alpha"
 
     def lower(self, setting: Setting, assumed: Assumed) -> BothDirections | None:
-        """Lower bounds at a setting under an assumption; None if the run is not admissible there."""
+        """Lower bounds at a setting under an assumption; None if the run is not admissible."""
         if self.bounded not in (None, isfinite(setting["D"])):
             return None
         return self.solve(setting, assumed)

@@ -20,7 +20,7 @@ def _often(generator: random.Random, corners: tuple[float, ...], otherwise: floa
 
 
 def _round(*, bounded: bool) -> Iterator[Setting]:
-    """Settings in round numbers, tried first, so that a reader can check a counterexample by hand."""
+    """Settings in round numbers, tried first, which a reader can check by hand."""
     lengths, diameters = ((1, 2, 10, 100), (0.01, 1.0, 10.0)) if bounded else ((1, 2, 10, 100), (inf,))
     for steps, diameter, clip, order in product(lengths, diameters, (1.0, 10.0), (1.0, 0.5)):
         run = {"T": float(steps), "n": 5.0, "eta": 0.1, "sigma": 1.0, "K": clip, "D": diameter}
@@ -28,7 +28,7 @@ def _round(*, bounded: bool) -> Iterator[Setting]:
 
 
 def _corners() -> Iterator[Setting]:
-    """Corner cases of smoothness and diameter: eta L up to 400, clipping about to act, and orders near 1."""
+    """Corner cases: eta L up to 400, clipping about to act, and orders near 1."""
     for steps, smoothness in product((20.0, 60.0), (40.0, 400.0, 4000.0)):
         run = {"T": steps, "n": 5.0, "eta": 0.1, "sigma": 1.0, "K": 25.0, "D": 0.01}
         yield {**run, "L": smoothness, "lam": 1.0, "m": 0.5, "alpha": 2.0}
@@ -84,12 +84,9 @@ def scheduled_run(setting: Setting, sampling: str) -> NoisySGD:
 def settings(seed: int, *, bounded: bool) -> Iterator[Setting]:
     """Endless, reproducible stream of settings, a few in round numbers first.
 
-    The sensitivity of one step and the diameter are drawn in units of the noise and the curvatures in units
-    of 1/eta, so that no regime is rare: T = 1, alpha near 1 and large, contraction near 1 and near 0, domains
-    far smaller and far larger than a step. Most draws have eta <= 2/L, but not all.
-
-    Bounded settings have finite diameters and shorter runs, whose laws are enclosed numerically; others have
-    D = inf.
+    The sensitivity of one step and the diameter are drawn in units of the noise, the curvatures in units of
+    1/eta, so that no regime is rare; most draws have eta <= 2/L. Bounded settings have finite diameters and
+    shorter runs, whose laws are enclosed numerically; others have D = inf.
     """
     yield from _round(bounded=bounded)
     if bounded:

@@ -1,10 +1,9 @@
 """Targets of the attacks: every bound that a claim may name, with its assumption and its settings.
 
-A target maps a setting to the number claimed there, rounded up. The ledger decides which targets hold. Some
-replace refuted bounds of Liang et al. and of D2P2-SGD: A and A' are the costs of a step and B that of the
-domain, as in `lastiterate.numeric.published.closed_forms`, and the constant beta < 1 is set to its limit 1 or
-its best value. Their settings have a batch size b or a projection dimension p. Other targets are wrong in one
-respect, for the ledger to refute.
+The ledger decides which targets hold. Some replace refuted bounds of Liang et al. and of D2P2-SGD: A and A'
+are the costs of a step and B that of the domain, as in `lastiterate.numeric.published.closed_forms`, and the
+constant beta < 1 is set to its limit 1 or its best value. Their settings have a batch size b or a projection
+dimension p. Other targets are wrong in one respect, for the ledger to refute.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -49,7 +48,7 @@ class AttackedBound:
     Attributes:
         evaluate: number claimed at a setting, rounded up.
         settings: its settings, bounded or not; None for the stream that all targets share.
-        thin: a slow target is evaluated at one in this many of the shared settings.
+        thin: a slow target is evaluated at one in this many shared settings.
     """
 
     name: str
@@ -64,7 +63,7 @@ def _thin(scheme: str) -> int:
 
 
 def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> AttackedBound:
-    """Target for a theorem under the weakest of its hypotheses, with the first scheme that it covers."""
+    """Target for a theorem under the weakest of its hypotheses, with its first scheme."""
 
     def evaluate(setting: Setting) -> float:
         run = run_of(setting, theorem.schemes[0])
@@ -74,7 +73,7 @@ def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> Att
 
 
 def _ours(scheme: str, assumed: Assumed) -> Iterator[AttackedBound]:
-    """Targets for `bound_by_shifts`, and for the slower `bound` at few settings, at an order and at a delta."""
+    """Targets for `bound_by_shifts`, and for the slower `bound` at few settings."""
 
     def evaluate(setting: Setting, which: Callable[..., Bound], *, dp: bool = False) -> float:
         return which(
@@ -111,7 +110,7 @@ def _small(run: NoisySGD, order: float, share: float) -> bool:
 
 
 def with_batches(*, bounded: bool) -> Iterator[Setting]:
-    """Settings with full batches at which a step costs as much as claimed, then small rates and wide noise."""
+    """Settings with full batches at which a step costs what is claimed, then small rates and wide noise."""
     diameter = 60.0 if bounded else inf
     base = {"eta": 0.1, "sigma": 1.0, "L": 0.1, "lam": 1.0, "m": 0.0, "D": diameter}
     for steps, n, gap in ((1.0, 2000.0, 1.0), (1.0, 2000.0, 0.5), (2.0, 4000.0, 0.7), (3.0, 500.0, 0.2)):
@@ -147,7 +146,7 @@ def repaired_projection(setting: Setting) -> float:
 
 
 def _with_projections(*, bounded: bool) -> Iterator[Setting]:
-    """Settings with ranks from 1 to 50 and noise from just above what a finite divergence needs."""
+    """Settings with ranks from 1 to 50 and noise just above what a finite divergence needs."""
     base = {"eta": 0.1, "K": 1.0, "D": inf, "L": 1.0, "lam": 1.0, "m": 0.0}
     for p, noise, steps in ((1.0, 3.0, 1.0), (2.0, 2.5, 3.0), (7.0, 4.0, 10.0), (50.0, 1.0, 5.0)) * (not bounded):
         for n, order in ((1.0, 1.1), (1.0, 2.0), (4.0, 2.0), (4.0, 6.0)):
@@ -161,7 +160,7 @@ def _with_projections_and_delta(*, bounded: bool) -> Iterator[Setting]:
 
 
 def _affine_untested(setting: Setting) -> float:
-    """Closed form (s V + Delta)^2 / W over all windows, without its feasibility test; c = 1 + eta L."""
+    """Closed form (s V + Delta)^2 / W over all windows, not tested for feasibility; c = 1 + eta L."""
     T = int(setting["T"])
     with precision():
         eta, noise = exact(setting["eta"]), exact(setting["sigma"])
@@ -172,7 +171,7 @@ def _affine_untested(setting: Setting) -> float:
 
 
 def _smaller_direction(sampling: str) -> Callable[[Setting], float]:
-    """Composition at the cost S_down, with the base as numerator, which the papers use for both directions."""
+    """Composition at the cost S_down, the base as numerator, which papers use for both directions."""
 
     def evaluate(setting: Setting) -> float:
         run = run_of(setting, sampling)
@@ -188,7 +187,7 @@ def _smaller_direction(sampling: str) -> Callable[[Setting], float]:
 
 
 def _best_position(setting: Setting) -> float:
-    """Bound for the batch of an epoch at which a differing sample costs least, instead of the worst."""
+    """Bound for the batch of an epoch in which a differing sample costs least, not most."""
     run, assumption = run_of(setting, "cyclic"), Convex(setting["L"])
     with precision():
         costs = [
@@ -198,7 +197,7 @@ def _best_position(setting: Setting) -> float:
 
 
 def _amplified_twice(setting: Setting) -> float:
-    """Bound for rate b / n of a fresh batch, at the cost of half that rate."""
+    """Bound for batches at rate b / n, at the cost of half that rate."""
     run = run_of(setting, "without_replacement")
     return bound(
         replace(run, dataset_size=2 * run.dataset_size), Convex(setting["L"]), order=setting["alpha"]

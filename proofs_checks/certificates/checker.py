@@ -5,9 +5,9 @@
 A certificate describes noisy SGD, W <- Proj[W - eta/b sum_{i in B} clip(g_i, K) + N(0, sigma^2 I)], run for T
 steps, of which only the last iterate is released. It claims, for every loss of the class, every dimension and
 every two adjacent data sets, in both directions, that the last iterate is mu-GDP, (alpha, epsilon)-RDP or
-(epsilon, delta)-DP. It also holds *choices*, such as the lengths of the shifts. Any choice is allowed: each rule
-computes in balls what follows from its choices, and a stated number must be at least that. The proofs are the
-pages docs/proofs/ of lastiterate. Numbers: [m, e] is m 2^e, exactly; a row [m, e, k] stands for k of them.
+(epsilon, delta)-DP. It also holds *choices*, such as the lengths of the shifts. Any choice is allowed: each
+rule computes in balls what follows from it, and a stated number must be at least that. The proofs are in
+docs/proofs/ of lastiterate. Numbers: [m, e] is m 2^e, exactly; a row [m, e, k] stands for k of them.
 """
 
 import hashlib
@@ -44,11 +44,11 @@ Law = tuple[int, list[int], int]
 
 
 class Refused(Exception):  # noqa: N818
-    """Raised for a certificate that does not hold; the text says where and why."""
+    """Refusal of a certificate; the text says where and why."""
 
 
 class _Object(Node):
-    """An object of the file that records the keys that rules read."""
+    """Object of the file that records the keys that rules read."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -59,7 +59,6 @@ class _Object(Node):
         return super().__getitem__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of a key, or the default if the key is missing."""
         return self[key] if key in self else default  # noqa: SIM401 - which notes it
 
 
@@ -88,7 +87,7 @@ def _at(where: str, rule: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def whole(value: Any, least: int = 0, most: int = 10**18) -> int:
-    """The value, a whole number from ``least`` to ``most``; others are refused."""
+    """The value, refused unless it is a whole number in [least, most]."""
     need(
         type(value) is int and least <= value <= most, f"{value!r:.80} is not a whole number in [{least}, {most}]"
     )
@@ -102,19 +101,19 @@ def _number(value: Any) -> arb:
 
 
 def _shown(value: arb) -> str:
-    """A number as text: as a float if it equals one, else as an enclosure."""
+    """A number as text: a float if it equals one, else an enclosure."""
     return repr(float(value)) if value == float(value) else str(value.str(20, radius=True))
 
 
 def stated(node: Node, key: str, computed: arb) -> arb:
-    """The number that a node states, refused if it is less than what its rule gives."""
+    """The number that a node states, refused if less than computed."""
     found = _number(node[key])
     need(bool(computed <= found), f"{key} is {float(found)!r}, but its rule gives {computed.str(20)}")
     return found
 
 
 def unbroken(pairs: list[tuple[str, Any]]) -> Node:
-    """An object of the file, refused if a key is repeated or its digest does not match its text."""
+    """Object of the file, refused if a key is repeated or its digest does not match its text."""
     node = _Object(pairs)
     text = json.dumps({k: v for k, v in node.items() if k != "digest"}, sort_keys=True, separators=(",", ":"))
     holds = node.get("digest") == hashlib.sha256(text.encode()).hexdigest()[:32] and len(node) == len(pairs)
@@ -123,7 +122,7 @@ def unbroken(pairs: list[tuple[str, Any]]) -> Node:
 
 
 def all_read(part: Any, way: str) -> None:
-    """Refuse non-null keys that no rule has read, which a reader might take for a part of the claim."""
+    """Refuse non-null keys that no rule has read, which a reader might take for claims."""
     for key, one in (
         part.items() if isinstance(part, _Object) else enumerate(part) if isinstance(part, list) else ()
     ):
@@ -135,7 +134,7 @@ def all_read(part: Any, way: str) -> None:
 
 
 class _Rows:
-    """Values, one per step, from rows that end with the number of steps they stand for."""
+    """Values, one per step, from rows that end with their number of steps."""
 
     def __init__(self, rows: Any, steps: int, read: Callable[[Any], arb] = _number) -> None:
         self.values = [read(row[:-1]) for row in rows]
@@ -146,7 +145,7 @@ class _Rows:
         return self.values[bisect_right(self.ends, t) - 1]
 
     def part(self, first: int, end: int) -> "_Rows":
-        """The values of steps ``first`` to ``end`` - 1."""
+        """Values of steps ``first`` to ``end`` - 1."""
         part, stops = copy(self), [first, *(t for t in self.ends if first < t < end), end]
         part.values, part.ends = [self[t] for t in stops[:-1]], [t - first for t in stops]
         return part
@@ -156,8 +155,6 @@ class _Rows:
 
 
 class _Run:
-    """The run that a certificate describes."""
-
     def __init__(self, node: Node) -> None:
         self.steps, self.n = whole(node["steps"], 1), whole(node["dataset_size"], 1)
         self.b, self.scheme = whole(node["batch_size"], 1, self.n), node["scheme"]
@@ -186,19 +183,19 @@ class _Run:
         return self.clip * self.eta[t] / self.b * (1 if self.scheme == "poisson" else 2)
 
     def part(self, first: int, steps: int, apart: arb) -> "_Run":
-        """The ``steps`` steps from ``first`` on, as a run from any two points at distance at most ``apart``."""
+        """``steps`` steps from ``first`` on, as a run from any two points at most ``apart`` apart."""
         part, end = copy(self), first + steps
         part.steps, part.eta, part.sigma = steps, self.eta.part(first, end), self.sigma.part(first, end)
         part.constant, part.apart = len(part.eta.values) == len(part.sigma.values) == 1, apart
         return part
 
     def stretches(self, tau: int) -> Iterator[tuple[int, int]]:
-        """Pairs (first, end) of the stretches of equal steps from tau on."""
+        """(first, end) of each stretch of equal steps from tau on."""
         return pairwise(sorted({tau, *(end for end in (*self.eta.ends, *self.sigma.ends) if end > tau)}))
 
 
 class _Loss:
-    """The class of losses; convex ones are L-smooth and K-Lipschitz, so that clipping never acts on them."""
+    """Class of losses; convex ones are L-smooth and K-Lipschitz, so that they are never clipped."""
 
     def __init__(self, node: Node) -> None:
         self.name, self.constants = node["name"], {x: _number(node[x]) for x in CONSTANTS[node["name"]]}
@@ -222,7 +219,7 @@ class _Loss:
         return f"{self.name} ({', '.join(inside)})" if inside else str(self.name)
 
     def modulus(self, z: arb) -> arb:
-        """omega(z), where |g(x) - g(y)| <= omega(|x - y|) for every per-sample gradient g."""
+        """omega(z): |g(x) - g(y)| <= omega(|x - y|) for every per-sample gradient g."""
         if z == 0:
             return arb(0)
         if self.name in ("smooth", "holder"):
@@ -236,7 +233,7 @@ class _Loss:
 
     @property
     def linear(self) -> arb | None:
-        """L with omega(z) <= L z for every z; None if none is known."""
+        """L with omega(z) <= L z for every z; None if unknown."""
         whole = bool(self.parts) and all(part.linear is not None for part in self.parts)
         power = self.name in ("smooth", "holder") and (self.lam == 1 or self.L == 0)
         return self.modulus(arb(1)) if power or (whole and self.name == "blocks") else None
@@ -276,7 +273,7 @@ class Updates:
         return min(slopes, key=float), self.run.moved(t) if self.met(t) else arb(0)
 
     def _steps(self, t: int, met: bool) -> tuple[arb, arb, arb]:
-        """Weight of the shared samples, and the step sizes of the smallest and the largest batch."""
+        """Weight of the shared samples, step sizes of the smallest and the largest batch."""
         eta, b = self.run.eta[t], self.run.b
         if self.sizes is None:
             return (eta * (b - 1) / b if met else eta), eta, eta
@@ -298,7 +295,7 @@ class Updates:
 def start(node: Node, updates: Updates) -> tuple[int, arb]:
     """First step of a window, and an upper bound of the distance between the runs there.
 
-    z_{t+1} = min(e_t(z_t), D) from ``since`` on, starting with the initial distance, or D if ``since`` > 0.
+    z_{t+1} = min(e_t(z_t), D) from ``since`` on, from the initial distance, or from D if ``since`` > 0.
     """
     run, tau = updates.run, whole(node["start"], 0, updates.run.steps - 1)
     since = whole(node["since"], 0, tau)
@@ -338,7 +335,7 @@ def _path(node: Node, updates: Updates) -> arb:
 
 
 def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[int], arb]) -> arb:
-    """Sum of a_t^2 / v_t for z_{t+1} = max(e_t(z_t) - a_t, 0); the last shift is e_t(z_t), so that z_T = 0."""
+    """Sum of a_t^2 / v_t, z_{t+1} = max(e_t(z_t) - a_t, 0); the last shift is e_t(z_t), so that z_T = 0."""
     last, total = updates.run.steps - 1, arb(0)
     shifts = _Rows(rows, last - tau)
     need(last - tau < 20 * LONGEST, "the path is too long")
@@ -418,7 +415,7 @@ def leaving(node: Node, window: Node, run: _Run) -> tuple[tuple[int, int] | None
 
 
 def _above(x: arb) -> arb:
-    """Mass of N(0, 1) above x."""
+    """P(N(0, 1) > x)."""
     return (x / arb(2).sqrt()).erfc() / 2
 
 
@@ -435,7 +432,7 @@ def _renyi(b: int, n: int, multiplier: arb, alpha: arb, replace: bool, bits: int
     grown = (alpha * (alpha - 1) * g * g / 2).exp()
 
     def moment(p: arb, a: arb | None) -> arb:
-        """M(p, a), by quadrature in balls, with bounds of the tails."""
+        """M(p, a), by quadrature in balls and bounds of the tails."""
 
         def integrand(x: acb, analytic: bool) -> acb:
             u = g * x - g * g / 2
@@ -543,7 +540,7 @@ def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
 
 
 def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
-    """Epsilon of (alpha, epsilon)-RDP in both directions, and the probability that it fails."""
+    """Epsilon of (alpha, epsilon)-RDP, and the probability that it fails."""
     rule, never = node["rule"], arb(0)
     if rule == "gaussian":
         squared, chance = _at("of", _gaussian, node["of"], run, loss)
@@ -568,9 +565,10 @@ def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
 
 
 def profile(side: str, q: arb, g: arb, t: arb) -> arb:
-    """E_t of a step that the sample moves by g noise deviations with probability q. docs/proofs/privacy_loss.md.
+    """E_t of a step that the sample moves by g noise deviations with probability q.
 
-    "remove": with over without the sample; "add": without over with; "replace": either. q = 1 gives a Gaussian.
+    "remove": with over without the sample; "add": without over with; "replace": either. q = 1: a Gaussian.
+    docs/proofs/privacy_loss.md.
     """
     if side == "add" or (side == "replace" and t < 1):
         return 1 - t + t * profile("remove" if side == "add" else side, q, g, 1 / t)
@@ -604,7 +602,7 @@ def added(one: Law, other: Law, bits: int, trim: int) -> Law:
 
 
 class _Pair:
-    """Laws P, Q with masses p, q at ratios dP/dQ = e^(h k), k rising; ``only`` are those of P alone, Q alone."""
+    """Laws P, Q with masses p, q at ratios dP/dQ = e^(h k), k rising; ``only``: those of P alone, Q alone."""
 
     def __init__(self, h: arb, k: list[int], p: Costs, q: Costs, only: Costs) -> None:
         self.h, self.k, self.p, self.q, self.only = h, k, p, q, only
@@ -635,7 +633,7 @@ class _Pair:
 
 
 def beyond(ratios: Costs, masses: Costs, only: arb) -> list[tuple[arb, arb]]:
-    """For falling ratios l, masses of P - l Q and of Q at larger ratios; for 1/l, those of Q - P/l and of P."""
+    """For falling ratios l, masses of P - l Q and of Q at larger ones; for 1/l, those of Q - P/l and of P."""
     found, excess, mass, last = list[tuple[arb, arb]](), only, arb(0), arb(0)
     for ratio, one in zip(ratios, masses, strict=True):
         excess += mass * (last - ratio)
@@ -673,11 +671,11 @@ def gaussians(mu: arb, t: arb) -> arb:
 def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
     """Laws whose profile bounds those of the last iterates, in both directions. docs/proofs/contraction.md.
 
-    Blocks are the last steps of the run. The first table Y_0 is at least N of its block if that begins the run,
-    else F; each later Y_i is at least Y_(i-1) carried through block i. With equal steps the blocks may repeat:
-    the last Y serves every number of rounds, if it is at least N of the steps that are left. A sample met earlier
-    has a common kernel at the end and fewer steps before it; from equal points those reach N <= F of a block, and
-    no later Y is less.
+    Blocks are the last steps of the run. The first table Y_0 is at least N of its block if that begins the
+    run, else F; each later Y_i is at least Y_(i-1) carried through block i. With equal steps the blocks may
+    repeat: the last Y serves every number of rounds if it is at least N of the steps left. A sample met
+    earlier has a common kernel at the end and fewer steps before it; from equal points those reach N <= F of
+    a block, and no later Y is less.
     """
     need(node["rule"] == "contract", "this needs a table of contraction")
     h, stages, goes = _number(node["spacing"]), node["blocks"], node["round"] is True
@@ -749,7 +747,7 @@ def _contracted(
 
 
 def from_losses(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
-    """Refuse unless, over summed losses l > epsilon, mass times 1 - e^(epsilon - l) adds up to at most delta."""
+    """Refuse unless the sum over losses l > epsilon of mass times 1 - e^(epsilon - l) is at most delta."""
     counts, squared, chance = _at("of", _window, node["of"], run, loss)
     bits, trim = whole(node["bits"], 1, 4096), whole(node["trim"], 0, 2**4096)
     listed = zip(node["of"]["prices"], counts, strict=True)
@@ -838,13 +836,13 @@ CONVERSIONS = {"from gdp": from_gdp, "from rdp": from_rdp, "from losses": from_l
 
 
 def accepted(certificate: Any) -> str:
-    """Check a certificate and return what it proves, in words of this file; raises `Refused`."""
+    """Check a certificate and return what it proves, in words; raises `Refused`."""
     with ctx.workprec(BITS):
         return str(_at("certificate", _claimed, certificate))
 
 
 def _claimed(top: Node) -> str:
-    """The claim in words, refused unless its value is at least what the proof gives."""
+    """The claim in words, refused unless the proof gives at most its value."""
     need(top["format"] == FORMAT, f"format needs to be {FORMAT!r}")
     top.get("hypotheses")  # words for readers
     run, loss = _at("run", _Run, top["run"]), _at("class", _Loss, top["class"])
@@ -867,7 +865,7 @@ def _claimed(top: Node) -> str:
 
 
 def check(text: str) -> str:
-    """As `accepted`, from the text of a file, refused if it was altered or has a key that no rule reads."""
+    """As `accepted`, from the text of a file, refused if altered or if no rule reads one of its keys."""
     top = _at("file", lambda: json.loads(text, object_pairs_hook=unbroken))
     said = accepted(top)
     _at("file", all_read, top, "certificate")

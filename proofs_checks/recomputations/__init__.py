@@ -1,4 +1,4 @@
-"""Numbers of the code and their limits from other computations, by the name that claims use."""
+"""Numbers of the code and their limits from other computations."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -8,7 +8,7 @@ from lastiterate.proofs_checks.recomputations.record import Number
 
 @cache
 def recomputations() -> Mapping[str, Callable[[], Iterable[Number]]]:
-    """Functions ``recompute_*`` of the modules of this folder, by name without the prefix."""
+    """Functions ``recompute_*`` of this folder, by name without the prefix."""
     from lastiterate.proofs_checks.recomputations import accounting, audits, descriptions, losses, networks, runs
 
     every = [

@@ -1,4 +1,4 @@
-"""Limits of audits, recomputed from binomial sums term by term and from normal quantiles."""
+"""Limits of audits, from binomial sums term by term and normal quantiles."""
 
 from collections.abc import Iterator
 from math import exp, log, sqrt
@@ -92,7 +92,7 @@ def recompute_by_scores() -> Iterator[Number]:
 
 
 def recompute_in_one_run() -> Iterator[Number]:
-    """Limits from guesses at many coins in one run, in cases where all or only the clearest guesses are best."""
+    """Limits from guesses at many coins in one run, where all or only the clearest guesses are best."""
     scores = np.arange(64, dtype=np.float64)
     yield from _guessed("all", scores, scores % 11 < 2 + scores / 8)  # more heads among the large scores
     yield from _guessed("the clearest", scores, (scores >= 56) | ((scores >= 8) & (scores % 2 == 0)))

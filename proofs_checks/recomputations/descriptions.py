@@ -1,6 +1,6 @@
-"""Events for dp_accounting, sizes and rates of random batches, rounding, and tables and blocks of contraction.
+"""Events for dp_accounting, random batches, rounding, and tables and blocks of contraction.
 
-dp_accounting need not be installed. A stand-in represents an event as the tuple of its name and its parts.
+Without dp_accounting, a stand-in represents an event as a tuple of its name and its parts.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ class _StandIn(ModuleType):
 
 
 def _delta(found: Any, epsilon: float) -> float:
-    """Greater delta of the two directions of a privacy-loss distribution."""
+    """Greater delta of both directions of a privacy-loss distribution."""
     deltas: list[float] = []
     for _, step, first, probabilities, infinite, _ in found[1:]:
         losses = step * (first + np.arange(len(probabilities)))
@@ -79,7 +79,7 @@ def recompute_batches() -> Iterator[Number]:
     count, q = 40, 0.2
 
     def tail(least: int, p: float) -> float:
-        """Geometric series that bounds the binomial tail, barely larger than the sum of its terms."""
+        """Geometric series barely above the binomial tail."""
         ratio = (count - least) / (least + 1) * p / (1 - p)
         return comb(count, least) * p**least * (1 - p) ** (count - least) / (1 - ratio)
 
@@ -102,7 +102,7 @@ def recompute_batches() -> Iterator[Number]:
         numbers = (
             ("greatest size", high, greatest),
             ("least size", low, least),
-            ("chance beyond", chance, tail(high + 1, q) + tail(count - low + 1, 1 - q)),
+            ("probability beyond", chance, tail(high + 1, q) + tail(count - low + 1, 1 - q)),
             ("how often a sample is met, rounded up", sum(chance * k for k, chance in met), mean),
             ("rate", rate(run), 0.25),
             ("move when a sample is added", outcome_distance(run), 2.0 / 3),
@@ -120,7 +120,7 @@ def recompute_batches() -> Iterator[Number]:
 
 
 def recompute_tables() -> Iterator[Number]:
-    """Tables of profiles, their measures, and one block of steps, against quadrature and direct search."""
+    """Tables of profiles, their measures, and a block of steps, against quadrature and direct search."""
     mu = 1.3
     found = table.gaussian_table(mu)
     for epsilon in (0.0, 0.7, 2.0):
@@ -166,7 +166,7 @@ def recompute_tables() -> Iterator[Number]:
 
 
 def _block(measure: block.DiscretePair, near: table.Table, far: table.Table, g: float) -> float:
-    """Least int u N(g dv/du) + A F(g B / A) over thresholds g0 <= g1; u = min(p, g1 q), v = min(q, p / g0)."""
+    """Least int u N(g dv/du) + A F(g B / A) over g0 <= g1; u = min(p, g1 q), v = min(q, p / g0)."""
     p, q, ratio, best = measure.p, measure.q, measure.ratio, 1.0
     for low in (0.0, *ratio[::3]):
         for high in (*ratio[ratio >= low][::3], np.inf):

@@ -1,4 +1,4 @@
-"""Distances after one update for each class of losses, by the formulas of docs/proofs/expansions.md in floats."""
+"""Distances after one update for each class of losses, by docs/proofs/expansions.md in floats."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -46,7 +46,7 @@ _MODULI: tuple[tuple[str, loss.Assumption, Modulus], ...] = (
 
 
 def _after(omega: Modulus, others: int, met: int, z: float, decay: float = _DECAY) -> float:
-    """Distance after an update with ``others`` shared samples and the differing sample ``met`` times (0 or 1)."""
+    """Distance after an update with ``others`` shared samples, and the differing one ``met`` times."""
     drift = min(omega(z), 2 * _K) if z else 0.0
     return (1 - _ETA * decay) * z + _ETA / _B * (others * drift + 2 * _K * met)
 
@@ -88,7 +88,7 @@ def recompute_expansions() -> Iterator[Number]:
 
 
 def recompute_distances() -> Iterator[Number]:
-    """Distances between runs: tracked step by step, invariant under weight decay, and left by reflections."""
+    """Distances between runs: tracked, invariant under weight decay, and left by reflections."""
     run = NoisySGD(9, _ETA, 1.0, _K, dataset_size=6, batch_size=_B, sampling="cyclic", diameter=3.0)
     program, z = ShiftProgram(run, loss.Smooth(0.7), 1), 0.0
     for t, found in enumerate(program.tracked.tolist()):

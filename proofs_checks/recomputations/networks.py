@@ -1,7 +1,7 @@
-"""Constants of networks, from finite differences of losses that are written out explicitly.
+"""Constants of networks, from finite differences of losses that are written out.
 
 On a ball of radius 0 the certified constants are those of the centre. On a larger ball, no point may have a
-longer gradient or a greater curvature, and the upper limit is the recorded value.
+longer gradient or a greater curvature, and the recorded value is the upper limit.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from lastiterate.numeric.rounding import precision
 from lastiterate.proofs_checks.recomputations.record import EXACT, Number, as_recorded, equals, near
 
 _FIRST, _SECOND = 1e-20, 1e-5
-"""Steps of the first difference (imaginary, to avoid cancellation) and of the central second one."""
+"""Steps of the first difference (imaginary, without cancellation) and of the central second one."""
 _RADIUS = 0.02
 
 _PHI: dict[str, Callable[[Any], Any]] = {
@@ -34,7 +34,7 @@ _PHI: dict[str, Callable[[Any], Any]] = {
 
 
 class _Case(NamedTuple):
-    """Layers and an input for the code, the outputs as a function of all parameters, and their centre."""
+    """Layers and an input for the code, outputs as a function of all parameters, and their centre."""
 
     layers: list[Layer]
     x: Array
@@ -42,7 +42,7 @@ class _Case(NamedTuple):
     centre: Array
 
     def constants(self, place: Array) -> tuple[float, float]:
-        """Greatest norms of a gradient and of a Hessian of the cross-entropy, over all labels."""
+        """Greatest norms of gradient and Hessian of the cross-entropy, over all labels."""
         basis = np.eye(len(place))
 
         def gradients(at: Array) -> Any:
@@ -151,6 +151,5 @@ def recompute_closed_forms() -> Iterator[Number]:
 
 
 def _derivatives(name: str, x: Array) -> tuple[Array, Array]:
-    """Slopes and curvatures of an activation at many points."""
     above, at, below = (np.imag(_PHI[name](x + step + 1j * _FIRST)) / _FIRST for step in (_SECOND, 0.0, -_SECOND))
     return at, (above - below) / (2 * _SECOND)

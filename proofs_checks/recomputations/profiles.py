@@ -28,7 +28,7 @@ def binomial(count: int, rate: float) -> list[float]:
 
 
 def solve_between(function: Callable[..., float], low: float, high: float, *more: float) -> float:
-    """Root of a function in its first argument, between two values at which its signs differ."""
+    """Root of a function in its first argument, between values of different signs."""
     return float(brentq(function, low, high, more, xtol=1e-14))
 
 
@@ -40,7 +40,7 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
-    """Epsilon of mu-GDP at this delta; 0 if its delta at epsilon = 0 is at most this."""
+    """Epsilon of mu-GDP at this delta; 0 if none is needed."""
     if gaussian_delta(mu, 0.0) <= delta:
         return 0.0
     return solve_between(lambda epsilon: gaussian_delta(mu, epsilon) - delta, 0.0, mu * mu / 2 + 40 * mu)
@@ -60,7 +60,7 @@ def sampled_densities(rate: float, gap: float) -> tuple[Array, Array]:
 
 
 def binomial_renyi(rate: float, gap: float, order: int) -> float:
-    """D_alpha of the sampled Gaussian from its base at a whole order (Mironov, Talwar & Zhang 2019)."""
+    """D_alpha of the sampled Gaussian from its base, whole order (Mironov, Talwar & Zhang 2019)."""
     terms = [weight * exp(k * (k - 1) * gap**2 / 2) for k, weight in enumerate(binomial(order, rate))]
     return log(sum(terms)) / (order - 1)
 
@@ -74,14 +74,14 @@ def replaced_renyi(rate: float, gap: float, order: float) -> float:
 
 
 class PrivacyLosses(NamedTuple):
-    """Privacy losses of one step at many points, with their masses under numerator and denominator."""
+    """Privacy losses of one step, with their masses under numerator and denominator."""
 
     losses: Array
     numerator: Array
     denominator: Array
 
     def profile(self, epsilon: Array) -> Array:
-        """Delta at any epsilon: P(loss > epsilon) - e^epsilon Q(loss > epsilon), where P is the numerator."""
+        """Delta at any epsilon: P(loss > epsilon) - e^epsilon Q(loss > epsilon), P the numerator."""
         order = np.argsort(self.losses)
         place = np.searchsorted(self.losses[order], epsilon)
         first, second = (np.append(np.cumsum(one[order][::-1])[::-1], 0.0)[place] for one in self[1:])
@@ -89,7 +89,7 @@ class PrivacyLosses(NamedTuple):
 
 
 def losses_of_sampling(rate: float, gap: float, side: str) -> PrivacyLosses:
-    """Privacy losses of a sampled Gaussian, the sample removed, added or replaced (advanced joint convexity)."""
+    """Privacy losses of a sampled Gaussian, sample removed, added or replaced (advanced joint convexity)."""
     mixture, base = (density * _STEP for density in sampled_densities(rate, gap))
     losses = np.log1p(rate * np.expm1(np.minimum(gap * LINE - gap**2 / 2, 600)))
     removed = PrivacyLosses(losses, mixture, base)
@@ -103,14 +103,14 @@ def losses_of_sampling(rate: float, gap: float, side: str) -> PrivacyLosses:
 
 
 def two_steps(first: PrivacyLosses, second: PrivacyLosses, delta: float) -> float:
-    """Epsilon at delta of two releases in a row, by the mean profile of one over the losses of the other."""
+    """Epsilon at delta of two releases, by the mean profile of one over the losses of the other."""
     return solve_between(
         lambda epsilon: float(first.numerator @ second.profile(epsilon - first.losses)) - delta, 0.0, 60.0
     )
 
 
 def converted_epsilon(order: float, rho: float, delta: float) -> float:
-    """Least epsilon that (order, rho)-RDP implies at delta, attained by laws on two points; by scans in floats."""
+    """Least epsilon that (order, rho)-RDP implies, attained by laws on two points; by scans in floats."""
     shares = (1 - delta) * np.geomspace(1e-12, 1.0, 4001)[:-1]
     p = delta + shares
 

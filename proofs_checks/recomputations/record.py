@@ -1,8 +1,7 @@
 """Numbers of the code, and their limits from other computations.
 
-Some limits are numbers recorded earlier, which need not be right. The other limit of such a number is an
-exact run if there is one; otherwise a change is at least noticed. To record the numbers that have changed,
-after reading the difference:
+Some limits are numbers recorded earlier, which need not be right; the other limit of such a number is an
+exact run if there is one. To record numbers that have changed, after reading the difference:
 
     python -m lastiterate.proofs_checks.recomputations && git diff proofs_checks/recomputations/numbers.json
 """
@@ -14,20 +13,20 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 FILE: Final = Path(__file__).with_name("numbers.json")
-"""File of the recorded numbers, by name."""
+"""Recorded numbers, by name."""
 
 EXACT = 1e-9
-"""Relative tolerance of a number that is known exactly, since bounds are rounded outwards."""
+"""Relative tolerance of a number that is known exactly, as bounds are rounded outwards."""
 CLOSE = 1e-6
-"""Relative tolerance of a recorded number, since searches end at other points on other processors."""
+"""Relative tolerance of a recorded number, as searches end at other points on other processors."""
 TABLE = 1e-3
-"""Relative tolerance of tables of contraction, whose nodes depend on the last digits of searches."""
+"""Relative tolerance of tables of contraction, whose nodes depend on last digits of searches."""
 _ROUNDING = 1e-12
 """Relative error of a closed form in floats."""
 
 
 class Number(NamedTuple):
-    """Number of the code and its limits; ``recorded`` says whether a limit is an earlier value of the code."""
+    """Number of the code and its limits; ``recorded`` if a limit is an earlier value of the code."""
 
     what: str
     value: float
@@ -37,7 +36,7 @@ class Number(NamedTuple):
 
     @property
     def room(self) -> tuple[float, float]:
-        """Relative amounts by which the number could be smaller and larger unnoticed."""
+        """Relative amounts by which the number could be smaller and larger."""
         if self.value == 0:
             return (0.0 if self.low == 0 else inf), (0.0 if self.high == 0 else inf)
         return (self.value - self.low) / abs(self.value), (self.high - self.value) / abs(self.value)
@@ -54,24 +53,24 @@ def equals(what: str, value: float, truth: float, share: float = EXACT) -> Numbe
 
 
 def upper_bound(what: str, value: float, truth: float, share: float = EXACT) -> Number:
-    """Upper bound on a known number: not below it except for rounding, and above it by at most ``share``."""
+    """Upper bound on a known number: below it by rounding only, above it by at most ``share``."""
     return Number(what, float(value), truth - _ROUNDING * abs(truth), truth + share * abs(truth))
 
 
 def lower_bound_of(what: str, value: float, truth: float, share: float = EXACT) -> Number:
-    """Lower bound on a known number: not above it except for rounding, and below it by at most ``share``."""
+    """Lower bound on a known number: above it by rounding only, below it by at most ``share``."""
     return Number(what, float(value), truth - share * abs(truth), truth + _ROUNDING * abs(truth))
 
 
 @cache
 def recorded_numbers() -> dict[str, float]:
-    """Numbers of the file; an infinite one is read as nan, which equals nothing."""
+    """Numbers of the file; an infinite one is read as nan, unequal to all."""
     numbers: dict[str, float] = json.loads(FILE.read_text(encoding="utf-8"), parse_constant=lambda _: nan)
     return numbers
 
 
 def as_recorded(what: str, value: float, share: float = CLOSE, least: float = -inf) -> Number:
-    """Number within ``share`` of its recorded value, and not below ``least``, the loss of an exact run."""
+    """Number within ``share`` of its record, and not below ``least``, the loss of an exact run."""
     before = recorded_numbers().get(what, nan)
     limits = equals(what, value, before, share)
     return limits._replace(low=max(least, limits.low), recorded=True)

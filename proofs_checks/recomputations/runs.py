@@ -1,6 +1,6 @@
 """Bounds of runs by every route, between an exact run from below and recorded values.
 
-The exact runs come from another part of the code, which `recompute_lower` compares with closed forms.
+`recompute_lower` compares the exact runs, from another part of the code, with closed forms.
 """
 
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def _full(steps: int, eta: Any, noise: Any, n: int = 3, **more: Any) -> NoisySGD
 def _number(
     name: str, run: NoisySGD, losses: loss.Assumption, target: dict[str, float], *, exact: bool = True
 ) -> Number:
-    """Bound of a run, between an exact run of the setting (if ``exact``) and the recorded value."""
+    """Bound of a run, between an exact run (if ``exact``) and the recorded value."""
     found = bound(run, losses, **target)
     least = lower_bound(run, losses, **target).value if exact else -inf
     share = TABLE if found.route == "contraction" else CLOSE
@@ -66,7 +66,7 @@ def _number(
 
 
 def recompute_contraction() -> Iterator[Number]:
-    """Contraction bounds of runs with one block, a few blocks and many, for fixed and random batches."""
+    """Contraction bounds of runs with one block, a few and many, for fixed and random batches."""
     for steps in (12, 19, 26):  # blocks of 14 steps are best, so the last block is a partial one
         yield _number(f"{steps} full steps", _full(steps, 0.1, 0.3, 1, diameter=2.0), _CONVEX, _DP)
     cases: tuple[tuple[str, NoisySGD, loss.Assumption, dict[str, float]], ...] = (
@@ -95,7 +95,7 @@ def recompute_contraction() -> Iterator[Number]:
 
 
 def recompute_classes() -> Iterator[Number]:
-    """Bounds by shifts or composition for every class of losses and scheme, with decay and schedules."""
+    """Bounds by shifts or composition for every class of losses and scheme, decay and schedules."""
     free, decayed = _run(8, 0.2, 0.5), _run(12, 0.2, 0.3, weight_decay=0.5)
     losses: dict[str, loss.Assumption] = {
         "smooth": _SMOOTH,
@@ -132,7 +132,7 @@ def recompute_classes() -> Iterator[Number]:
 
 
 def recompute_lower() -> Iterator[Number]:
-    """Exact runs without a domain, in closed form or by quadrature, and those on an interval, as recorded."""
+    """Exact runs without a domain, by closed forms or quadrature, and on an interval, as recorded."""
     order = 4.0
     for steps, assumed, c in ((8, _CONVEX, 1.0), (6, _STRONG, 1 - 0.2 * 0.25)):
         gap = 2 * 0.2 / 3 * sum(c**t for t in range(steps))
