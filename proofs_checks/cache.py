@@ -1,9 +1,9 @@
 """Reports kept between runs, keyed by everything that can change them.
 
 The key of an entry is a hash of the claim's data, of the modules that decide it (`find_modules`), and of the
-versions of Python and the solvers. Entries are written atomically. An entry that is unreadable or belongs to
-another claim is deleted, and its claim is decided again. A checksum detects damage, not intent: anyone who can
-write to the folder or the package can have any verdict printed. ``--no-cache`` ignores the folder.
+versions of Python and the solvers. An entry that is unreadable or belongs to another claim is deleted. A
+checksum detects damage, not intent: anyone who can write to the folder or the package can have any verdict
+printed.
 """
 
 import ast
@@ -36,7 +36,7 @@ from lastiterate.symbolic.claim import Claim
 
 _SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy", "clarabel")
 PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")
-"""Packages that may decide a claim of a user's own folder, whose modules may import anything from them."""
+"""Packages that may decide a claim of a user's own folder."""
 
 NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE, Engine.RECOMPUTATION})
 """Engines that run `bound`; the others need almost nothing of `numeric`."""
@@ -52,10 +52,7 @@ def deciding(engines: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2)
 def _foundation(numbers: bool) -> str:
-    """Hash of the deciding sources, with or without those of `bound`, and of the versions that they use.
-
-    Computing it takes a second or two, so it is stored until a byte of the package changes.
-    """
+    """Hash of the deciding sources (with ``numbers`` also `bound`'s) and of versions; stored, being slow."""
     kept = cache_folder("foundations") / f"{digest([everything(), numbers])[:33]}.txt"
     with suppress(OSError, DamagedError):
         return read_sealed(kept).decode()
@@ -68,7 +65,7 @@ def _foundation(numbers: bool) -> str:
 
 @lru_cache(maxsize=1)
 def everything() -> str:
-    """Hash of the whole package, claims and data included, and of the versions of Python and the solvers."""
+    """Hash of the whole package, with claims and data, and of the versions of Python and the solvers."""
     return _hashed(_files())
 
 
@@ -91,7 +88,7 @@ def _files() -> Iterator[tuple[str, bytes]]:
 
 
 class _Printer(ReprPrinter):  # type: ignore[misc]
-    """Sympy's printer with sorted declarations of letters; Sympy keeps the order of the first equal letter."""
+    """Printer with sorted declarations of letters; Sympy's keeps the order of the first equal letter."""
 
     def __init__(self) -> None:
         super().__init__({"order": "none"})  # arguments are sorted already; sorting them again is slow
@@ -101,7 +98,7 @@ class _Printer(ReprPrinter):  # type: ignore[misc]
 
 
 class _Distinct(_Printer):
-    """Printer that also writes the declarations of functions and numbers the dummies of one name."""
+    """Printer that also declares functions and numbers the dummies of one name."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -152,7 +149,7 @@ class ReportCache:
     """A folder of reports.
 
     Args:
-        folder: folder of the entries, created on the first write; None for one in the user's cache folder.
+        folder: created on the first write; None for a folder in the user's cache.
         sources: hash of modules outside the package that can change a report; "" for claims of the ledger.
     """
 
@@ -165,11 +162,11 @@ class ReportCache:
         return everything() + self.sources if self.sources else _foundation(not NUMBERS.isdisjoint(claim.engines))
 
     def address(self, claim: Claim) -> Path:
-        """The file of the report on a claim."""
+        """File of the report on a claim."""
         return self.folder / f"{digest([self.basis(claim), _canonical(claim)])[:40]}.json"
 
     def read(self, claim: Claim) -> ClaimReport | None:
-        """The report stored on this claim; None if it is missing or damaged."""
+        """Stored report on a claim; None if it is missing or damaged."""
         return self._read(self.address(claim), claim.key)
 
     def _read(self, path: Path, key: str) -> ClaimReport | None:
@@ -192,7 +189,7 @@ class ReportCache:
         write_whole(path, seal(json.dumps([path.stem, report.to_json()]).encode() + b"\n"))
 
     def read_ledger(self) -> tuple[ClaimReport, ...]:
-        """Stored reports on all claims of the ledger, without building the claims; () if one is missing."""
+        """Stored reports on all claims of the ledger, which are not built; () if one is missing."""
         names = dict[str, str]()
         with suppress(OSError, DamagedError):
             names = json.loads(read_sealed(self._ledger()))
@@ -211,7 +208,7 @@ class ReportCache:
 
 _PACKAGE: Final = "lastiterate"
 _CITING: Final = tuple([_PACKAGE, "symbolic", folder] for folder in ("derivations", "kernel"))
-"""Packages whose derivations rest on claims that they cite by key; elsewhere a key is a reference for readers."""
+"""Packages whose derivations rest on claims cited by key; other keys are references for readers."""
 _KEY: Final = compile_(r"[a-z0-9_]+(/[a-z0-9_]+)+")
 _DATA: Final = compile_(r"[\w-]+(\.[\w-]+)*\.(toml|json|csv|txt|npy|npz)")
 _LIBRARIES: Final = tuple(
@@ -221,7 +218,7 @@ _LIBRARIES: Final = tuple(
 
 @dataclass(frozen=True)
 class _Text:
-    """Hash of a module's syntax tree, its imports, and its strings that may name files or claims."""
+    """Hash of a module's syntax tree, its imports, and strings that may name files or claims."""
 
     digest: str
     imports: frozenset[str]
@@ -251,7 +248,7 @@ def _read(text: bytes) -> _Text:
 
 
 def find_modules(roots: Iterable[str | Path], without: Collection[str] = ()) -> dict[str, Path]:
-    """Files of the root modules and of all modules they import; packages in ``without`` are not followed."""
+    """Files of the root modules and of all that they import; packages in ``without`` are not followed."""
     found: dict[str, Path] = {}
     ahead = [*roots]
     while ahead:
@@ -269,7 +266,7 @@ def find_modules(roots: Iterable[str | Path], without: Collection[str] = ()) -> 
 
 
 def _file(name: str) -> Path | None:
-    """File of a module of the package or of a user's repository; None for any other module."""
+    """File of a module of the package or of a user's repository; None for others."""
     first, *rest = name.split(".")
     if first == _PACKAGE:
         bases = [Path(folder).joinpath(*rest) for folder in import_module(_PACKAGE).__path__]

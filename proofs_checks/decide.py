@@ -1,4 +1,4 @@
-"""Decision of a claim: every check, the misprint, every mutant, and the near misses of the checks that hold."""
+"""Decision of a claim: its checks, misprint, mutants, and the near misses of the checks that hold."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,15 +18,15 @@ from lastiterate.symbolic.checks import Check, Engine
 from lastiterate.symbolic.claim import Claim, Role
 
 ROOMS: Final = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
-"""Shares of a bound, tried in this order as the room that a check leaves, if points do not show its room."""
+"""Shares of a bound, tried in turn as the room that a check leaves, if points do not show it."""
 
 
 def decide(claim: Claim) -> ClaimReport:
-    """Decide a claim and all its mutants in this process; `runner.run` adds the cache and the workers.
+    """Decide a claim and its mutants in this process; `runner.run` adds the cache and the workers.
 
-    Near misses are made only from checks that hold. The content of a claim never raises: a field of another type,
-    an engine that fails, and one that asks z3 after the time limit of `time_limit.allowing` are errors of its
-    checks. An engine that does not ask z3 is not interrupted.
+    Nothing in a claim raises: a field of another type, an engine that fails, and a question to z3 after the
+    time limit of `time_limit.allowing` are errors of its checks. An engine that does not ask z3 is not
+    interrupted.
     """
     started = perf_counter()
     try:
@@ -66,7 +66,7 @@ def _decided(claim: Claim) -> ClaimReport:
 
 
 def _asked(check: Check, claim: Claim, *, wrong: bool = False) -> Outcome:
-    """The outcome of a check; a ``wrong`` one that equals a check of its claim is an error."""
+    """Outcome of a check; a ``wrong`` one that equals a check of its claim is an error."""
     named: dict[str, Any] = {"name": check.name, "mutants": ()}
     if wrong and any(replace(one, **named) == check for one in claim.checks):
         return Outcome(check.name, check.engine, Status.ERROR, detail="the mutant is a check of the claim itself")
@@ -84,7 +84,7 @@ def _in_error(claim: Claim, why: str) -> ClaimReport:
 def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = sp.S.Zero) -> tuple[Check, ...]:
     """Wrong variants of a check, at most `answers.MOST` of them, by terms of its sides.
 
-    ``room`` is the share of the bound known to be room; a near miss is stronger by more than that.
+    A near miss is stronger by more than ``room``, the share of the bound known to be room.
 
     >>> from sympy import Symbol
     >>> from lastiterate.symbolic.checks import Identity
@@ -98,7 +98,7 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = 
 
 
 def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
-    """Outcomes of the near misses of a check; one that holds is replaced by a stronger near miss."""
+    """Outcomes of the near misses of a check; for one that holds, a stronger one is tried."""
     for place, wrong in enumerate(near_misses(check, claim.assumptions)):
         last, scope = wrong, ""
         for room in (sp.S.Zero, *ROOMS):

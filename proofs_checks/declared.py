@@ -1,7 +1,8 @@
 """Validation of claims: the types of their fields and the declarations of their symbols.
 
-Every engine honours each declared fact of a symbol, or the symbol is refused. A symbol that may be complex or
-infinite is refused in an order relation. An assumption such as ``x >= 0``, or a box, makes a plain symbol real.
+Every engine honours each declared fact of a symbol, or the symbol is refused. One that may be complex or
+infinite is refused in an order relation. An assumption such as ``x >= 0``, or a box, makes a plain symbol
+real.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +34,7 @@ _OPEN: Mapping[str, str] = {
 
 @lru_cache(maxsize=4096)
 def admits_value(symbol: sp.Symbol, value: sp.Expr) -> bool:
-    """Tell whether a number has every property that the symbol is declared to have."""
+    """Tell whether a number has all declared properties of a symbol."""
     return all(getattr(value, f"is_{name}") is wanted for name, wanted in symbol._assumptions_orig.items())
 
 
@@ -53,7 +54,7 @@ def conditions(symbol: sp.Symbol) -> tuple[Boolean, ...]:
 
 
 def is_scattered(symbol: sp.Symbol) -> bool:
-    """Tell whether a declaration excludes numbers that no order relation excludes, as "prime" excludes 9."""
+    """Tell whether a declaration excludes numbers that no inequality excludes, as "prime" excludes 9."""
     kinds = ("even", "odd", "prime", "composite", "noninteger")
     whole = symbol.is_integer is True
     return any(getattr(symbol, f"is_{kind}") for kind in kinds) or bool(symbol.is_rational and not whole)
@@ -84,7 +85,7 @@ def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
 
 
 def renamed(value: Any, names: Mapping[sp.Expr, sp.Expr]) -> Any:
-    """The value with some expressions replaced, also in samples and families."""
+    """Replace expressions in a value, also in its samples and families."""
     if isinstance(value, sp.Basic):
         return value.xreplace(names)
     if isinstance(value, Mapping):
@@ -142,7 +143,7 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
 
 @lru_cache(maxsize=4096)
 def place_in_order(symbol: sp.Symbol) -> tuple[str, bool, str]:
-    """Sort key of symbols: by name, and among those of one name the symbol of the notation first."""
+    """Sort key of symbols: by name, the symbol of the notation first."""
     return symbol.name, symbol not in MEANING, sp.srepr(symbol)
 
 
@@ -178,7 +179,7 @@ class _Odd(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _strange(value: sp.Basic) -> _Odd | None:
-    """Find a rounded number, which Sympy equates with numbers near it, or a symbol of a user's own class."""
+    """A rounded number, which Sympy equates with numbers near it, or a symbol of a user's own class."""
     for part in value.atoms(sp.Float, sp.Symbol):
         if part.is_Float:
             return _Odd(part, "exact numbers")

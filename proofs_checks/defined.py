@@ -1,7 +1,7 @@
 """Definedness of expressions: the condition of each part, shown on a region or tested at a point.
 
-Undefined is never true. A check holds only if every condition of both sides is shown, and is refuted only at a
-point that meets all of them. The condition of a function that is not listed here cannot be shown.
+A check holds only if every condition of both sides is shown, and is refuted only at a point that meets all of
+them. The condition of a function that is not listed here cannot be shown.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,14 +60,14 @@ _PARTIAL: Final[Mapping[type, Callable[..., Boolean]]] = {
     SampledUp: lambda rate, noise, order: And(rate > 0, rate < 1, noise > 0, order > 1),
     SampledDown: lambda rate, noise, order: And(rate > 0, rate < 1, noise > 0, order > 1),
 }
-"""Conditions under which a function is defined for real arguments; gamma is admitted on the positive axis only."""
+"""Conditions under which a function is defined at real arguments; gamma only on the positive axis."""
 
 MOST_TERMS: Final = 5000
 
 
 @dataclass(frozen=True)
 class Need:
-    """A part and the condition for it to be defined, needed under ``given``: a case, or the range of a sum."""
+    """Part and the condition for it to be defined, under ``given``: a case, or the range of a sum."""
 
     part: sp.Basic
     condition: Boolean
@@ -76,7 +76,7 @@ class Need:
 
 @lru_cache(maxsize=8192)
 def needs(expression: sp.Basic) -> tuple[Need, ...]:
-    """Needs of the parts of an expression, inner parts first, without those that Sympy evaluates to true."""
+    """Needs of the parts of an expression, inner ones first, without those that Sympy evaluates to true."""
     return tuple(dict.fromkeys(n for n in _needs(expression, ()) if n.condition != sp.true))
 
 
@@ -177,7 +177,7 @@ def _converges(part: sp.Sum | sp.Product) -> bool:
 
 
 def _terms(part: sp.Basic) -> Iterator[sp.Basic]:
-    """A numerical expression with its sums and products replaced by 1, and each term of those, not added up."""
+    """A numerical expression with its sums and products replaced by 1, and each of their terms."""
     sums = part.atoms(sp.Sum, sp.Product)
     outer = next(
         (s for s in sums if not any(s in other.args[0].atoms(sp.Sum, sp.Product) for other in sums)), None

@@ -28,7 +28,7 @@ from lastiterate.symbolic.vectors import Vector
 
 
 def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
-    """Lines with the title and, for each check that does not hold, the answer of its engine."""
+    """Lines with the title and, for each check that does not hold, its engine's answer."""
     yield f"{claim.title} ({claim.source})"
     for outcome in report.outcomes:
         if outcome.status is Status.HELD:
@@ -48,7 +48,7 @@ _TWICE: Final = "another symbol, declared otherwise, that is called"
 
 
 def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
-    """Symbols of a claim with meaning or declared range, and unit; functions last. A second x is called x_2."""
+    """Symbols of a claim with meaning or declared range, and unit; functions last. Another x is x_2."""
     measured = any(isinstance(check, Units) for check in claim.checks)
     found = letters((claim.assumptions, claim.checks, claim.statement)) - {PREVIOUS, LENGTH, GRADIENT}
     names = dict[str, int]()
@@ -87,8 +87,6 @@ def _range(symbol: sp.Expr) -> str:
 
     >>> _range(sp.Symbol("k", integer=True, positive=True)), _range(sp.Symbol("x", nonnegative=True))
     ('a positive integer', 'a nonnegative number')
-    >>> _range(sp.Symbol("j", odd=True)), _range(sp.Symbol("y", negative=True)), _range(sp.Symbol("z", complex=True))
-    ('an odd integer', 'a negative number', 'a complex number')
     """
     if symbol in (SAMPLES, OTHER):
         return "a data set"
@@ -110,7 +108,7 @@ def _range(symbol: sp.Expr) -> str:
 
 
 def _lines(ends: Sequence[Span | Proposition], supposed: Iterable[str], always: Iterable[str]) -> Iterator[str]:
-    """Lines of the numbered judgements with rules, premises and side conditions, hypotheses and citations."""
+    """Lines of the numbered judgements with rules, premises, side conditions, hypotheses and citations."""
     judgements = list(dict.fromkeys(one for end in ends for one in end.lines()))
     number = {id(one): index for index, one in enumerate(judgements, 1)}
     for one in judgements:
@@ -132,7 +130,7 @@ _ALWAYS: Final = (
 
 
 def derivation(claim: Claim, check: Check, outcome: Outcome) -> list[str]:
-    """Lines of the derivation of a check that holds, one rule per line; [] for other checks."""
+    """Lines of the derivation of a check that holds, one per rule; [] for other checks."""
     if outcome.status is not Status.HELD:
         return []
     if isinstance(check, Deduced):
@@ -144,7 +142,7 @@ def derivation(claim: Claim, check: Check, outcome: Outcome) -> list[str]:
 
 
 def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -> str:
-    """A claim as text: title, source, verdict, assumptions, symbols, checks, mutants and near misses, remark."""
+    """A claim as text: title, source, verdict, assumptions, symbols, checks, wrong variants, remark."""
     if why := misfit(claim):
         return f"{claim.key}\n  verdict: {report.verdict}; {why}"
     told = claim.refutation

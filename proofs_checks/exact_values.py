@@ -25,7 +25,7 @@ PRECISIONS = (64, 128, 256, 512, 1024)
 
 
 def point_text(point: Point) -> dict[str, str]:
-    """The point as exact text, for a counterexample."""
+    """Point as exact text."""
     return {str(symbol): str(value) for symbol, value in point.items()}
 
 
@@ -33,7 +33,7 @@ def value_at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Rational]) -> sp.
     """The expression at an exact point, sums written out.
 
     Raises:
-        UnsupportedError: a part that is compared, such as one side of a maximum, is not a real number there.
+        UnsupportedError: a part that is compared, as in a maximum, is not a real number there.
     """
     with suppress(UnsupportedError):
         return rational(fraction(expression, point))
@@ -51,23 +51,23 @@ def _put_in(expression: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr
 
 
 def written_out(value: sp.Expr) -> sp.Expr:
-    """Evaluate finite sums; leave a number unchanged if it has limits (`is_limit`) and each can be enclosed."""
+    """Evaluate finite sums; leave a number with limits (`is_limit`) as it is if each can be enclosed."""
     limits = [part for part in value.atoms(sp.Integral, sp.Sum) if is_limit(part)]
     return value if limits and all(map(exists, limits)) else value.doit()
 
 
 def to_fmpq(number: sp.Rational) -> fmpq:
-    """A rational number of Sympy, in flint."""
+    """Sympy's rational number in flint."""
     return fmpq(int(number.p), int(number.q))
 
 
 def rational(value: fmpq) -> sp.Rational:
-    """A rational number of flint, in Sympy."""
+    """Flint's rational number in Sympy."""
     return sp.Rational(int(value.p), int(value.q))
 
 
 def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PRECISIONS) -> Iterator[arb]:
-    """Balls around the value of an expression at a point, one for each precision in bits."""
+    """Balls around the value at a point, one for each precision in bits."""
     ball = _ball(expression, point)
     for bits in precisions:
         with precision(bits):
@@ -75,7 +75,7 @@ def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PR
 
 
 def _ball(expression: sp.Expr, point: Point) -> Callable[[], arb]:
-    """Function that computes a ball around the value of an expression at a point, at the current precision."""
+    """Function for a ball around the value at a point, at the current precision."""
     try:
         value = fraction(expression, point)
         return lambda: arb(value)
@@ -89,8 +89,8 @@ def _ball(expression: sp.Expr, point: Point) -> Callable[[], arb]:
 def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int | None:
     """Certified sign of an expression at an exact point; None if it is unclear.
 
-    Fractions are tried first, then balls. Zero is certified by exact arithmetic only. With ``nearly``, a value
-    not known to be rational is also zero if its ball, of radius below 1e-60, contains 0.
+    Zero is certified by exact arithmetic only. With ``nearly``, a value not known to be rational is also zero
+    if its ball, of radius below 1e-60, contains 0.
     """
     with suppress(UnsupportedError):
         value = fraction(expression, point)
@@ -122,7 +122,7 @@ def fraction(expression: sp.Expr, point: Mapping[sp.Expr, sp.Expr]) -> fmpq:
     """The exact value of a rational function of letters and function values at a point.
 
     Raises:
-        UnsupportedError: the expression is something else, or has a part that is not defined there.
+        UnsupportedError: the expression is something else, or not defined there.
     """
     if isinstance(expression, sp.Symbol | AppliedUndef):
         expression = point.get(expression, expression)
@@ -134,14 +134,16 @@ def fraction(expression: sp.Expr, point: Mapping[sp.Expr, sp.Expr]) -> fmpq:
         base, exponent = (fraction(part, point) for part in expression.args)
         if exponent.q == 1 and abs(exponent.p) <= LONGEST and (base != 0 or exponent > 0):
             return base ** int(exponent.p)
-    raise UnsupportedError("this is no rational function that is defined at the point")  # printing it takes long
+    raise UnsupportedError(
+        "this is not a rational function that is defined at the point"
+    )  # printing it takes long
 
 
 _FOLDED: dict[type, Callable[[fmpq, fmpq], fmpq]] = {sp.Add: add, sp.Mul: mul, sp.Min: min, sp.Max: max}
 
 
 def _short_powers(expression: sp.Expr, point: Point) -> bool:
-    """Tell whether exact substitution stays small: Sympy would spell out 2^(123456/7891) digit by digit."""
+    """Tell whether exact substitution stays small: Sympy would write out 2^(123456/7891)."""
     for power in expression.atoms(sp.Pow, sp.exp):
         if power.exp.free_symbols <= point.keys():
             exponent = power.exp.xreplace(point)
@@ -159,7 +161,7 @@ def _is_zero(value: sp.Expr) -> bool:
 
 
 def side(expression: sp.Expr, point: Point) -> str:
-    """The value of one side at a point: exact if it is rational and short, else a ball."""
+    """Value at a point as text: exact if it is rational and short, else a ball."""
     if _short_powers(expression, point):
         value = value_at(expression, point)
         if value.is_Rational and len(str(value)) < 40:
@@ -172,12 +174,12 @@ _RELATIONS = {Relation.EQUAL: sp.Eq, Relation.AT_MOST: sp.Le, Relation.TIGHT: sp
 
 
 def relation_at(left: sp.Expr, relation: Relation, right: sp.Expr, point: Point) -> bool | None:
-    """Tell whether ``left relation right`` certainly holds (or fails) at an exact point; None if unclear."""
+    """Tell whether ``left relation right`` certainly holds (or fails) at a point; None if unclear."""
     return by_sign(_RELATIONS[relation], sign_at(left - right, point)) if relation in _RELATIONS else None
 
 
 def truth_at(condition: Boolean, point: Point) -> bool | None:
-    """Tell whether a condition certainly holds (or fails) at an exact point; None if unclear."""
+    """Tell whether a condition certainly holds (or fails) at a point; None if unclear."""
 
     def decided(relation: sp.Rel) -> bool | None:
         try:
@@ -190,7 +192,7 @@ def truth_at(condition: Boolean, point: Point) -> bool | None:
 
 
 def truth(condition: Boolean, of_relation: Callable[[sp.Rel], bool | None]) -> bool | None:
-    """Tell whether a condition, relations under and, or and not, certainly holds (or fails); None if unclear."""
+    """Tell whether relations under and, or and not certainly hold (or fail); None if unclear."""
     if condition in (sp.true, sp.false):
         return bool(condition)
     if isinstance(condition, And | Or):
@@ -206,9 +208,9 @@ def truth(condition: Boolean, of_relation: Callable[[sp.Rel], bool | None]) -> b
 
 
 _SIGNS = {sp.Eq: (0,), sp.Ne: (-1, 1), sp.Lt: (-1,), sp.Le: (-1, 0), sp.Gt: (1,), sp.Ge: (0, 1)}
-"""The signs of left minus right with which a relation is true."""
+"""Signs of left minus right with which a relation is true."""
 
 
 def by_sign(relation: type[sp.Rel], sign: int | None) -> bool | None:
-    """Truth of a relation by the sign of its left minus its right side, -1, 0 or 1; None if the sign is None."""
+    """Truth of a relation by the sign of left minus right; None if that is None."""
     return None if sign is None else sign in _SIGNS[relation]

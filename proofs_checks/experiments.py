@@ -1,7 +1,7 @@
 """Random quantities of the papers' algorithms, drawn by the simulation engine, and what is known of them.
 
-Each experiment draws independent copies of one quantity. A confidence interval for its mean is valid because the
-quantity is an indicator, has a range, or has a bounded second moment.
+An experiment draws independent copies of one quantity. A confidence interval for its mean is valid because
+the quantity is an indicator, has a range, or has a bounded second moment.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ Parameters = Mapping[str, float]
 """Name of a symbol of the notation -> its value."""
 
 Drawing = Callable[[np.random.Generator, int, Parameters], Array]
-"""Copies of the quantity, shape (copies,), from a generator, their number and the parameters."""
+"""Copies, shape (copies,), from a generator, their number and the parameters."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Experiment:
 
 
 EXPERIMENTS: Final[dict[str, Experiment]] = {}
-"""Name in claims, that of the drawing function -> experiment; `proofs_checks.folder` adds a user's own."""
+"""Name in claims, that of the drawing function -> experiment."""
 
 
 def _experiment(
@@ -80,7 +80,7 @@ def _probability(name: str, value: float) -> float:
     ),  # the square of a chi-squared
 )
 def _noise_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
-    """|zeta|^2 of the noise eta N(0, sigma_DP^2 I_d) on the iterate."""
+    """Squared length |zeta|^2 of the noise eta N(0, sigma_DP^2 I_d)."""
     noise = draw.normal(0.0, at["eta"] * at["sigma_DP"], (copies, _whole(at, "dim")))
     return np.asarray((noise**2).sum(axis=1))
 
@@ -99,8 +99,8 @@ def _normalised_gradient(draw: np.random.Generator, copies: int, at: Parameters)
 def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
     """Least gradient along D2P2-SGD, d = p = sigma_A = 1, on 13 samples of slope 14 and 14 of slope -1.
 
-    The slopes hold at x >= 0 and fall to 0 at -1. The run starts at 1. The mean of the least is at most the least
-    mean.
+    The slopes hold at x >= 0 and fall to 0 at -1. The run starts at 1. The mean of the least is at most the
+    least mean.
     """
     x = np.ones(copies)
     lowest = x
@@ -126,7 +126,7 @@ def _positive_end(draw: np.random.Generator, copies: int, at: Parameters) -> Arr
 
 @_experiment("n b eta L", EventIndicator())
 def _poisson_expansion(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
-    """Indicator that an update on a Poisson batch of n losses -L x^2/2 expands a distance beyond 1 + eta L."""
+    """Indicator that an update on a Poisson batch of n losses -L x^2/2 expands beyond 1 + eta L."""
     size = draw.binomial(_whole(at, "n"), _probability("b/n", at["b"] / at["n"]), copies)
     factor = 1 + at["eta"] / at["b"] * size * at["L"]
     return np.asarray(factor > (1 + at["eta"] * at["L"]) * (1 + 1e-12), dtype=np.float64)

@@ -1,7 +1,7 @@
 """Exact rational points that satisfy a claim's assumptions.
 
-A point is admissible only if every assumption, as the claim states it, is certainly true there, and each value
-has the declared properties of its symbol (integer, positive, nonnegative).
+At an admissible point every assumption, as the claim states it, is certainly true, and each value has the
+declared properties of its symbol (integer, positive, nonnegative).
 """
 
 import random
@@ -16,17 +16,17 @@ from lastiterate.proofs_checks.exact_values import Point, truth_at, value_at
 
 
 class NoPointError(ValueError):
-    """No sample satisfies the assumptions, so nothing was checked."""
+    """No sample satisfies the assumptions: nothing was checked."""
 
 
 def free_symbols(*parts: sp.Basic | Iterable[sp.Basic]) -> tuple[sp.Symbol, ...]:
-    """The free symbols of expressions and conditions, sorted by name."""
+    """Free symbols of expressions and conditions, by name."""
     items = [item for part in parts for item in ([part] if isinstance(part, sp.Basic) else part)]
     return tuple(sorted(set().union(*(item.free_symbols for item in items)), key=str))
 
 
 def connected(assumptions: Sequence[Boolean], symbols: Iterable[sp.Symbol]) -> tuple[Boolean, ...]:
-    """Assumptions that involve the symbols, directly or through one another."""
+    """Assumptions about the symbols, directly or through one another."""
     reached = set(symbols)
     while True:
         more = {s for a in assumptions if a.free_symbols & reached for s in a.free_symbols}
@@ -36,7 +36,7 @@ def connected(assumptions: Sequence[Boolean], symbols: Iterable[sp.Symbol]) -> t
 
 
 class Range(NamedTuple):
-    """The range of one letter; None for a missing end."""
+    """Range of a letter; None for a missing end."""
 
     low: sp.Rational | None
     high: sp.Rational | None
@@ -44,7 +44,7 @@ class Range(NamedTuple):
 
 
 def range_of(symbol: sp.Symbol, conditions: Sequence[Boolean]) -> Range:
-    """Range by the declaration and by numerical bounds among the conditions; rejection handles the others."""
+    """Range by the declaration and by numerical bounds among the conditions, others not used."""
     low: sp.Rational | None = sp.S.Zero if symbol.is_nonnegative else None
     open_ = bool(symbol.is_positive)
     high: sp.Rational | None = sp.S.Zero if symbol.is_nonpositive else None
@@ -60,7 +60,7 @@ def range_of(symbol: sp.Symbol, conditions: Sequence[Boolean]) -> Range:
 
 
 def _draw(symbol: sp.Symbol, bounds: Range, generator: random.Random) -> sp.Expr:
-    """A random short number in the range, spread over scales; closed ends are included."""
+    """Random short number in the range, spread over scales; closed ends are included."""
     low = min(sp.Integer(-8), (bounds.high or sp.S.Zero) - 8) if bounds.low is None else bounds.low
     if symbol.is_integer:
         first = int(sp.ceiling(low)) + (1 if bounds.low_open and low.is_Integer else 0)
@@ -79,7 +79,7 @@ def _draw(symbol: sp.Symbol, bounds: Range, generator: random.Random) -> sp.Expr
 
 
 def definitions(conditions: Sequence[Boolean]) -> dict[sp.Symbol, sp.Expr]:
-    """Letters that equations among the conditions define -> their values in other letters."""
+    """Letters that equations define -> their values in other letters."""
     found: dict[sp.Symbol, sp.Expr] = {}
     for condition in conditions:
         if isinstance(condition, sp.Eq):
@@ -95,7 +95,7 @@ def definitions(conditions: Sequence[Boolean]) -> dict[sp.Symbol, sp.Expr]:
 def find_points(
     symbols: Sequence[sp.Symbol], conditions: Sequence[Boolean], wanted: int, *, seed: int = 0, tries: int = 200
 ) -> Iterator[Point]:
-    """Up to ``wanted`` admissible rational points, always the same for the same input.
+    """Up to ``wanted`` admissible rational points, the same for the same input.
 
     Raises:
         NoPointError: not one of ``tries * wanted`` candidates satisfies the conditions.

@@ -1,8 +1,8 @@
 """Claims of a user's own folder or file: modules with a tuple CLAIMS, and the objects that their checks name.
 
 A module may also hold ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (the same for distances), ``ATTACKS``
-(name -> `proofs_checks.attacks.ExactRun`) and ``EXPERIMENTS`` (name -> `proofs_checks.experiments.Experiment`).
-Its checks use them by name, as those of the ledger use the package's. Loading runs only the Python code of these
+(name -> `proofs_checks.attacks.ExactRun`) and ``EXPERIMENTS`` (name ->
+`proofs_checks.experiments.Experiment`), for its checks to name. Loading runs only the Python code of these
 modules.
 """
 
@@ -43,11 +43,11 @@ _REGISTRIES: Final[dict[str, dict[str, Any]]] = {
     "CLAIMS": ledger.OWN,
 }
 _OWNER: dict[tuple[str, str], str] = {}
-"""(kind, registered name) -> the module that registered it."""
+"""(kind, registered name) -> its module."""
 
 
 class ClaimFolder(NamedTuple):
-    """Claims of a folder or file, their lock file, which may not exist, and the cache of their reports."""
+    """Claims of a folder or file, their lock file, which may not exist, and their reports' cache."""
 
     claims: tuple[Claim, ...]
     lock: Path
@@ -55,10 +55,10 @@ class ClaimFolder(NamedTuple):
 
 
 def read_claims(path: Path) -> ClaimFolder:
-    """Load the modules with the word CLAIMS: a file, or those of a folder's subfolder ``claims`` or the folder.
+    """Load modules with the word CLAIMS: a file, or those of a folder's subfolder ``claims`` or the folder.
 
     Raises:
-        InputError: there are none, a module does not load or has no tuple of claims, or a key or name recurs.
+        InputError: there are none, one does not load or has no tuple of claims, or a key or name recurs.
     """
     inside = path / "claims" if (path / "claims").is_dir() else path
     files = (
@@ -85,7 +85,7 @@ def sources_digest(files: Iterable[Path]) -> str:
 
 
 def lock_of(path: Path) -> Path:
-    """Lock file of a path, in the nearest folder around it with one, a pyproject.toml, a pytest.ini or a .git."""
+    """Lock file of a path, in the nearest folder around it with one, pyproject.toml, pytest.ini or .git."""
     start = path.resolve() if path.is_dir() else path.resolve().parent
     above = (place for place in (start, *start.parents) if any((place / name).exists() for name in _ROOTS))
     alone = start.parent if start.name == "claims" else start
@@ -123,7 +123,7 @@ def _described(error: BaseException, file: Path) -> str:
 
 
 def _strange_letters(file: Path) -> Iterator[Symbol]:
-    """Letters of `notation` that a module does not import by name; they have no meaning in its claims."""
+    """Letters of `notation` that a module does not import, without meaning in its claims."""
     nodes = list(walk(parse(file.read_bytes())))
     imports = [one for one in nodes if isinstance(one, ImportFrom)]
     ours = [one for one in imports if (one.module or "").startswith("lastiterate.")]
@@ -139,17 +139,17 @@ def _strange_letters(file: Path) -> Iterator[Symbol]:
 
 
 def written_in(claim: Claim) -> str:
-    """The place of a claim as ``file:line``, relative to the working folder if the file is below it."""
+    """Place of a claim as ``file:line``, relative to the working folder if it is below it."""
     file, line = claim.place
     path, here = Path(file).resolve(), Path.cwd()
     return f"{path.relative_to(here) if path.is_relative_to(here) else path}:{line}"
 
 
 def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, ...]:
-    """The claims of a loaded module.
+    """Claims of a loaded module.
 
-    Letters that the module declares itself mean only what a claim's ``letters`` says. `notation.MEANING` applies
-    to letters imported from there, which Sympy cannot distinguish from others of the same name.
+    Letters that the module declares itself mean only what a claim's ``letters`` says. `notation.MEANING`
+    applies to those imported from there, which Sympy cannot distinguish from others of the same name.
 
     Raises:
         InputError: it has no tuple or list of claims, or one of them has no key of its own or no source.

@@ -1,12 +1,12 @@
 """Test of whether the checks of a claim imply its statement.
 
-A statement that equals one of the checks needs no further proof. A bound of the divergence of the last iterates
-follows from profiles or from bounds of the divergence. From profiles: the conditions of the statement must grant
-what the derivations suppose. A minimum over ranges is at most what a derivation reaches that holds for every
-choice in the ranges, and the smaller of several terms needs one derivation for each. From bounds of the
-divergence, each for a part of the statement's range: letters that may be chosen, such as the window of shifts,
-take values in the letters of the statement. At every point some bound must have all its premises met and be at
-most each alternative of the one claimed.
+A statement that equals one of the checks needs no further proof. A bound of the divergence of the last
+iterates follows from profiles or from bounds of the divergence. From profiles: the conditions of the
+statement must grant what the derivations suppose. A minimum over ranges is at most what a derivation reaches
+for every choice in the ranges, and the smaller of several terms needs one derivation for each. From bounds of
+the divergence, each for a part of the statement's range: letters that may be chosen, such as the window of
+shifts, take values in the letters of the statement. At every point some bound must have all its premises met
+and be at most each alternative of the one claimed.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -93,7 +93,7 @@ from lastiterate.symbolic.statement import (
 )
 
 _z, _next, _a = sp.symbols("z_j z_next a_j", real=True)
-"""Distance before a step of the window, distance after it, and shift."""
+"""Distance before a step of the window and after it, and shift."""
 _j: Final = sp.Symbol("j", integer=True, nonnegative=True)
 """Index of a step in its window."""
 _k, _v, _eta = sp.symbols("k_j v_j eta_j", real=True)
@@ -132,22 +132,22 @@ _GRANTS: Final[Mapping[Hypothesis, set[sp.Basic]]] = {
         {_NEIGHBOURS, CyclicBatches(b, n)}
     ),
 }
-"""Hypothesis of a derivation -> the conditions of a statement that grant it."""
+"""Hypothesis of a derivation -> conditions that grant it."""
 
 _CHOSEN: Final = {w, tau, c}
-"""Letters of the notation for a window of steps and a bound of their expansion, which do not describe a run."""
+"""Letters for a window of steps and a bound of their expansion, which do not describe a run."""
 
 
 def left_open(claim: Claim) -> str:
-    """Part of a claim's statement that its checks, all of which hold, leave open, in words; "" for none."""
+    """Part of a claim's statement that its checks, which hold, leave open, in words; "" for none."""
     return _not_supported(claim) or _not_implied(claim)
 
 
 def _not_supported(claim: Claim) -> str:
-    """Reason why the checks cannot support the statement, although they hold; "" if they may.
+    """Reason why checks that hold cannot support the statement; "" if they may.
 
-    Either no check is about a run or shares a letter with the statement, or the statement is an inequality
-    between numbers that fails at a point.
+    No check is about a run or shares a letter with the statement, or it is an inequality between numbers that
+    fails at a point.
     """
     said = claim.statement
     if said is None:
@@ -170,9 +170,9 @@ def _not_supported(claim: Claim) -> str:
 def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
     """Reason why a check is not shown as it reads; "" if there is none.
 
-    A check must list in ``supposed`` what its derivation supposes, and those conditions must not be impossible. A
-    claim of the ledger without a statement is exempt if the derivation is the package's: `lastiterate show` and
-    the lock file list what it supposes.
+    A check must list in ``supposed`` what its derivation supposes, which must not be impossible. Claims of
+    the ledger without a statement are exempt if the derivation is the package's: `lastiterate show` and the
+    lock file list it.
     """
     for check in checks:
         if not isinstance(check, Derived | RenyiBound | Tracked):
@@ -200,9 +200,9 @@ def _is_of_ledger(claim: Claim) -> bool:
 
 
 def _not_implied(claim: Claim) -> str:
-    """The part of the statement that does not follow from the checks; "" if all of it does.
+    """Part of the statement that does not follow from the checks; "" if all of it does.
 
-    A bound that attacks do not refute may be the statement, unless a derivation is among the checks.
+    A bound that attacks do not refute may be the statement, unless a check derives it.
     """
     said, derives = claim.statement, any(check.engine == Engine.DERIVATION for check in claim.checks)
     bounds = [check for check in claim.checks if isinstance(check, UpperBound)]
@@ -222,7 +222,7 @@ def _not_implied(claim: Claim) -> str:
 
 
 def _follows(said: ForAll, claim: Claim) -> None:
-    """Raise an UnprovedError unless the derivations together imply the statement."""
+    """Raise UnprovedError unless the derivations together imply the statement."""
     if not isinstance(said.body, sp.Le) or said.body.lhs.func is not RenyiDivergence:
         raise UnprovedError("a bound of a divergence is needed")
     order, *laws = said.body.lhs.args
@@ -263,7 +263,7 @@ def _reach(bound: sp.Expr, claim: Claim, granted: set[sp.Basic], supposed: froze
 
 
 class _Theorem(NamedTuple):
-    """A derived theorem about full batches and equal steps, in the letters of a statement.
+    """Derived theorem about full batches and equal steps, in the letters of a statement.
 
     Attributes:
         square: upper bound of mu^2.
@@ -271,7 +271,7 @@ class _Theorem(NamedTuple):
         laws: pairs of a number of steps (the window, those before it, or all T) and a law that each obeys.
         start: distance at the beginning of the window; None without shifts.
         hypotheses: its other hypotheses about the runs.
-        given: its premises about numbers, with those of the claim.
+        given: its premises about numbers, with the claim's.
     """
 
     square: sp.Expr
@@ -334,7 +334,7 @@ def _minima(square: sp.Expr) -> Iterator[tuple[sp.Expr, tuple[sp.Basic, ...]]]:
 
 
 def _window(square: sp.Expr, ranges: tuple[sp.Basic, ...], supposed: frozenset[Boolean]) -> None:
-    """Raise an UnprovedError unless a term's window begins at a step in 0, ..., T - 1 and is its only choice."""
+    """Raise UnprovedError unless a term's window begins at a step in 0, ..., T - 1 and is its only choice."""
     chosen = {one[0]: one[1:] for one in ranges if isinstance(one, sp.Tuple) and one[0].args != (t,)}
     if chosen.keys() - {tau, w} or len(chosen) > 1 or (square.free_symbols & {tau, w}) - chosen.keys():
         raise UnprovedError(f"a choice of tau or of w is needed, got {sorted(chosen, key=str)}")
@@ -351,7 +351,7 @@ def _reached(
     conditions: set[sp.Basic],
     supposed: frozenset[Boolean],
 ) -> None:
-    """Raise an UnprovedError unless theorems reach the term, or each alternative of its minimum."""
+    """Raise UnprovedError unless theorems reach the term, or each alternative of its minimum."""
     known = set[sp.Basic]().union(*(theorem.square.atoms(sp.Min) for theorem in theorems))
     least = next((one for one in square.atoms(sp.Min) - known if len(one.args) > 1), None)
     if least is not None:
@@ -391,7 +391,7 @@ def _equal(square: sp.Expr, theorem: _Theorem, supposed: frozenset[Boolean]) -> 
 
 @cache
 def _ratio(one: sp.Expr, other: sp.Expr) -> sp.Expr | None:
-    """Ratio of two summands if it is the same at every step, else None."""
+    """Ratio of two summands if it is the same at every step."""
     ratio = sp.simplify(one / other)
     return None if any(letter == _j or str(letter).endswith("_j") for letter in ratio.free_symbols) else ratio
 
@@ -404,9 +404,9 @@ def _at_step(summand: sp.Expr) -> sp.Expr:
 def _granted(
     theorem: _Theorem, ranges: tuple[sp.Basic, ...], conditions: set[sp.Basic], supposed: frozenset[Boolean]
 ) -> None:
-    """Raise an UnprovedError unless the conditions of a statement grant what a theorem supposes.
+    """Raise UnprovedError unless the conditions of a statement grant what a theorem supposes.
 
-    A theorem may exclude the ends of a noise share in [0, 1]: there a cost is infinite, or nothing changes.
+    A theorem may exclude the ends of a noise share in [0, 1], where a cost is infinite or nothing changes.
     """
     for hypothesis in theorem.hypotheses:
         if not _is_granted(hypothesis, conditions):
@@ -431,9 +431,9 @@ def _granted(
 
 
 def _hides(count: sp.Expr, law: Relational, hidden: sp.Basic, given: frozenset[Boolean]) -> None:
-    """Raise an UnprovedError unless the distances and shifts of the condition `Hides` obey a theorem's law.
+    """Raise UnprovedError unless the distances and shifts of the condition `Hides` obey a theorem's law.
 
-    A law of all T steps must also hold before the window, where there is no shift.
+    A law of all T steps must also hold before the window, without a shift.
     """
     shifts, expands, begins, tracked = hidden.args
     if law.gts != _next or begins != tau or getattr(shifts(t), "args", ()) != (t,) or _letter(shifts(t)) != _a:
@@ -457,7 +457,7 @@ def _letter(value: sp.Expr) -> sp.Symbol:
 
 
 def _is_granted(hypothesis: Hypothesis, conditions: Collection[sp.Basic]) -> bool:
-    """Tell whether the conditions of a statement grant a hypothesis; a judgement is never granted."""
+    """Tell whether conditions grant a hypothesis; a judgement is never granted."""
     needed = _GRANTS.get(hypothesis)
     return needed is not None and needed <= set(conditions)
 
@@ -472,7 +472,7 @@ def _join(
     granted: set[sp.Basic],
     supposed: frozenset[Boolean],
 ) -> None:
-    """Raise an UnprovedError unless the bounds of a claim's checks together imply that of its statement."""
+    """Raise UnprovedError unless the bounds of the checks together imply that of the statement."""
     numbers = frozenset(one for one in supposed if not one.has(largest_order))
     why = impossible(sorted(numbers, key=str))
     if why:
@@ -491,7 +491,7 @@ def _join(
 
 
 class _Case:
-    """A bound in the letters of a statement; ``given`` are its premises that follow there, ``open`` the others."""
+    """Bound in a statement's letters; ``given`` are its premises that follow there, ``open`` the others."""
 
     def __init__(
         self,
@@ -563,7 +563,7 @@ def _alternatives(bound: sp.Expr) -> Iterator[sp.Expr]:
 
 
 def _names(*conditions: Boolean) -> dict[sp.Expr, sp.Dummy]:
-    """Letters for values of functions and for maxima, declared only with the known sign and integrality."""
+    """Letters for values of functions and for maxima, with only known signs and integrality."""
     values = set().union(*(one.atoms(sp.Function, sp.Max) for one in conditions))
     facts = ("integer", "positive", "nonnegative")
     known = {one: {fact: True for fact in facts if getattr(one, f"is_{fact}")} for one in values}
@@ -578,7 +578,7 @@ def _signed(condition: Boolean) -> Boolean:
 
 
 def _cover(cases: Sequence[Sequence[Boolean]], known: frozenset[Boolean]) -> None:
-    """Raise an UnprovedError unless at every point all needs of some case are met; split on undecided needs."""
+    """Raise UnprovedError unless at every point all needs of a case are met; split on undecided needs."""
     if entails(sorted(known, key=str), sp.false):
         return
     left = sorted((tuple(one for one in case if not _shown(one, known)) for case in cases), key=len)
@@ -595,7 +595,7 @@ def _cover(cases: Sequence[Sequence[Boolean]], known: frozenset[Boolean]) -> Non
 
 @cache
 def _shown(condition: Boolean, known: frozenset[Boolean]) -> bool:
-    """Tell whether a condition, or the same relation between the logarithms of its positive sides, follows."""
+    """Tell whether a condition follows, or the same relation between logarithms of its positive sides."""
     if condition == sp.S.true or condition in known:
         return True
     for one in dict.fromkeys((_logarithms(condition), condition)):
@@ -608,7 +608,7 @@ def _shown(condition: Boolean, known: frozenset[Boolean]) -> bool:
 
 
 def _logarithms(condition: Boolean) -> Boolean:
-    """An inequality of positive sides with exponentials as one of their expanded logarithms; others unchanged."""
+    """Relation of expanded logarithms for an inequality of positive sides with exp; others unchanged."""
     if not isinstance(condition, sp.Ge | sp.Gt | sp.Le | sp.Lt) or not condition.has(sp.exp):
         return condition
     if not all(side.is_positive for side in condition.args):

@@ -18,7 +18,7 @@ FILE = "verdicts.lock.json"
 
 
 class Said(NamedTuple):
-    """Hash of what a claim says and of how it is checked, and its statement in one line."""
+    """Hash of what a claim says and how it is checked, and its statement in one line."""
 
     content: str = ""
     statement: str = ""
@@ -26,11 +26,10 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True)
 class LockedVerdict:
-    """Entry of the lock file: verdict, grade, numbers of checks and of mutants and close near misses rejected.
+    """Entry of the lock file: verdict, grade, counts of checks and of rejected mutants and close near misses.
 
-    ``says`` is a hash of the claim's statement and checks, and ``statement`` the statement in one line. Both are
-    compared for a user's own claims, and for the ledger by a test. ``supposes`` is a hash of the premises of its
-    derivations; "" if there are none.
+    ``says`` and ``statement`` are as in `Said`, and compared for a user's own claims, for the ledger by a
+    test. ``supposes`` is a hash of the premises of its derivations; "" if there are none.
     """
 
     __pydantic_config__ = {"extra": "forbid", "strict": True}  # noqa: RUF012 - pydantic reads it
@@ -46,7 +45,7 @@ class LockedVerdict:
 
     @classmethod
     def of(cls, report: ClaimReport, said: Said | None = None) -> "LockedVerdict":
-        """The lock-file entry for a report."""
+        """Entry for a report."""
         counts = len(report.outcomes), report.rejected, report.near_close
         premises = [outcome.premises for outcome in report.outcomes if outcome.premises]
         return cls(
@@ -60,10 +59,10 @@ def lock_path() -> Path:
 
 
 def read_lock(path: Path | None = None) -> dict[str, LockedVerdict]:
-    """The lock file's entries by claim key.
+    """Entries of the lock file by claim key.
 
     Raises:
-        InputError: the file is missing, is not JSON, or contains something that is not an entry.
+        InputError: the file is missing, is not JSON, or contains something else.
     """
     from pydantic import ValidationError
 
@@ -96,7 +95,7 @@ def write_lock(entries: Mapping[str, LockedVerdict], path: Path | None = None) -
     """Write the lock file, sorted by key, whole or not at all.
 
     Raises:
-        InputError: the file cannot be written, as in an installed package.
+        InputError: it cannot be written, as in an installed package.
     """
     path = path or lock_path()
     data = {
@@ -116,7 +115,7 @@ def drifts(
 ) -> tuple[str, ...]:
     """Sentences about the differences of the reports from the expected entries.
 
-    In a ``complete`` run an entry without a report is a difference. ``says`` is compared if the lock file has it.
+    In a ``complete`` run every entry needs a report. ``says`` is compared if the lock file has it.
     """
     found: list[str] = []
     seen: set[str] = set()
@@ -177,7 +176,7 @@ def _words(entry: LockedVerdict) -> str:
 
 
 def failures(report: ClaimReport) -> tuple[str, ...]:
-    """Sentences about why a claim does not stand: its verdict, or each mutant or near miss not rejected."""
+    """Sentences about why a claim does not stand: its verdict, and wrong variants not rejected."""
     if report.verdict not in STANDS:
         return (f"{report.key} is {report.verdict}{f': {report.left_open}' if report.left_open else ''}.",)
     return tuple(_not_rejected(report))

@@ -1,7 +1,7 @@
 """Recomputation of a counterexample from its stored parameters, at any precision.
 
-A report stores a counterexample as text: the exact parameters and an enclosure of each side. The sides are
-computed again from the claim's formulas, so that a reader need not trust the report.
+A report stores exact parameters and an enclosure of each side as text. The sides are computed again from the
+claim's formulas, so that a reader need not trust the report.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ MOST_DIGITS: Final = 1000
 
 @dataclass(frozen=True)
 class RecomputedPoint:
-    """A recomputed counterexample; ``certain`` if its enclosures alone show that the check fails."""
+    """A recomputed counterexample; ``certain`` if its enclosures alone show a failure."""
 
     check: str
     found: Counterexample
@@ -47,7 +47,7 @@ class RecomputedPoint:
 
 
 def recompute(claim: Claim, report: ClaimReport, digits: int = 50) -> tuple[RecomputedPoint, ...]:
-    """Recompute each counterexample of a report, mutants left out, from its parameters.
+    """Recompute each counterexample of a report, mutants left out.
 
     Raises:
         InputError: ``digits`` is not from 1 to MOST_DIGITS.
@@ -58,7 +58,7 @@ def recompute(claim: Claim, report: ClaimReport, digits: int = 50) -> tuple[Reco
 
 
 def find_refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Outcome, Counterexample]]:
-    """Checks with a counterexample, with their outcomes; the misprint is the last."""
+    """Checks with a counterexample and their outcomes; the misprint is the last."""
     pairs = [*zip(claim.checks, report.outcomes, strict=True)]
     if claim.misprint is not None and report.misprint is not None:
         pairs.append((claim.misprint, report.misprint))

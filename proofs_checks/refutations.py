@@ -17,13 +17,13 @@ DIGITS: Final = 4
 
 _BITS: Final = 128
 _LONG: Final = 5
-"""Exponent from which a number is written as a power of ten."""
+"""Exponent from which a power of ten is written."""
 _SIDES: Final = {"<=": ("at most", "at least"), "<": ("less than", "at least"), ">=": ("at least", "at most")}
 
 
 @dataclass(frozen=True)
 class TwoNumbers:
-    """The two numbers of a refuted claim as texts, with "at most" or the like before each."""
+    """Two numbers of a refuted claim as texts, with "at most" or the like."""
 
     claimed: str
     true: str
@@ -36,7 +36,7 @@ class TwoNumbers:
 
 
 def round_numbers(refutation: RefutingRun) -> TwoNumbers:
-    """Round the two numbers towards each other, so that the rounded numbers refute the claim, too.
+    """Round the two numbers towards each other, so that they still refute the claim.
 
     >>> from lastiterate.symbolic.chien_li.theorem_3_12 import CLAIMS
     >>> print(round_numbers(CLAIMS[0].refutation))
@@ -69,20 +69,20 @@ def _rounded(end: Fraction, *, up: bool) -> str:
 
 
 def as_line(said: Words) -> Line:
-    """Words with expressions, as one line for any output."""
+    """Words with expressions, as one line."""
     text, *parts = said
     return Line(tuple(parts), text)
 
 
 def measured_quantity(refutation: RefutingRun) -> Line:
-    """The quantity that both numbers measure, with the parameters of the run put in."""
+    """Quantity that both numbers measure, at the run's parameters."""
     text, *parts = refutation.quantity
     values = {letter: sp.sympify(value, strict=True) for letter, value in refutation.at.items()}
     return Line(tuple(part.xreplace(values) for part in parts), text)
 
 
 def run_parameters(refutation: RefutingRun) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
-    """The parameters of the run with their values, long ones as powers of ten."""
+    """Parameters of the run, long values as powers of ten."""
     for letter, value in refutation.at.items():
         yield letter, _short(sp.sympify(value, strict=True))
 
@@ -97,7 +97,7 @@ def _short(value: sp.Expr) -> sp.Expr:
 
 
 def lines(refutation: RefutingRun) -> Iterator[str]:
-    """Three texts for a terminal: the sentence about the failure, the run, the two numbers."""
+    """Sentence about the failure, the run, the two numbers."""
     yield as_text([as_line(refutation.fails)])
     at = ", ".join(f"{letter} = {sp.sstr(value)}" for letter, value in run_parameters(refutation))
     yield f"at {at}: {refutation.run}"
@@ -105,6 +105,6 @@ def lines(refutation: RefutingRun) -> Iterator[str]:
 
 
 def in_one_line(refutation: RefutingRun) -> str:
-    """The run and both numbers, in one line."""
+    """Run and both numbers, in one line."""
     _, run, numbers = lines(refutation)
     return f"{run}; {numbers}"

@@ -1,8 +1,7 @@
 """Decision of many claims: parallel, cached and resumable.
 
-Every report is stored at once, so that an interrupted run resumes where it stopped. A report with an error is not
-stored, as a lack of time or memory may pass. A check that exceeds its time is given up, if necessary by ending
-its process; nothing else is lost.
+Every report is stored at once, unless it has an error, as a lack of time or memory may pass. A check that
+exceeds its time is given up, if necessary by ending its process; nothing else is lost.
 """
 
 import gc
@@ -35,7 +34,6 @@ class _Task(NamedTuple):
     seconds: float
 
     def decide(self, place: int) -> ClaimReport:
-        """Decide a claim, and store its report unless an engine raised."""
         with allowing(self.seconds):
             report = decide(self.claims[place])
         if self.cache is not None and not report.errs:
@@ -44,11 +42,11 @@ class _Task(NamedTuple):
 
 
 _KEEP_FREED = (-1, -3)
-"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc, which keep memory that z3 often frees and takes again."""
+"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc, to keep memory that z3 often frees and takes."""
 
 
 def _work(task: _Task, connection: Connection, parent: int) -> None:
-    """Decide claims in a separate process, which ignores Ctrl-C and ends with the process that started it."""
+    """Decide claims in a process that ignores Ctrl-C and ends with the one that started it."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker has one core
     gc.freeze()  # objects from before the fork are not scanned again
     gc.set_threshold(100_000, 20, 50)  # expressions are many and rarely cyclic; a tenth of the time
@@ -76,7 +74,7 @@ def _end_with(parent: int) -> None:
 
 
 class _Worker:
-    """A process that decides claims theorem by theorem, and the time of its current step."""
+    """Process that decides claims by theorem, and the time of its current step."""
 
     def __init__(self, task: _Task, context: Any) -> None:
         self.connection, there = context.Pipe()
@@ -88,24 +86,22 @@ class _Worker:
         self._looked = self._idle = self._before = 0.0
 
     def ask(self, given_up: Mapping[int, str]) -> None:
-        """Send the first claim of `places` to the process."""
         self.begin(0)
         self.connection.send((self.places[0], given_up))
 
     def begin(self, step: int) -> None:
-        """Start timing a step of the work on a claim."""
         self.step = step
         self._looked, self._idle, self._before = time.monotonic(), 0.0, self._spent()[0]
 
     def took(self) -> float:
-        """Seconds that the step has computed or waited for anything but the processor."""
+        """Seconds that the step has computed or waited, but not for the processor."""
         now, (spent, waits) = time.monotonic(), self._spent()
         self._idle += (now - self._looked) * waits
         self._looked = now
         return spent - self._before + self._idle
 
     def _spent(self) -> tuple[float, bool]:
-        """Processor time in seconds, and whether the process waits; (0, True) if the system does not report it."""
+        """Processor time, and whether the process waits; (0, True) if the system does not report it."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0] in "SD"
@@ -113,7 +109,6 @@ class _Worker:
             return 0.0, True
 
     def end(self) -> None:
-        """Kill the process."""
         self.process.kill()
         self.process.join()
         self.connection.close()
@@ -124,7 +119,7 @@ _POLL: Final = 0.5
 
 
 def _together(claims: Sequence[Claim]) -> list[list[int]]:
-    """Indices of the claims by theorem, whose claims share lemmas and attacks in a worker; most checks first."""
+    """Indices of claims by theorem, most checks first; those of a theorem share lemmas and attacks."""
     theorems: dict[str, list[int]] = {}
     for place, claim in enumerate(claims):
         theorems.setdefault("/".join(claim.key.split("/")[:2]), []).append(place)
@@ -188,7 +183,7 @@ def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
 
 
 _GRACE: Final = 5.0
-"""Seconds that a check may exceed its time before its process is killed."""
+"""Seconds after its time at which a check's process is killed."""
 
 
 def run(
@@ -199,10 +194,10 @@ def run(
     on_claim: Callable[[int, int], None] = lambda _done, _claims: None,
     seconds: float = SECONDS,
 ) -> tuple[ClaimReport, ...]:
-    """Decide claims; returns the reports in the order of the claims.
+    """Decide claims; returns their reports in order.
 
-    A check, a mutant or a near miss that computes for more than ``seconds`` has no answer. ``on_claim`` is called
-    with the numbers of decided and of all claims. Without a cache everything is decided again.
+    A check, a mutant or a near miss that computes for more than ``seconds`` has no answer. ``on_claim`` is
+    called with the numbers of decided and of all claims. Without a cache everything is decided again.
     """
     wanted = tuple(claims)
     kept = {

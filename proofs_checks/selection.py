@@ -1,4 +1,4 @@
-"""Claims chosen by name, with a hint for an unknown name, and counted by paper and verdict."""
+"""Claims chosen by name and counted by paper and verdict."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from lastiterate.symbolic.papers import PAPERS
 
 
 def papers(claims: Sequence[Claim]) -> tuple[str, ...]:
-    """Papers of the claims, in order: the parts of their keys before the first slash."""
+    """Papers of the claims, in order: parts of keys before the first slash."""
     return tuple(dict.fromkeys(claim.key.split("/")[0] for claim in claims))
 
 
@@ -38,7 +38,7 @@ def _known(name: str, value: str, choices: Sequence[str], path: Path | None) -> 
 def select(
     claims: Sequence[Claim], *, paper: str | None = None, keys: Sequence[str] = (), path: Path | None = None
 ) -> tuple[Claim, ...]:
-    """Claims of a paper, or with the given keys, or all, in order; ``path`` is their folder, None for the ledger.
+    """Claims of a paper, with given keys, or all, in order; ``path`` is their folder, None for the ledger.
 
     Raises:
         InputError: the paper or claim is unknown; the nearest name is suggested.
@@ -68,12 +68,12 @@ OURS = "ours"
 
 
 def owner(claim: Claim) -> str:
-    """Paper of which a claim is a statement or a step; OURS for our own results and tests."""
+    """Paper of which a claim is a statement or a step; OURS for our results and tests."""
     return OURS if claim.role in (Role.OURS, Role.CODE) else claim.key.split("/")[0]
 
 
 def paper_title(paper: str) -> str:
-    """Name of a paper for readers; its name in keys if no other is known.
+    """Name of a paper for readers; its name in keys if there is none.
 
     >>> paper_title("chien_li"), paper_title("ours"), paper_title("toy")
     ('Chien & Li 2025', 'Ours', 'toy')
@@ -82,7 +82,7 @@ def paper_title(paper: str) -> str:
 
 
 def counted(found: Iterable[tuple[Claim, Verdict]]) -> dict[str, Counter[Verdict]]:
-    """Paper -> number of its claims by verdict, in order of appearance, ours last."""
+    """Paper -> number of claims by verdict, in order of appearance, ours last."""
     counts: dict[str, Counter[Verdict]] = {}
     for claim, verdict in found:
         counts.setdefault(owner(claim), Counter())[verdict] += 1

@@ -1,4 +1,4 @@
-"""A printed theorem by name: its claim for a run, its verdict and repair. Nothing here is used for a bound."""
+"""A printed theorem by name: its claim for a run, its verdict and repair; not used for any bound."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Stated:
         claim: key of the claim that decides it.
         epsilon: the claimed Renyi epsilon, rounded up; None if the theorem does not apply to the run.
         reading: how the paper's quantities are read off the run.
-        refusal: what the theorem needs and the run lacks; "" if the theorem applies.
+        refusal: what the theorem needs and the run lacks; "" if it applies.
         why: the claim's remark; "" if it has none.
         shown: for a refuted claim the run on its page with both numbers, else "".
         instead: keys and titles of the claims that repair it.
@@ -50,11 +50,8 @@ class Stated:
 def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -> Stated:
     """Claim of a printed theorem for a run, and its verdict; refuted theorems are included.
 
-    Args:
-        name: one of `lastiterate.numeric.published.theorems.THEOREMS`.
-        run: the run.
-        assumption: what is assumed of the losses.
-        order: alpha > 1.
+    ``name`` is in `lastiterate.numeric.published.theorems.THEOREMS`, ``assumption`` is on the losses, and
+    alpha = ``order`` > 1.
 
     Raises:
         InputError: no theorem has this name.

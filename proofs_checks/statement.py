@@ -38,7 +38,7 @@ class Line(NamedTuple):
 
 
 def of_check(check: Check) -> Iterator[Line]:
-    """The lines of a check: its formula, and the notes for its engine."""
+    """Formula of a check, and notes for its engine."""
     yield from quantified(check.says)
     yield from (Line((note,), "{}.") for note in check.notes)
 
@@ -51,7 +51,7 @@ def _listed(lead: str, each: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[L
 
 
 def quantified(said: Statement, given: tuple[sp.Basic, ...] = ()) -> Iterator[Line]:
-    """The lines of a statement: its quantifiers with their conditions, then what holds."""
+    """Quantifiers of a statement with their conditions, then what holds."""
     if not isinstance(said, ForAll | Exists):
         yield from _body(said, given)
         return
@@ -63,7 +63,7 @@ def quantified(said: Statement, given: tuple[sp.Basic, ...] = ()) -> Iterator[Li
 
 
 def _body(said: sp.Basic, given: tuple[sp.Basic, ...]) -> Iterator[Line]:
-    """Lines of relations, conditional ones last; a minimum over several ranges is named, with its ranges below."""
+    """Lines of relations, conditional ones last; ranges of a minimum over several are below it."""
     if isinstance(said, sp.And):
         for one in sorted(sp.ordered(said.args), key=lambda one: isinstance(one, sp.Implies)):
             if not (isinstance(one, sp.Eq) and one.lhs == one.rhs):
@@ -91,7 +91,7 @@ def _body(said: sp.Basic, given: tuple[sp.Basic, ...]) -> Iterator[Line]:
 
 
 def as_text(lines: Iterable[Line]) -> str:
-    """Lines as text for a terminal; a formula may take several rows."""
+    """Lines for a terminal; a formula may take several rows."""
     return "\n".join(
         fill(line.sentence.format(*map(_in_words, line.parts)), _WIDEST)
         if line.sentence
@@ -101,7 +101,7 @@ def as_text(lines: Iterable[Line]) -> str:
 
 
 def in_a_line(claim: Claim) -> str:
-    """Statement of a claim in one line; "" if a field of the claim is not of its type."""
+    """Statement of a claim in one line; "" if a field is not of its type."""
     if misfit(claim):
         return ""
     words = ((line.sentence, [_in_words(part) for part in line.parts]) for line in quantified(claim.stated))

@@ -1,7 +1,6 @@
 """Answers of the engines, and the verdict on a claim that follows from them.
 
-Unknown never counts as passed: a check that is undecided or in error makes the claim UNDECIDED, and a mutant or a
-near miss is rejected only if its engine refutes it or its derivation stops short of it.
+Unknown never counts as passed: a check that is undecided or in error makes the claim UNDECIDED.
 """
 
 from collections.abc import Mapping
@@ -31,7 +30,7 @@ class Verdict(StrEnum):
 
 
 STANDS = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
-"""Verdicts of a claim that holds."""
+"""Verdicts on claims that hold."""
 
 
 class Grade(StrEnum):
@@ -56,7 +55,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A point where the check certainly fails.
+    """Point where the check certainly fails.
 
     Attributes:
         at: each parameter with its exact value, a rational ("3/4") or an exact decimal ("0.1").
@@ -72,17 +71,17 @@ class Counterexample:
 
     @property
     def point(self) -> str:
-        """The parameters with their values, in words."""
+        """Parameters with their values, in words."""
         return ", ".join(f"{name} = {value}" for name, value in self.at.items())
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The answer of one engine to one check.
+    """Answer of an engine to a check.
 
     Attributes:
         grade: strength of the evidence; None unless held.
-        detail: the evidence in words: how it was shown, or what is left to show.
+        detail: how it was shown, or what is left to show, in words.
         scope: the box, sample or settings to which the evidence of a check that holds is limited; else "".
         premises: what a derivation supposes and rests on.
         rests_on: works, and claims with their limits, that a check that holds relies on without a proof here.
@@ -100,21 +99,21 @@ class Outcome:
 
     @property
     def rejected(self) -> bool:
-        """Tell whether a mutant is caught: refuted, or not reached by its derivation; an error does not count."""
+        """Tell whether a mutant is caught: refuted, or not reached by its derivation; errors do not count."""
         stopped = self.engine == Engine.DERIVATION and self.status is Status.UNDECIDED
         return stopped or self.status is Status.REFUTED
 
 
 @dataclass(frozen=True)
 class ClaimReport:
-    """The verdict on a claim with its evidence.
+    """Verdict on a claim with its evidence.
 
     Attributes:
         grade: weakest grade among the checks; None unless all hold.
         misprint: outcome of the check as printed, for a claim with a misprint.
         near_misses: one for each near miss of a check that holds; see `lastiterate.proofs_checks.decide`.
         left_open: what the checks leave open of the statement; see `lastiterate.proofs_checks.implies`.
-        shown: outcome of the run that the page of a refuted claim shows, see `lastiterate.symbolic.claim`.
+        shown: outcome of the run on the page of a refuted claim; see `lastiterate.symbolic.claim`.
     """
 
     key: str
@@ -136,33 +135,33 @@ class ClaimReport:
 
     @property
     def scope(self) -> str:
-        """Limits of the evidence, if it covers less than the assumptions allow; else ""."""
+        """Limits of evidence that covers less than the assumptions allow; else ""."""
         scopes = (outcome.scope for outcome in carrying(self.outcomes))
         return "; ".join(dict.fromkeys(filter(None, scopes)))
 
     @property
     def rests_on(self) -> tuple[str, ...]:
-        """Works, and claims less than proved, that the evidence relies on."""
+        """Works, and claims less than proved, that evidence relies on."""
         return tuple(dict.fromkeys(one for outcome in self.outcomes for one in outcome.rests_on))
 
     @property
     def tried(self) -> tuple[Outcome, ...]:
-        """The outcomes of mutants and near misses, all of which should be rejected."""
+        """Outcomes of mutants and near misses, which should be rejected."""
         return (*self.mutants, *self.near_misses)
 
     @property
     def rejected(self) -> int:
-        """The number of mutants that were rejected."""
+        """Number of rejected mutants."""
         return sum(mutant.rejected for mutant in self.mutants)
 
     @property
     def near_rejected(self) -> int:
-        """The number of near misses that were rejected."""
+        """Number of rejected near misses."""
         return sum(wrong.rejected for wrong in self.near_misses)
 
     @property
     def near_close(self) -> int:
-        """The number of near misses within a few percent of a check that were rejected."""
+        """Number of rejected near misses within a few percent of a check."""
         return sum(wrong.rejected and not wrong.scope for wrong in self.near_misses)
 
     def to_json(self) -> dict[str, Any]:
@@ -171,7 +170,7 @@ class ClaimReport:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "ClaimReport":
-        """The report from the data of `to_json`.
+        """Report from the data of `to_json`.
 
         Raises:
             ValueError: the data is not a report.
@@ -196,7 +195,7 @@ def with_noun(count: int, noun: str) -> str:
 
 
 def tally(*reports: ClaimReport) -> str:
-    """Numbers of rejected mutants and near misses out of all, in words.
+    """Numbers of rejected mutants and near misses, in words.
 
     >>> tally()
     '0 of 0 mutants rejected'
@@ -208,7 +207,7 @@ def tally(*reports: ClaimReport) -> str:
 
 
 def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:
-    """Weakest grade of outcomes that all hold, else None; an attack does not lower the grade of a derivation."""
+    """Weakest grade of outcomes that all hold, else None; attacks do not lower that of a derivation."""
     grades = [
         outcome.grade for outcome in outcomes if outcome.status is Status.HELD and outcome.grade is not None
     ]
@@ -225,9 +224,9 @@ def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
 
 
 def limit_by(outcome: Outcome, key: str, used: tuple[Outcome, ...]) -> Outcome:
-    """Limit an outcome that relies on a claim to the grade and scopes of its checks, and add what it rests on.
+    """Limit an outcome that relies on a claim to its checks' grade and scopes, and add what it rests on.
 
-    If the claim is not shown to hold, the outcome is undecided.
+    It is undecided if the claim is not shown to hold.
     """
     grade = weakest(used)
     if outcome.grade is None:
@@ -254,12 +253,13 @@ def verdict_of(
     left_open: str = "",
     shown: Outcome | None = None,
 ) -> Verdict:
-    """The verdict on a claim from the outcomes of its checks.
+    """Verdict on a claim from the outcomes of its checks.
 
-    A refuted check makes the claim REFUTED, or a GAP if it is a step of a proof. If the claim's page shows a run,
-    that run must refute it, too. If all checks hold and imply the statement, a claim with a misprint is a TYPO if
-    the printed form is refuted, a claim shown by another work is CITED, one whose evidence has a scope is
-    SUPPORTED, and another is PROVED. A test of the code that holds is only TESTED. Everything else is UNDECIDED.
+    A refuted check makes the claim REFUTED, or a GAP if it is a step of a proof. A run on the claim's page
+    must refute it, too. If all checks hold and imply the statement, a claim with a misprint is a TYPO if the
+    printed form is refuted, a claim shown by another work is CITED, one whose evidence has a scope is
+    SUPPORTED, and another is PROVED. A test of the code that holds is only TESTED. Everything else is
+    UNDECIDED.
     """
     if shown is not None and shown.status is not Status.REFUTED:
         return Verdict.UNDECIDED

@@ -1,1 +1,1 @@
-"""Reports on the ledger: a table, JSON, Markdown, and HTML pages that need nothing else."""
+"""Reports on the ledger: a table, JSON, Markdown, and self-contained HTML pages."""

@@ -1,4 +1,4 @@
-"""Claims as the pages show them: record, report, and references between claims."""
+"""Claims as the pages show them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ class Entry:
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """The engines that decided a check or a mutant, each once."""
+        """Engines that decided a check or a mutant."""
         outcomes = [*self.report.outcomes, *self.report.tried]
         return tuple(dict.fromkeys(str(outcome.engine) for outcome in outcomes))
 
 
 @dataclass(frozen=True)
 class PaperCount:
-    """A paper with the number of its claims by verdict, and of its mutants and near misses."""
+    """Numbers of a paper's claims by verdict, of its mutants and of its near misses."""
 
     paper: str
     title: str
@@ -44,7 +44,7 @@ class PaperCount:
 def entries(
     claims: Sequence[Claim], reports: Sequence[ClaimReport], *, replay: bool = False
 ) -> tuple[Entry, ...]:
-    """Entries of claims and reports; derivations are shown line by line for repairs, with ``replay`` for all."""
+    """Entries of claims; derivations are shown line by line for repairs, with ``replay`` for all."""
     mended = mending(claims)
     return tuple(
         Entry(claim, report, mended.get(claim.key, ()), replay or bool(claim.repairs))
@@ -53,7 +53,7 @@ def entries(
 
 
 def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:
-    """Verdicts and mutants counted by paper, in the order of the ledger, ours separately."""
+    """Counts by paper, in the order of the ledger, ours separately."""
     rows = []
     for paper, counts in counted((entry.claim, entry.report.verdict) for entry in shown).items():
         own = [entry.report for entry in shown if owner(entry.claim) == paper]

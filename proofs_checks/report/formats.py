@@ -21,7 +21,7 @@ _COLOUR = {
 
 
 def summary(reports: Sequence[ClaimReport]) -> str:
-    """One line that counts claims by verdict, and mutants and near misses rejected.
+    """Counts of claims by verdict, and of rejected mutants and near misses.
 
     >>> summary(())
     '0 claims: 0 PROVED, 0 SUPPORTED, 0 CITED, 0 TESTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 0 of 0 mutants rejected'
@@ -32,7 +32,7 @@ def summary(reports: Sequence[ClaimReport]) -> str:
 
 
 def table(reports: Sequence[ClaimReport]) -> Table:
-    """Table with a row per claim: verdict, grade, engines, mutants and near misses rejected, seconds."""
+    """Table with a row per claim."""
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     longest = max((len(report.key) for report in reports), default=0)
     for name, width in (("claim", longest), ("verdict", 9), ("grade", 11)):
@@ -54,16 +54,16 @@ def table(reports: Sequence[ClaimReport]) -> Table:
 
 
 def limits(reports: Sequence[ClaimReport]) -> Iterator[str]:
-    """A line for each claim that holds only within a scope, or relies on results that are not shown here."""
+    """Line for each claim that holds only in a scope, or relies on results that are not shown here."""
     for report in reports:
-        beside = [f"scope: {report.scope}"] if report.scope else []
-        beside += [f"rests on: {', '.join(report.rests_on)}"] if report.rests_on else []
-        if beside and report.verdict in (*STANDS, Verdict.TYPO):
-            yield f"{report.key} is {report.verdict}; {'; '.join(beside)}"
+        parts = [f"scope: {report.scope}"] if report.scope else []
+        parts += [f"rests on: {', '.join(report.rests_on)}"] if report.rests_on else []
+        if parts and report.verdict in (*STANDS, Verdict.TYPO):
+            yield f"{report.key} is {report.verdict}; {'; '.join(parts)}"
 
 
 def as_json(reports: Sequence[ClaimReport], drifts: Sequence[str]) -> str:
-    """Every report with its evidence, the drifts, and the summary."""
+    """Reports, drifts and summary as JSON."""
     data = {
         "claims": [{**report.to_json(), "rejected": report.rejected} for report in reports],
         "drifts": list(drifts),

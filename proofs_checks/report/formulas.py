@@ -71,7 +71,7 @@ def _latex(expression: sp.Basic, *, within: bool = False) -> str:
 
 
 def inline(expression: sp.Basic | int) -> Markup:
-    """An expression or a condition within a sentence, with short fractions on one line.
+    """Expression or condition within a sentence, with short fractions on one line.
 
     >>> x = sp.Symbol("x")
     >>> str(inline(x < 2))
@@ -81,7 +81,7 @@ def inline(expression: sp.Basic | int) -> Markup:
 
 
 def row(*parts: sp.Basic | int | str) -> Markup:
-    """Expressions with signs between them, as a displayed formula on one line.
+    """Expressions and signs, as a displayed formula on one line.
 
     >>> x = sp.Symbol("x")
     >>> "&#x0007E;" in row(x, "∼", x**2)
@@ -105,7 +105,7 @@ def as_html(lines: Iterable[Line]) -> Iterator[Markup]:
 
 
 def _within(part: Any) -> Markup:
-    """A part of a sentence: words, the words of a condition, which may be broken into lines, or a formula."""
+    """Part of a sentence: words, words of a condition (which may break into lines), or a formula."""
     if isinstance(part, str):
         return Markup("{}").format(relation_sign(part))
     if isinstance(part, Condition):
@@ -115,7 +115,7 @@ def _within(part: Any) -> Markup:
 
 
 def relation_sign(relation: str) -> str:
-    """The sign of a relation of `lastiterate.symbolic.checks.Relation`.
+    """Sign of a `lastiterate.symbolic.checks.Relation`.
 
     >>> relation_sign("<=")
     '≤'

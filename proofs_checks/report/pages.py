@@ -1,4 +1,4 @@
-"""The ledger as pages, filled from templates; each page is one self-contained file."""
+"""The ledger as self-contained pages, filled from templates."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -25,7 +25,7 @@ from lastiterate.symbolic.papers import PAPERS, Item, items
 
 HOME: Final = "index.html"
 _ACTIVE: Final = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"})
-"""Characters that Markdown takes for markup."""
+"""Characters of Markdown's markup."""
 
 
 def _asset(name: str) -> Markup:
@@ -74,7 +74,7 @@ def _templates() -> Environment:
 
 
 def card(claim: Claim, instead: Sequence[Claim], home: str = "") -> Markup:
-    """First screen of a refuted claim, with what holds instead; ``home`` is the address of the page of claims."""
+    """First screen of a refuted claim, with repairs; ``home`` is the address of the page of claims."""
     macros = _templates().get_template("refutation.html.j2").make_module(None)
     return Markup(macros.refutation(claim, instead, home))  # type: ignore[attr-defined]  # noqa: S704 - a template of ours
 
@@ -85,9 +85,9 @@ def ledger_page(
     mapped: Mapping[str, str] | None = None,
     template: str = "ledger.html.j2",
 ) -> str:
-    """The page of all claims.
+    """Page of all claims.
 
-    ``mapped`` has the file of each paper's mapping page; ``drifts`` are sentences about verdicts not as locked.
+    ``mapped`` has the file of each paper's mapping page; ``drifts`` are differences from the lock file.
     """
     groups = {
         paper: [entry for entry in shown if entry.paper == paper] for paper in papers([e.claim for e in shown])
@@ -109,7 +109,7 @@ def ledger_page(
 
 
 def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], home: str) -> str:
-    """The page from the lines of a paper to its claims; ``home`` is the file name of the page of all claims."""
+    """Page from the lines of a paper to its claims; ``home`` is the file of the page of all claims."""
     return (
         _templates()
         .get_template("mapping.html.j2")
@@ -126,7 +126,7 @@ def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], hom
 def files(
     claims: Sequence[Claim], reports: Sequence[ClaimReport], drifts: Sequence[str], *, own: bool = False
 ) -> dict[str, str]:
-    """The report's pages and data files by name; for a user's ``own`` claims all derivations are shown."""
+    """Pages and data files by name; for a user's ``own`` claims all derivations are shown."""
     shown = entries(claims, reports, replay=own)
     known = [paper for paper in dict.fromkeys(entry.paper for entry in shown) if paper in PAPERS]
     listed = {paper: found for paper in known if (found := items(paper))}
@@ -140,7 +140,7 @@ def files(
 
 
 def write_folder(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
-    """Write each file whole; the folder is created if it does not exist.
+    """Write each file whole, into a new folder if it does not exist.
 
     Raises:
         InputError: the folder is a file, or cannot be written.
