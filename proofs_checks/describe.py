@@ -85,8 +85,8 @@ _KINDS: Final = (
 def _range(symbol: sp.Expr) -> str:
     """Declaration of a symbol in words, empty if it has none; events and maps are symbols without one.
 
-    >>> _range(sp.Symbol("k", integer=True, positive=True)), _range(sp.Symbol("x", nonnegative=True))
-    ('a positive integer', 'a nonnegative number')
+    >>> [_range(sp.Symbol("x", **{fact: True})) for fact in ("odd", "negative", "complex")]
+    ['an odd integer', 'a negative number', 'a complex number']
     """
     if symbol in (SAMPLES, OTHER):
         return "a data set"
