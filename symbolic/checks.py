@@ -46,7 +46,6 @@ class Signed:
     sign: Sign
 
     def __post_init__(self) -> None:
-        """Refuse an unknown sign."""
         self.relation  # noqa: B018  # which raises an error
 
     @property
@@ -76,14 +75,12 @@ class Engine(StrEnum):
 
 
 class _Named:
-    """The name of a check in reports."""
-
     name: str
 
 
 @dataclass(frozen=True)
 class Check(_Named):
-    """A question to one engine, with mutants, which are wrong variants that the same engine must refute.
+    """A question to one engine, with mutants, wrong variants that the same engine must refute.
 
     A kind of check defines `formula` or `says`, or has a field ``conclusion``. One without an engine of the
     package has static methods ``decide(check, assumptions)`` and ``near_misses(check, assumptions, room)``.
@@ -93,7 +90,6 @@ class Check(_Named):
     mutants: tuple["Check", ...] = field(default=(), kw_only=True, repr=False)
 
     def __init_subclass__(cls) -> None:
-        """Refuse a kind of check without an answer, and a foreign kind with an engine of the package."""
         if "engine" in vars(cls):
             needs = () if cls.engine in set(Engine) else ("decide", "near_misses")
             kinds = takewhile(
@@ -119,7 +115,7 @@ class Check(_Named):
 
     @property
     def conditions(self) -> tuple[Basic, ...]:
-        """The premises of this check only, the ends of its box, and its listed suppositions."""
+        """The premises of this check only, the ends of its box, and its suppositions."""
         fields: Any = vars(self)
         supposed, box = fields.get("supposed", ()), fields.get("box", {})
         return (*map(sentence, supposed), *inside(box), *fields.get("given", ()))
@@ -132,7 +128,7 @@ class Check(_Named):
 
     @property
     def says(self) -> Statement:
-        """The formula that the engine decides, for all values of its letters that meet the claim's assumptions."""
+        """The formula that the engine decides, for all values of its letters under the claim's assumptions."""
         return given(self.conditions, self.formula)
 
     @property
@@ -201,7 +197,7 @@ class TwoSided(Signed, Check):
 
 @dataclass(frozen=True)
 class Identity(Check):
-    """``left == right`` for every value of the symbols that meets the assumptions. Engine: identity."""
+    """``left == right`` for every value of the symbols that meets the assumptions."""
 
     engine = Engine.IDENTITY
     left: Expr
@@ -216,7 +212,7 @@ class Identity(Check):
 
 @dataclass(frozen=True)
 class Recursion(Check):
-    """``closed_form`` solves ``u(start) = initial, u(index) = step(u(index - 1))``. Engine: induction.
+    """``closed_form`` solves ``u(start) = initial, u(index) = step(u(index - 1))``.
 
     ``step`` is an expression in `notation.PREVIOUS` and possibly ``index``, which no condition may mention.
     """
@@ -251,7 +247,7 @@ class Recursion(Check):
 
 @dataclass(frozen=True)
 class Inequality(TwoSided):
-    """``left sign right``, polynomial or algebraic, under the assumptions. Engine: inequality (z3).
+    """``left sign right``, polynomial or algebraic, under the assumptions.
 
     For "<= and attained", the sides are equal wherever ``attained`` holds, or at some point without zeros.
     """
@@ -271,10 +267,10 @@ class Inequality(TwoSided):
 
 @dataclass(frozen=True)
 class IntervalInequality(TwoSided):
-    """``left sign right`` on a box, with transcendental functions. Engine: enclosure (balls).
+    """``left sign right`` on a box, with transcendental functions.
 
-    ``box`` gives each free symbol a closed interval (low, high), whose ends may be infinite or equal. An
-    integer symbol ranges over the integers in it. The assumptions of the claim restrict the box further.
+    ``box`` gives each free symbol a closed interval (low, high), whose ends may be infinite or equal, of
+    reals or, for an integer symbol, of integers. The assumptions of the claim restrict it further.
     """
 
     engine = Engine.ENCLOSURE
@@ -284,7 +280,7 @@ class IntervalInequality(TwoSided):
 
 @dataclass(frozen=True)
 class Value(Check):
-    """``expression`` equals the printed decimal number up to half a unit of its last digit. Engine: enclosure."""
+    """``expression`` equals the printed decimal number up to half a unit of its last digit."""
 
     engine = Engine.ENCLOSURE
     expression: Expr
@@ -293,7 +289,7 @@ class Value(Check):
 
     @property
     def digits(self) -> tuple[Rational, Rational] | None:
-        """The printed number and half a unit of its last digit; None if not a decimal number of usual length."""
+        """The printed number and half a unit of its last digit; None if it is not a decimal of usual length."""
         number = Context(prec=2000, traps=[]).create_decimal(self.printed)
         exponent = number.as_tuple().exponent
         if not isinstance(exponent, int) or abs(exponent) > 1000:
@@ -310,9 +306,9 @@ class Value(Check):
 
 @dataclass(frozen=True)
 class Expected(TwoSided):
-    """``left sign right`` with the means of `lastiterate.symbolic.expectations`. Engine: expectations.
+    """``left sign right`` with the means of `lastiterate.symbolic.expectations`.
 
-    Their values leave an `Identity` or an `Inequality`. The assumptions and ``given`` must imply their conditions.
+    The assumptions and ``given`` must imply the conditions of their values.
     """
 
     engine = Engine.EXPECTATIONS
@@ -322,8 +318,6 @@ class Expected(TwoSided):
 
 @dataclass(frozen=True)
 class _ByRules(Check):
-    """A check that a derivation of the kernel's rules decides."""
-
     derivation: str
 
     @property
@@ -333,7 +327,7 @@ class _ByRules(Check):
 
 @dataclass(frozen=True)
 class Derived(_ByRules):
-    """The laws of the last iterate satisfy ``profile`` in both orders, by the kernel's rules. Engine: derivation.
+    """The laws of the last iterate satisfy ``profile`` in both orders, by the kernel's rules.
 
     ``derivation`` names an entry of `symbolic.derivations.DERIVATIONS`. The assumptions must imply its
     conditions on numbers, and its profile must be at most this one. ``supposed`` lists every judgement and
@@ -354,7 +348,7 @@ class Derived(_ByRules):
 
 @dataclass(frozen=True)
 class Deduced(Check):
-    """The statement follows by the rules of the integral calculus. Engine: derivation.
+    """The statement follows by the rules of the integral calculus.
 
     ``derivation`` names an entry of `deductions.DEDUCTIONS`, whose hypotheses must be conditions of the statement.
     """
@@ -375,10 +369,10 @@ class Deduced(Check):
 
 @dataclass(frozen=True)
 class Tracked(_ByRules):
-    """W_infinity of the two last iterates is at most ``distance``, by the kernel's rules. Engine: derivation.
+    """W_infinity of the two last iterates is at most ``distance``, by the kernel's rules.
 
-    ``derivation`` names an entry of `lastiterate.symbolic.derivations.TRACKED`. It shows P(A) <= Q(A^z) for
-    compact A, which is equivalent to W_infinity <= z (Strassen 1965). ``supposed`` is as in `Derived`.
+    ``derivation`` names an entry of `symbolic.derivations.TRACKED`. It shows P(A) <= Q(A^z) for compact A,
+    which is equivalent to W_infinity <= z (Strassen 1965). ``supposed`` is as in `Derived`.
     """
 
     engine = Engine.DERIVATION
@@ -393,7 +387,7 @@ class Tracked(_ByRules):
 
 @dataclass(frozen=True)
 class Printed(Check):
-    """Each line of a paper's printed proof follows by a rule of the kernel. Engine: derivation.
+    """Each line of a paper's printed proof follows by a rule of the kernel.
 
     ``derivation`` names an entry of `symbolic.derivations.printed.PRINTED`. A false line refutes the check.
     """
@@ -409,7 +403,7 @@ class Printed(Check):
 
 @dataclass(frozen=True)
 class Asymptotic(Check):
-    """A constant times ``right`` is at least ``left`` wherever the assumptions hold. Engine: asymptotics.
+    """A constant times ``right`` is at least ``left`` wherever the assumptions hold.
 
     z3 proves that ``constant`` suffices. ``path``, which gives symbols as expressions in `notation.growth`,
     refutes the check if it meets the assumptions while left / right tends to infinity.
@@ -435,7 +429,7 @@ class Asymptotic(Check):
 
 @dataclass(frozen=True)
 class Unbounded(Check):
-    """``left / right`` tends to infinity on a ``path``, as in `Asymptotic`. Engine: asymptotics."""
+    """``left / right`` tends to infinity on a ``path``, as in `Asymptotic`."""
 
     engine = Engine.ASYMPTOTICS
     left: Expr
@@ -455,7 +449,7 @@ class Unbounded(Check):
 
 @dataclass(frozen=True)
 class Units(Check):
-    """The sides have one unit, as do the terms of every sum. Engine: units.
+    """The sides have one unit, as do the terms of every sum.
 
     ``units`` gives the units of symbols that differ from `notation.MEANING` or `notation.UNITS`.
     """
@@ -480,7 +474,7 @@ class Units(Check):
 
 @dataclass(frozen=True)
 class UpperBound(Check):
-    """A claimed upper bound of the Renyi divergence of the last iterates, in both directions. Engine: attack.
+    """A claimed upper bound of the Renyi divergence of the last iterates, in both directions.
 
     ``bound`` names a target in `proofs_checks.attacks.targets.TARGETS`, ``attacks`` exactly solvable runs
     that meet the assumptions. In mutants, ``altered`` replaces parameters for the evaluator: {K: K / 2}.
@@ -508,10 +502,10 @@ class UpperBound(Check):
 
 @dataclass(frozen=True)
 class Certified(Check):
-    """The independent checker accepts the certificates of results of `bound`. Engine: certificate.
+    """The independent checker accepts the certificates of results of `bound`.
 
-    With ``delta`` they certify an epsilon, else a Renyi divergence. Mutants have parameters ``altered`` for
-    `bound` only.
+    With ``delta`` they certify an epsilon, else a Renyi divergence. In mutants, `bound` alone sees parameters
+    ``altered``.
     """
 
     engine = Engine.CERTIFICATE
@@ -535,7 +529,7 @@ class Certified(Check):
 
 @dataclass(frozen=True)
 class Recomputed(Check):
-    """Each number of ``quantity`` is within the result of another computation. Engine: recomputation.
+    """Each number of ``quantity`` is within the result of another computation.
 
     ``quantity`` names an entry of `proofs_checks.recomputations`. In mutants, ``off`` is a relative change.
     """
@@ -553,11 +547,10 @@ class Recomputed(Check):
 
 @dataclass(frozen=True)
 class Simulated(Signed, Check):
-    """The mean of a simulated quantity is in the relation ``sign`` to ``value``. Engine: simulation.
+    """The mean of a simulated quantity is in the relation ``sign`` to ``value``.
 
     ``quantity`` names an entry of `proofs_checks.experiments.EXPERIMENTS` with ``parameters``. With "==" the
-    confidence interval must lie within ``tolerance`` of the value. With "<=" it may exceed the value by
-    ``tolerance``.
+    confidence interval lies within ``tolerance`` of the value, with "<=" it may exceed the value by that.
     """
 
     engine = Engine.SIMULATION
@@ -582,7 +575,7 @@ class Simulated(Signed, Check):
 
 @dataclass(frozen=True)
 class Cited(Check):
-    """A result of another work: ``conclusion``, for all letters that satisfy ``given``. Engine: citation.
+    """A result of another work: ``conclusion``, for all letters that satisfy ``given``.
 
     Nothing is decided. A refuted instance among the checks refutes the claim; others leave it CITED.
     """
@@ -610,12 +603,12 @@ class Cited(Check):
 
 @dataclass(frozen=True)
 class Consequence(Check):
-    """``conclusion`` follows, under ``given``, from cited results at values of their letters. Engine: derivation.
+    """``conclusion`` follows, under ``given``, from cited results at values of their letters.
 
     Every premise of a result must be among those of the check, or follow from its relations. A bound by a
-    universal constant times A implies a bound by the same constant times B if A <= B. ``covers`` are events,
-    one of which occurs whenever that of the conclusion does not, so its probability is at least 1 minus the
-    sum of theirs (Boole). Relations between random letters among the premises hold at every outcome.
+    universal constant times A implies one by the same constant times B if A <= B. ``covers`` are events, one
+    of which occurs whenever that of the conclusion does not, so its probability is at least 1 minus the sum
+    of theirs (Boole). Relations between random letters among the premises hold at every outcome.
     """
 
     engine = Engine.DERIVATION
@@ -636,11 +629,11 @@ class Consequence(Check):
 
 @dataclass(frozen=True)
 class RenyiBound(_ByRules):
-    """The last iterates satisfy (alpha, bound)-RDP, in both orders, by the kernel's rules. Engine: derivation.
+    """The last iterates satisfy (alpha, bound)-RDP, in both orders, by the kernel's rules.
 
     `kernel.renyi` bounds the divergence of the profile of ``derivation``, with random batches ``amplified``
-    or as if revealed. The letters that the claim's statement lets one choose have the values ``at``.
-    ``supposed`` is as in `Derived`.
+    or as if revealed. Letters that the claim's statement lets one choose have the values ``at``. ``supposed``
+    is as in `Derived`.
     """
 
     engine = Engine.DERIVATION
@@ -662,7 +655,7 @@ class RenyiBound(_ByRules):
 
 @dataclass(frozen=True)
 class Induction(Check):
-    """``conclusion`` holds for every integer ``index`` from ``start`` on. Engine: induction.
+    """``conclusion`` holds for every integer ``index`` from ``start`` on.
 
     A sequence is a function of the index, ``u(t)``. ``first`` are conditions on ``u(0)``, and ``laws`` on ``u(t)``
     and ``u(t + 1)`` at every index. ``keeps`` are shown in the same induction, each from those before it.
@@ -695,12 +688,12 @@ def begin(*sums: Any) -> tuple[Relational, ...]:
 
 
 def gains(total: Any, term: Expr) -> Relational:
-    """The condition that a sum over t grows by a term: total(t + 1) = total(t) + term."""
+    """The condition total(t + 1) = total(t) + term."""
     return Eq(total(t + 1), total(t) + term, evaluate=False)
 
 
 def sum_induction(name: str, conclusion: Relational, terms: Mapping[Any, Expr], *laws: Boolean) -> Induction:
-    """An induction on sums over t that start at 0 and grow by their terms; ``laws`` hold at every t."""
+    """An induction on sums over t, from 0, of the ``terms``; ``laws`` hold at every t."""
     return Induction(t, conclusion, begin(*terms), (*map(gains, terms, terms.values()), *laws), name=name)
 
 
@@ -715,14 +708,13 @@ class Vectors(Condition):
 
     @property
     def words(self) -> str:  # type: ignore[override]
-        """The places of all vectors."""
         places = ", ".join(f"{{{i}}}" for i in range(len(self.args)))
         return f"{places} in R^d, for any d"
 
 
 @dataclass(frozen=True)
 class NormBound(Check):
-    """The length of ``vector`` is at most ``bound``, for vectors of every dimension. Engine: vectors.
+    """The length of ``vector`` is at most ``bound``, for vectors of every dimension.
 
     ``vector`` is a linear combination of letters. In ``given``, vectors occur only in lengths and inner products.
     """
@@ -740,12 +732,13 @@ class NormBound(Check):
 
 @dataclass(frozen=True)
 class VectorInequality(TwoSided):
-    """``left sign right`` for all members of families, at all points of R^d, for every d. Engine: gram.
+    """``left sign right`` for all members of families, at all points of R^d, for every d.
 
-    The sides and premises ``given`` are linear in inner products, squared lengths and values of functions, or each
-    side is a length, or a number, times a nonnegative number. ``samples`` name gradients, values, projections or
-    images at points. ``multipliers`` of the hypotheses are tried before any search and verified like others. A
-    hypothesis is named like "f(x, y)", f(x) above the tangent at y, and a premise "given 1" and so on.
+    The sides and premises ``given`` are linear in inner products, squared lengths and values of functions, or
+    each side is a length, or a number, times a nonnegative number. ``samples`` name gradients, values,
+    projections or images at points. ``multipliers`` of the hypotheses are tried before any search and
+    verified like others. A hypothesis has a name like "f(x, y)", f(x) above the tangent at y, and a premise
+    like "given 1".
     """
 
     engine = Engine.GRAM
@@ -756,7 +749,6 @@ class VectorInequality(TwoSided):
 
     @property
     def conditions(self) -> tuple[Basic, ...]:
-        """The conditions of the check on members of families, points and numbers."""
         families = (one for sample in self.samples for one in sample.family.conditions)
         known = (one.known for one in self.samples if one.known is not None)
         found = tuple(dict.fromkeys((*families, *map(self._shown, (*known, *self.given)))))
@@ -765,7 +757,6 @@ class VectorInequality(TwoSided):
 
     @property
     def formula(self) -> Basic:
-        """The sides, with letters of samples written as gradients, projections, images and values at points."""
         kind = Eq if self.relation is Relation.EQUAL else Le
         return self._shown(kind(self.left, self.right, evaluate=False))
 

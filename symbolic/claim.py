@@ -1,8 +1,8 @@
 """The record of a claim: the statement of a paper, its assumptions, and the checks that decide it.
 
-A claim is data: Sympy expressions and names, which the engines in `lastiterate.proofs_checks` read. A theorem
-or lemma is one module with a tuple ``CLAIMS`` (the statement, then the important proof steps), written in the
-names of `lastiterate.symbolic.prelude`; ``papers.toml`` lists the modules in the order of the paper.
+A claim is data: Sympy expressions and names. A theorem or lemma is one module with a tuple ``CLAIMS`` (the
+statement, important steps of the proof, results of ours) in the names of `lastiterate.symbolic.prelude`;
+``papers.toml`` lists the modules in the order of the paper.
 """
 
 import sys
@@ -60,7 +60,7 @@ class RefutingRun:
 
     @property
     def check(self) -> IntervalInequality:
-        """The relation of the two numbers according to the statement, which must be refuted."""
+        """The relation of the two numbers in the statement, which must be refuted."""
         values = {
             letter: Integer(value) if isinstance(value, int) else value for letter, value in self.at.items()
         }
@@ -73,8 +73,8 @@ class RefutingRun:
 class Role(StrEnum):
     """A statement of the paper, a step of its proof, a result of ours, or a test of the code.
 
-    A refuted statement is REFUTED, a refuted step a GAP (its statement may still hold). A code test is at
-    best TESTED.
+    A refuted statement is REFUTED, a refuted step a GAP (its statement may still hold), a test at best
+    TESTED.
     """
 
     STATEMENT = "statement"
@@ -102,7 +102,7 @@ class Claim:
         assumptions: one or more Sympy conditions, premises of the engines. Conditions that follow from the
             declarations of their symbols are omitted.
         statement: with its quantifiers; None if the checks say the same.
-        letters: meanings of letters in this claim that differ from `notation.MEANING`.
+        letters: meanings of letters that differ from `notation.MEANING`.
         misprint: the check as printed, if ``checks`` hold its evident reading; if refuted, the verdict is TYPO.
         repairs: key of the claim that this one corrects.
         refutation: the run on the page of a refuted statement, decided with the checks.
@@ -163,7 +163,7 @@ class Claim:
 
     @property
     def mutants(self) -> tuple[Check, ...]:
-        """The wrong variants of all checks, each of which its engine must refute."""
+        """The mutants of all checks."""
         return tuple(mutant for check in self.checks for mutant in check.mutants)
 
     @property
@@ -186,13 +186,12 @@ def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForA
 
 
 def _formula(check: Check) -> Basic:
-    """The formula of a check; the letters of a deduction are left free."""
     says = check.says
     return given(says.conditions, says.body) if isinstance(says, ForAll) else says
 
 
 class Step(Claim):
-    """A step of a proof. It is a GAP if it fails, since the statement may still hold."""
+    """A step of a proof."""
 
     role = Role.STEP
 
@@ -204,6 +203,6 @@ class Ours(Claim):
 
 
 class CodeTest(Claim):
-    """A test of the code that computes our numbers. It states nothing, and its result is measured."""
+    """A test of the code that computes our numbers. It states nothing."""
 
     role = Role.CODE

@@ -47,7 +47,7 @@ class ExactMean(Function):  # type: ignore[misc]
 
     @abstractmethod
     def random(self) -> set[Basic]:
-        """The random letters, which have no meaning outside the mean."""
+        """The random letters, bound by the mean."""
 
     @abstractmethod
     def sizes(self) -> tuple[Expr, ...]:
@@ -66,8 +66,8 @@ class GaussianMean(ExactMean):
 
     Lemma (Isserlis, Wick). For jointly Gaussian centred X_1, ..., X_2k the mean of their product is the sum
     over all pairings of the product of the covariances of the pairs. Distinct entries of a matrix are
-    uncorrelated, so a pair joins row to row and column to column. An index without a vector runs over its
-    whole range, and an index between two vectors gives their inner product.
+    uncorrelated, so a pair joins row to row and column to column. An index without a vector runs over its range,
+    one between two vectors gives their inner product.
 
     >>> from sympy import symbols
     >>> d, p, s = symbols("d p s", positive=True)
@@ -95,7 +95,7 @@ class GaussianMean(ExactMean):
         return tuple(Ge(part, 0) for part in self.parts())
 
     def _read(self) -> tuple[dict[Expr, tuple[Expr, ...]], list[Expr], list[tuple["_End", "_End"]]]:
-        """The sizes and variances of matrices, the letters of all factors, and the indices linked by products."""
+        """Sizes and variances of matrices, letters of all factors, and indices linked by products."""
         words, *laws = self.args
         letters, joined = list[Expr](), list[tuple[_End, _End]]()
         for word in words:
@@ -147,7 +147,7 @@ class GaussianMean(ExactMean):
 
 
 def gaussian_mean(*words: Sequence[Expr], entries: dict[Symbol, tuple[Expr, Expr, Expr]]) -> GaussianMean:
-    """The mean of a product of traces of words; ``entries`` has rows, columns and variance of each matrix."""
+    """The mean of a product of traces of words; ``entries`` are rows, columns and variance of each matrix."""
     laws = (Tuple(a, *law) for a, law in entries.items())
     made: GaussianMean = GaussianMean(Tuple(*(Tuple(*word) for word in words)), *laws)
     return made
@@ -158,7 +158,6 @@ _End = tuple[int, int]
 
 
 def _pairings(places: Sequence[int], letters: Sequence[Expr]) -> Iterator[tuple[tuple[int, int], ...]]:
-    """All pairings of the places that pair equal letters."""
     if not places:
         yield ()
         return
@@ -170,13 +169,12 @@ def _pairings(places: Sequence[int], letters: Sequence[Expr]) -> Iterator[tuple[
 
 
 def _classes(links: Sequence[tuple[Any, Any]]) -> list[set[Any]]:
-    """The sets of ends that are linked, directly or indirectly."""
     ends = list(dict.fromkeys(end for link in links for end in link))
     return list(map(set, connected_components((ends, links))))
 
 
 def _sizes(ends: set[tuple[Expr, int]], entries: dict[Expr, tuple[Expr, ...]]) -> set[Expr]:
-    """The size of linked indices, if it is known; a letter has the same sizes everywhere."""
+    """The size of linked indices, if it is known."""
     sizes = {
         entries[letter][end] if letter in entries else S.One for letter, end in ends if letter in entries or end
     }
@@ -188,14 +186,14 @@ def _sizes(ends: set[tuple[Expr, int]], entries: dict[Expr, tuple[Expr, ...]]) -
 
 
 def _summed(ends: set[_End], letters: Sequence[Expr], entries: dict[Expr, tuple[Expr, ...]]) -> Expr:
-    """The sum over one index: its range, or the inner product of the two vectors at its ends."""
+    """The sum over one index: its range, or the inner product of the vectors at its ends."""
     vectors = [letters[k] for k, end in sorted(ends) if letters[k] not in entries and end == 0]
     sizes = _sizes({(letters[k], end) for k, end in ends}, entries)
     if len(vectors) == 2:
         return inner(*vectors)
     if vectors or not sizes:
         raise ValueError(
-            f"A vector in a trace needs another beside it, got {', '.join(map(str, vectors))} alone."
+            f"A vector in a trace needs another next to it, got {', '.join(map(str, vectors))} alone."
         )
     return sizes.pop()
 

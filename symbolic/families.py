@@ -1,9 +1,8 @@
 """Families of functions, convex sets and operators on R^d, by their members at finitely many points.
 
 A family is described by inequalities between any two samples, linear in inner products and function values.
-`exact` says whether they suffice: whether points, gradients and values that satisfy them all belong to some
-member on the whole of R^d. Functions: Taylor, Hendrickx & Glineur 2017, Theorem 4; operators: Kirszbraun, and
-maximal monotone extensions (Ryu et al. 2020, Section 2).
+Sources of `exact`: Taylor, Hendrickx & Glineur 2017, Theorem 4, for functions; Kirszbraun, and maximal
+monotone extensions (Ryu et al. 2020, Section 2), for operators.
 """
 
 from abc import abstractmethod
@@ -51,8 +50,8 @@ class Sample:
     """A point, which is a sum of letters for vectors, and a member of a family at it.
 
     Attributes:
-        image: the gradient, the projection or the image of the point: a letter, or a known expression.
-        value: the value of the function at the point.
+        image: the gradient, projection or image of the point: a letter, or a known expression.
+        value: the value of the function.
         name: the point, for the names of hypotheses.
     """
 
@@ -64,7 +63,7 @@ class Sample:
 
     @property
     def shown(self) -> dict[Expr, Expr]:
-        """The meaning of the letters of the sample: gradient, projection, image or value at the point."""
+        """The meaning of the letters of the sample."""
         image = Function(self.family.image_name)(self.point)
         value = Function(self.family.name)(self.point)
         pairs = ((self.image, image), (self.value, value))
@@ -72,7 +71,7 @@ class Sample:
 
     @property
     def known(self) -> Boolean | None:
-        """The condition that the image of the point is the known expression; None if it is a letter."""
+        """The condition that the image is the known expression; None if it is a letter."""
         if self.image.is_Symbol and self.image != self.point:
             return None
         if isinstance(self.family, ConvexSet):
@@ -112,7 +111,7 @@ class Family:
 
     @property
     def exact(self) -> bool:
-        """True if samples that satisfy the inequalities always belong to some member of the family."""
+        """True if what satisfies the inequalities always belongs to some member on the whole of R^d."""
         return True
 
 
@@ -120,7 +119,6 @@ class Family:
 class Functions(Family):
     """Functions f with f - low |x|^2 / 2 and high |x|^2 / 2 - f convex, and gradients of length at most ``steep``.
 
-    >>> from sympy.abc import L
     >>> x, y = Vector("x"), Vector("y")
     >>> f = convex("f")
     >>> next(f.between(f.at(x), f.at(y))).free_symbols >= {f.at(x).value, f.at(y).value}

@@ -1,7 +1,4 @@
-"""Every claim, in the order of the papers; the results that the solvers use come last.
-
-The order is that of ``papers.toml``, which a test compares with the files. A module that is not listed is not
-checked, and nothing registers itself on import.
+"""Every claim, in the order of ``papers.toml``; a module that it does not list is not checked.
 
 >>> claims("chien_li")[0].key
 'chien_li/section_1/pareto'
@@ -22,7 +19,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MODULES
 
 
 def modules(*papers: str) -> tuple[ModuleType, ...]:
-    """The modules of the papers, or of all papers. Others are not imported, as an import takes seconds."""
+    """The modules of the papers, or of all papers; no other module is imported."""
     return tuple(_module(paper, name) for paper in papers or ORDER for name in ORDER[paper])
 
 
@@ -61,5 +58,5 @@ def known(key: str) -> Claim | None:
 
 
 def claims(*papers: str) -> tuple[Claim, ...]:
-    """The claims of the papers, or of all; each module has the statement first, then steps, then our results."""
+    """The claims of the papers, or of all."""
     return tuple(claim for module in modules(*papers) for claim in module.CLAIMS)

@@ -1,8 +1,8 @@
 """The letters with one meaning in the ledger, and letters whose meaning each claim states.
 
-The table `MEANING` follows Chien & Li 2025, the first paper of the ledger. If letters of two papers collide,
-the rarer one is renamed here and the claim says so: the paper's window length T - tau is ``w`` (``m`` is
-strong convexity), and the closed convex set has no symbol (``K`` is the clip norm).
+`MEANING` follows Chien & Li 2025. Where letters of two papers collide, the rarer one is renamed and the claim
+says so: the window length T - tau is ``w`` (``m`` is strong convexity), and the closed convex set has no
+symbol (``K`` is the clip norm).
 
 Units: a *length* is measured in the norm of the parameters, a *gradient* in length / (unit of eta).
 """

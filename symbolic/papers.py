@@ -1,4 +1,4 @@
-"""The papers that the ledger judges, the works that it cites (``papers.toml``), and the places of its claims."""
+"""The papers that the ledger judges, the works that it cites (``papers.toml``), and places in them."""
 
 import tomllib
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ class Paper:
 
     @property
     def url(self) -> str:
-        """Address of the abstract, "" if there is no identifier."""
+        """Address of the abstract, "" without an identifier."""
         if self.arxiv:
             return f"https://arxiv.org/abs/{self.arxiv}"
         return f"https://doi.org/{self.doi}" if self.doi else ""
@@ -58,7 +58,7 @@ class Source:
 
     @property
     def url(self) -> str:
-        """Address of the paper, "" if it has none."""
+        """Address of the paper, "" without one."""
         return self.work.url if isinstance(self.work, Paper) else ""
 
     def __str__(self) -> str:
@@ -66,8 +66,6 @@ class Source:
 
         >>> print(Source(PAPERS["chien_li"], "Lemma 3.5", "(7)"))
         Chien & Li 2025 (arXiv:2410.01068), Lemma 3.5, (7)
-        >>> print(Source("Our draft", "Remark 2"))
-        Our draft, Remark 2
         """
         named = self.work if isinstance(self.work, str) else self.work.short
         if isinstance(self.work, Paper) and self.work.arxiv:
@@ -121,7 +119,7 @@ class Item:
 
 
 def items(paper: str) -> tuple[Item, ...] | None:
-    """The items of a paper in order; None if there is no list."""
+    """The items of a paper in order; None without a list."""
     file = resources.files("lastiterate.symbolic") / paper / "items.toml"
     return parse(file.read_text(encoding="utf-8")) if file.is_file() else None
 

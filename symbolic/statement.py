@@ -33,7 +33,6 @@ class Sentence(Condition):
 
     @property
     def words(self) -> str:  # type: ignore[override]
-        """The words, with a place for each of the other arguments."""
         return str(self.args[0].name)
 
 
@@ -116,7 +115,7 @@ class LeastGradient(QuantityBase):
 
 
 class Constant(QuantityBase):
-    """A universal constant times the argument: O(argument) with a constant that depends on nothing."""
+    """O(argument): a universal constant times the argument."""
 
 
 class Probability(QuantityBase):
@@ -138,7 +137,6 @@ class LeastOver(QuantityBase):
 
     @property
     def free_symbols(self) -> set[Basic]:
-        """The letters over which the minimum does not range."""
         ranges = [part for part in self.args if isinstance(part, Tuple)]
         rest = [part for part in self.args if not isinstance(part, Tuple)]
         ends = [end for _, *both in ranges for end in both]
@@ -204,7 +202,7 @@ def divergence() -> RenyiDivergence:
 
 
 def private(bound: Expr, *conditions: Basic, adjacency: type[Condition] = Neighbours) -> ForAll:
-    """(order, bound)-RDP of the last iterate under the conditions, in both directions (symmetric adjacency)."""
+    """(order, bound)-RDP of the last iterate under the conditions, in both directions."""
     return closed(divergence() <= bound, adjacency(SAMPLES, OTHER), alpha > 1, *conditions)
 
 
@@ -243,7 +241,6 @@ def parts(value: Any) -> Iterator[Basic]:
     """The expressions and conditions in a check or a statement, at any depth, without mutants.
 
     >>> from sympy.abc import x, y
-    >>> from lastiterate.symbolic.statement import closed
     >>> list(parts(closed(x < 1, y < x)))
     [x, y, y < x, x < 1]
     """

@@ -42,7 +42,7 @@ def projection(family: ConvexSet, factor: Expr = S.One) -> VectorInequality:
 
 
 def tangent(family: Functions, above: Expr = S.Zero) -> VectorInequality:
-    """The value of a function at x exceeds its tangent at y by at least ``above`` times |x - y|^2."""
+    """f(x) exceeds the tangent of f at y by at least ``above`` times |x - y|^2."""
     one, other = family.at(X), family.at(Y)
     line = other.value + inner(other.image, X - Y)
     return VectorInequality(line + above * Norm(X - Y) ** 2, "<=", one.value, (one, other), name="tangent")

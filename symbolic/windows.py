@@ -1,7 +1,7 @@
 """Windows of any length as sequences: inductions on the state, the shifts and the sums after t steps.
 
-V and W are the sums of c^-j and c^-2j over the steps j = 1..t. For shifts a_j, R is the sum of c^-j a_j, and
-the cost C is the sum of their squares. A step takes the state from z to c z + s - a_j.
+V and W are the sums of c^-j and c^-2j over steps j = 1..t, R and the cost C those of c^-j a_j and a_j^2 for
+shifts a_j. A step takes the state from z to c z + s - a_j.
 
 Unequal steps have contractions c_t and noise sigma_t. Then A is the distance that the shifts hide and X the
 variance of the noise, both carried to the end, and C is the sum of a^2 / sigma^2.
@@ -24,7 +24,6 @@ V_GROWS = gains(V, POWER)
 
 
 def _sums(name: str, says: Relational, one: Expr) -> Induction:
-    """A statement on the sums R, C and W for the shifts ``one``."""
     terms = {R: POWER * one, C: one**2, W: POWER**2}
     return sum_induction(name, says, {total: term for total, term in terms.items() if says.has(total)})
 
@@ -52,7 +51,6 @@ _sigma: Any = Function("sigma", positive=True)
 
 
 def _carried(factor: Any, one: Expr) -> tuple[Relational, Relational]:
-    """A and X after a step with this contraction and shift."""
     hides = Eq(_A(t + 1), factor(t) * _A(t) + one)
     return hides, Eq(_X(t + 1), factor(t) ** 2 * _X(t) + _sigma(t) ** 2)
 

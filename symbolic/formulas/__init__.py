@@ -1,4 +1,4 @@
 """Formulas of the theory as Sympy expressions, which the claims are about and `lastiterate.numeric` evaluates.
 
-If a tape is too slow, numeric has its own code; tests/numeric/test_one_formula.py compares it with the formula.
+Code of numeric that replaces a slow tape is compared with them in tests/numeric/test_one_formula.py.
 """

@@ -16,7 +16,7 @@ from sympy.printing.str import StrPrinter
 
 
 def density_exponent(point: Expr, mean: Expr, variance: Expr) -> Expr:
-    """The exponent of a Gaussian density, without its normalising constant."""
+    """The exponent of a Gaussian density."""
     return -((point - mean) ** 2) / (2 * variance)
 
 
@@ -62,15 +62,15 @@ def hockey_stick(factor: Expr, mu: Expr) -> Expr:
 def sampled_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr]) -> Expr:
     """E_g((1 - q) R + q P || R) at g = ``factor``, if ``curve`` is g -> E_g(P || R). Exact.
 
-    Source: Balle, Barthe & Gaboardi 2018, Theorem 2. Below 1 - q it is 1 - g.
+    Below 1 - q it is 1 - g.
     """
     return Piecewise((rate * curve((factor - 1 + rate) / rate), factor > 1 - rate), (1 - factor, true))
 
 
 def replaced_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr]) -> Expr:
-    """Upper bound of E_g((1 - q) R + q P || (1 - q) R + q P'), if ``curve`` bounds E_g of any two of P, P' and R.
+    """An upper bound of E_g((1 - q) R + q P || (1 - q) R + q P'); ``curve`` bounds E_g of any two of P, P', R.
 
-    q E_tau with tau = 1 + (g - 1)/q at g >= 1, reflected below. Source: Balle, Barthe & Gaboardi 2018, Theorem 2.
+    q E_tau with tau = 1 + (g - 1)/q at g >= 1, reflected below.
     """
 
     def above_one(g: Expr) -> Expr:
@@ -105,8 +105,6 @@ def projected_order_limit(ratio: Expr) -> Expr:
 
 
 class _OfSampling(Function):  # type: ignore[misc]
-    """A divergence of (rate, noise, order), printed as S(rate, noise; order)."""
-
     nargs = (3,)
     direction: str
 
@@ -127,8 +125,7 @@ class _OfSampling(Function):  # type: ignore[misc]
 class SampledUp(_OfSampling):
     """D_order(M || N(0, noise^2)) of (rate, noise, order), M = (1 - rate) N(0, noise^2) + rate N(1, noise^2).
 
-    For rates in (0, 1), positive noise and orders above 1. It has no closed form for general orders;
-    `lastiterate.numeric.enclosure.tape` evaluates it.
+    For rates in (0, 1), positive noise and orders above 1; `lastiterate.numeric.enclosure.tape` evaluates it.
     """
 
     direction = "up"
@@ -146,11 +143,11 @@ class SampledDown(_OfSampling):
 def event(order: Expr, first: Expr, second: Expr) -> Expr:
     """A lower bound of D_order from the probabilities of one event under the ``first`` and the ``second`` law.
 
-    Source: data processing, without the term of the complement.
+    By data processing, without the term of the complement.
 
-    >>> from sympy import Rational
-    >>> event(Rational(2), Rational(1, 2), Rational(1, 32)).simplify()
-    log(8)
+        >>> from sympy import Rational
+        >>> event(Rational(2), Rational(1, 2), Rational(1, 32)).simplify()
+        log(8)
     """
     return (order * log(first) - (order - 1) * log(second)) / (order - 1)
 

@@ -45,7 +45,7 @@ def deviation(t: Expr, c: Expr, s: Expr, d: Expr) -> Expr:
 
 
 def along(t: Expr, c: Expr, s: Expr, d: Expr) -> Pair:
-    """y along the line z + t u, where z = sqrt(d) s n."""
+    """y along the line z + t u, z = sqrt(d) s n."""
     return t / deviation(t, c, s, d), sqrt(d) * s / deviation(t, c, s, d)
 
 

@@ -1,8 +1,8 @@
 """Printed theorems as Renyi epsilons at order alpha of a run, in the letters of `notation`.
 
-Bounds are minimised over letters that are not parameters of the run: the window length w, the share beta of
-the noise variance for the change of the data, and shifts a_j. Noise is on the iterate, eta times that on the
-gradient. D is a diameter, q = b/n, c the contraction of a step. Constants are those of the proofs.
+Bounds are minimised over the window length w, the share beta of the noise variance for the change of the
+data, and shifts a_j. Noise is on the iterate, eta times that on the gradient. D is a diameter, q = b/n, c the
+contraction of a step. Constants are those of the proofs.
 """
 
 from typing import Final

@@ -1,8 +1,8 @@
 """The shift program for an affine expansion e(z) = c z + s, in closed form.
 
-The state z starts at Delta and takes w steps z -> c z + s - a_j, with z >= 0 throughout and z = 0 at the end.
-The cost is the sum of a_j^2 over positions j = 1, ..., w, in units of the noise variance. The sums V and W
-are written out (for numbers and small windows) or geometric (c not 1).
+The state z starts at Delta and takes w steps z -> c z + s - a_j, z >= 0 throughout, to z = 0. The cost is the
+sum of a_j^2 over positions j = 1, ..., w, in units of the noise variance. The sums V and W are written out
+(for numbers and small windows) or geometric (c not 1).
 
 Source: Chien & Li 2025, (3), (11), (12); derived in `chien_li.theorem_3_1_direct` and its neighbours.
 """
@@ -33,7 +33,7 @@ def cost(s: Expr, start: Expr, v: Expr, w: Expr) -> Expr:
 
 
 def direct_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
-    """The cost of a window of w steps, with sums written out."""
+    """The cost of a window of w steps, written out."""
     return cost(s, start, *sums(c, w))
 
 
@@ -68,8 +68,8 @@ def best_share(c: Expr, s: Expr, level: Expr, j: Expr) -> Expr:
 def split_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
     """The sum in (3) at its best beta, exact, by water-filling s + a_j = max(s, level c^-j).
 
-    For rational arguments. The first (c < 1) or last (c > 1) positions have beta = 1 and no shift, as few as
-    possible.
+    For rational arguments. As few first (c < 1) or last (c > 1) positions as possible have beta = 1 and no
+    shift.
     """
     positions = list(range(1, w + 1))
     while True:

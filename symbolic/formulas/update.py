@@ -31,12 +31,12 @@ def same_batch(z: Expr, omega: Expr, eta: Expr, K: Expr, k: Expr = S.One) -> Exp
 
 
 def hoelder_growth(x: Expr, L: Expr, lam: Expr) -> Expr:
-    """x + L x^lambda, the largest distance to which x grows; L here is eta times the Hoelder constant."""
+    """x + L x^lambda; L here is eta times the Hoelder constant."""
     return x + L * x**lam
 
 
 def expansion(z: Expr, L: Expr, lam: Expr, s: Expr) -> Expr:
-    """hoelder_growth(z) + s: one update with sensitivity s."""
+    """hoelder_growth(z) + s."""
     return hoelder_growth(z, L, lam) + s
 
 
