@@ -1,7 +1,6 @@
-"""Privacy theorems as derivations: functions that apply the kernel's rules in the order of the proof.
+"""Privacy theorems as derivations: functions of a kernel that apply its rules in the order of the proof.
 
-Each takes a kernel, with the given conditions on numbers and the prover of side conditions, and returns both
-orders. The letters are those of `lastiterate.symbolic.notation`.
+Each returns both orders. The letters are those of `lastiterate.symbolic.notation`.
 """
 
 from collections.abc import Mapping

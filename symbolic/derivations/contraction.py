@@ -1,8 +1,8 @@
 """Contraction by blocks: on a bounded domain a block of steps costs little on the common part of both laws.
 
-A run has T_0 steps and then N blocks of w steps, with any step sizes and noise. The near cost of block l is
-that of two equal points, the far cost that of any two points of the domain. The bound before the first block
-is that of T_0 steps from equal points, or 1 for any steps, which makes the result hold for every longer run.
+T_0 steps and then N blocks of w steps have any step sizes and noise. The near cost of block l is that of two
+equal points, the far cost that of any two points of the domain. Before the first block the bound is that of
+T_0 steps from equal points, or 1, which holds after any longer run.
 """
 
 from lastiterate.symbolic.derivations import known_batches as paths
@@ -41,13 +41,13 @@ SUPPOSED = {
 
 
 def _where(start: Expr, z: Expr) -> dict[str, tuple[Expr, Expr, Expr, Expr]]:
-    """First step, last step, and distances before and after, of each supposition."""
+    """First and last step, and distances before and after, of each supposition."""
     block = start, start + w
     return {"X": (S.Zero, T_0, S.Zero, z), "N": (*block, z, S.Zero), "F": (*block, D, S.Zero)}
 
 
 def suppositions(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False) -> tuple[str, ...]:
-    """Suppositions about the profiles with these letters, as a check lists them; N and F of one or all blocks."""
+    """Suppositions about profiles, as a check lists them; N and F of one or all blocks."""
     start = T_0 + w * ell if at_every_block else T_0
     often, count = (f"at every step {ell} of the next number of steps ", (N,)) if at_every_block else ("", ())
     made = []
@@ -106,7 +106,7 @@ def _lattice(kernel: Kernel, order: Order) -> Span:
 
 
 def _mean(kernel: Kernel, start: Expr, span: Callable[[tuple[Variable]], Span]) -> Span:
-    """The mean over the batches of the block that begins at ``start``, with a path for each."""
+    """The mean over the batches of the block from ``start`` on, with a path for each."""
     drawn = Variable("which samples the batches of the block have", start)
     return kernel.mean(drawn, ((S.One, span((drawn,))),), over=(i, M, chance(i)))
 
@@ -163,7 +163,7 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Ex
 def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
     """Full batches, equal steps, every distance z increased to at most c z + s: both costs in closed form.
 
-    For c > 1 no window of two or more steps is feasible from 0, and the near cost is that of composition.
+    For c > 1 no window of two or more steps is feasible from 0; then the near cost is that of composition.
     """
     outer, carried = kernel.under(Eq(s, sensitivity())), LOSSES[losses].affine(c)
 

@@ -72,7 +72,6 @@ def every_order(rules: Calculus, order: Symbol, least: int, deduction: AtOrder) 
 
 
 def _orders(name: str, deduction: AtOrder, *least: int) -> dict[str, Deduction]:
-    """A deduction at orders above 1, and at all orders from each value in ``least`` on."""
     made: dict[str, Deduction] = {name: lambda rules: deduction(rules.under(alpha > 1), alpha)}
     letters = {0: ANY_ORDER, 1: alpha}
     for one in least:

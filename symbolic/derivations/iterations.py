@@ -18,7 +18,7 @@ factor: Final = Symbol("c", nonnegative=True)
 
 @rule
 def _maps(constant: Expr, apart: Expr) -> Expansion:
-    """Two ``constant``-Lipschitz maps that are at most ``apart`` from each other at every point."""
+    """Two ``constant``-Lipschitz maps, at every point at most ``apart``."""
     says = "the map of a step is Lipschitz with the first constant in both runs, at most the second apart"
     supposed = frozenset({Hypothesis(says, (constant, apart))})
     signs = (Ge(constant, 0), Ge(apart, 0))
@@ -51,7 +51,6 @@ def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Ker
 
 @rule
 def _least(one: Expansion, other: Expansion) -> Expansion:
-    """The smaller of two bounds on the same maps."""
     if one.guide is not other.guide:
         raise UnprovedError(f"The smaller of two bounds needs one guide, got {one.guide} and {other.guide}.")
     least = replace(

@@ -8,8 +8,6 @@ Both runs are at most D apart when the window begins. Its step j shifts the nois
 so c^-j z_j = D + V_j - lambda W_j and z_m = 0, at the cost mu^2 = (D + V_m)^2 / W_m. All distances are
 nonnegative if (D + V_j)/W_j decreases, which holds while s W_j <= v c^-(j+1) (D + V_j). For c <= 1 this is
 preserved from j to j + 1. For c > 1 it holds for every j < m if it holds for the last.
-
-Some orders of the batches bound others: the last or a late position of the sample, and a mean over orders.
 """
 
 from lastiterate.symbolic.derivations.losses import *
@@ -90,7 +88,7 @@ def known_path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) 
 
 
 def compose_steps(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
-    """T s^2 / v-GDP of T steps, each of which creates the distance s from 0 and hides it."""
+    """T s^2 / v-GDP of T steps, by `hide_each_step`."""
     return both_orders(kernel, hide_each_step(kernel, moved_apart(s), s, v, S.Zero, T))
 
 
@@ -102,7 +100,7 @@ def hide_each_step(kernel: Kernel, carried: Expansion, s: Expr, v: Expr, tau: Ex
 
 
 def hide_in_last_step(kernel: Kernel, losses: Losses, v: Expr, T: Expr) -> Guarantee:
-    """e(D)^2 / v-GDP of full batches: the last step hides e(D), to which it expands the diameter D."""
+    """e(D)^2 / v-GDP of full batches: the last step hides e(D), D the diameter."""
     expansion = losses.other_data(eta, n, S.One)
     reach = expansion.at(D)
     outer = kernel.under(Ge(reach, 0))
@@ -129,8 +127,8 @@ def hide_straight(
 ) -> Span:
     """(D + V_m)^2 / W_m-GDP of steps tau, ..., tau + m - 1, m >= 1, from the distance D.
 
-    The ``expansion`` takes z to c z + s, with c = 1, below or above 1 as given; v is the variance of the
-    noise. For c > 1 the result supposes that the window is `feasible`.
+    The ``expansion`` takes z to c z + s; v is the variance of the noise. For c > 1 the window is supposed
+    `feasible`.
     """
     grows = Gt(c, 1) in kernel.given
     outer = kernel.under(Gt(c, 0), Gt(v, 0), Ge(s, 0), Ge(D, 0), Ge(m, 1))
@@ -188,9 +186,9 @@ def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gu
     """A-GDP by a path for an order in which the sample never comes earlier; constant steps of affine losses.
 
     It holds for every possible order of the run, and so for their mean. k_j and k'_j say whether step j of
-    the run and of the path has the sample. h_j bounds from above how often it has come in the run and not yet
-    on the path: h_{j+1} >= max(h_j + k_j - k'_j, 0), h_0 = 0 and h_m = 0. Then z_j <= y_j + h_j s with the
-    path's y_j, because no step without the sample expands.
+    the run and of the path has the sample. h_j bounds how often it has come in the run and not yet on the
+    path: h_{j+1} >= max(h_j + k_j - k'_j, 0), h_0 = 0 and h_m = 0. Then z_j <= y_j + h_j s with the path's
+    y_j, because no step without the sample expands.
     """
     y, y_m, after, h, h_m, next_h = symbols("y_j y_m y_next h_j h_m h_next", real=True)
     a, k, of_path, cost = symbols("a_j k_j k'_j A_j", real=True)

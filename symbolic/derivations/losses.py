@@ -53,7 +53,7 @@ class Losses:
         return self._expansion(after, Guide.OTHER, conditions, replaced(k, b), "ours/expansions/sensitivity")
 
     def in_any_batch(self, eta: Expr, b: Expr) -> Expansion:
-        """The maps of two data sets with one sample replaced, whether or not it is in the batch of b."""
+        """The maps of two data sets with one sample replaced, in the batch of b or not."""
         without, inside = (self.other_data(eta, b, k) for k in (S.Zero, S.One))
         return supposing(no_less(without, inside.after), *inside.hypotheses)
 
@@ -125,7 +125,7 @@ LOSSES: Final[Mapping[str, Losses]] = MappingProxyType(
 
 
 def from_step_0(kernel: Kernel, later: Span) -> Span:
-    """Extend ``later`` to begin at step 0, from the domain's diameter unless its distance is 0."""
+    """Extend ``later`` to begin at step 0, from the diameter unless its distance is 0."""
     if later.near == 0:
         return later
     return kernel.chain(kernel.domain(later.order, (S.Zero, later.start), S.Zero, later.near), later)
@@ -142,7 +142,7 @@ def each_step(
     revealed: tuple[Variable, ...] = (),
     drawn: Variable | None = None,
 ) -> Callable[[Kernel, Expr, Expr], Span]:
-    """Step ``start`` + j of an induction between two distances, averaged over the variable ``drawn``."""
+    """Step ``start`` + j of an induction, averaged over the variable ``drawn``."""
 
     def step(kernel: Kernel, near: Expr, far: Expr) -> Span:
         given = (drawn, *revealed) if drawn else revealed
@@ -153,12 +153,12 @@ def each_step(
 
 
 def both_orders(kernel: Kernel, first: Span) -> Guarantee:
-    """The guarantee of a derivation whose hypotheses are symmetric in the runs."""
+    """Make a guarantee of a derivation whose hypotheses are symmetric in the runs."""
     return Guarantee(first, kernel.exchange(first))
 
 
 def each_order(side: Callable[..., Span]) -> Callable[..., Guarantee]:
-    """Make a guarantee of a derivation with last argument ``order`` by deriving each order separately."""
+    """Make a guarantee of a derivation with last argument ``order``."""
 
     @wraps(side)
     def both(*args: Any) -> Guarantee:
@@ -242,7 +242,7 @@ def by_losses(
     runs: Mapping[str, tuple[Any, ...]],
     classes: Iterable[str] = tuple(LOSSES),
 ) -> dict[str, Derivation]:
-    """A derivation for every class of losses and every run, by name."""
+    """A derivation for every class of losses and every run."""
 
     def derivation(losses: str, run: tuple[Any, ...], kernel: Kernel) -> Guarantee:
         return made(kernel, LOSSES[losses], *run)

@@ -113,14 +113,14 @@ def _one_batch(later: Span, start: Expr, carried: Expansion) -> Callable[[Kernel
     return each_step(start, carried, no_shift(), _v, order=later.order, revealed=others, drawn=coin)
 
 
-def poisson_sample(order: Order, variance: Expr, price: Expr) -> Coin:
+def poisson_sample(order: Order, variance: Expr, cost: Expr) -> Coin:
     """An additional sample of one run, in each Poisson batch at rate q, which moves the mean by eta_j K/b."""
-    return poisson_coin(q, update.moved(_eta, K, b), variance, order, price)
+    return poisson_coin(q, update.moved(_eta, K, b), variance, order, cost)
 
 
-def replacement_coin(variance: Expr, price: Expr) -> Coin:
+def replacement_coin(variance: Expr, cost: Expr) -> Coin:
     """A replaced sample, in each batch with probability q, which moves the mean by 2 eta_j K/b."""
-    return swap_coin(q, update.step_sensitivity(_eta, K, b), variance, price)
+    return swap_coin(q, update.step_sensitivity(_eta, K, b), variance, cost)
 
 
 def one_more(losses: Losses, k: Expr = S.One) -> Expansion:
@@ -162,7 +162,6 @@ def last_swap_step(losses: Losses, share: Expr, kernel: Kernel) -> Guarantee:
 
 
 def _sized(losses: Losses) -> Expansion:
-    """The map of one data set with a batch of low_j to high_j samples besides the differing one."""
     return supposing(losses.same_data(_eta * _low / b, _eta * _high / b), _SIZES)
 
 
@@ -180,18 +179,18 @@ def poisson_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Ex
 
 
 def sized_window(
-    kernel: Kernel, losses: Losses, order: Order, run: Run, batches: Variable, price: Expr | None = None
+    kernel: Kernel, losses: Losses, order: Order, run: Run, batches: Variable, cost: Expr | None = None
 ) -> Span:
-    """A window as in `poisson_window` if all sizes are as supposed; ``price`` is p_j by default."""
+    """A window as in `poisson_window` if all sizes are as supposed; ``cost`` is p_j by default."""
     before = one_more(losses) if run[1] == Delta else None
-    coin = poisson_sample(order, _u, p(j) if price is None else price)
+    coin = poisson_sample(order, _u, p(j) if cost is None else cost)
     return split_window(kernel, order, coin, _sized(losses), run, laws=RANGE, batch=batches, before=before)
 
 
 def _unless(
     kernel: Kernel, batches: Variable, good: Span, beyond: Span, over: tuple[Symbol, Expr, Expr] | None = None
 ) -> Span:
-    """``good`` if sizes or products of contractions are as supposed, else ``beyond``, with probability rho."""
+    """``good`` if batches are as supposed, else ``beyond``, with probability rho."""
     drawn = {*_products, _k}
     event = frozenset(
         one
@@ -273,7 +272,7 @@ def coins(
     batches: Variable | None = None,
     start: Expr = S.Zero,
 ) -> Span:
-    """m steps at the cost of their coins, of equal size and noise unless the noise is the letter of step j."""
+    """m steps at the cost of their coins, of equal size and noise unless the noise is a letter of step j."""
     letters, laws = ((_eta, _v), (*coin.conditions, Ge(_eta, 0))) if _v == v else ((), ())
     steps = StepInduction(kernel, j, m, (), letters=letters, laws=laws)
     revealed = (batches,) if batches else ()

@@ -1,7 +1,7 @@
 """Full batches: a share beta_j of the noise for the differing sample, the rest for a shift, as in the papers.
 
 A step pays for its share Z_j and then shifts given that share. The printed proofs pay for all shares first
-and shift given all of them. With the variable ``shares`` the derivations do the same, and stop.
+and shift given all of them; with the variable ``shares`` the derivations do so, and stop.
 """
 
 from lastiterate.symbolic.derivations.known_batches import hide_distance
@@ -53,12 +53,13 @@ def _given_its_share(own: Expansion) -> Expansion:
 
 
 @rule
-def _share(price: Expr, b: Expr, k: Expr, *positive: Boolean) -> Coin:
-    """The share beta_j of the noise hides k s, s >= 2 eta K/b, at ``price`` >= (k s)^2 / beta_j over the variance.
+def _share(cost: Expr, b: Expr, k: Expr, *positive: Boolean) -> Coin:
+    """A share beta_j of the noise hides k s, s >= 2 eta K/b, at mu^2 = ``cost`` / v, ``cost`` >= (k s)^2 /
+    beta_j.
 
-    If beta_j is ``positive``, the cost is ``price`` / beta_j.
+    If beta_j is ``positive``, ``cost`` / beta_j takes the place of ``cost``.
     """
-    square = price / _beta if positive else price
+    square = cost / _beta if positive else cost
     signs = (
         Ge(s, sensitivity(b)),
         *(positive or (Ge(_beta, 0),)),

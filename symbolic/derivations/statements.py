@@ -48,7 +48,7 @@ def composition(*conditions: Boolean) -> ForAll:
 
 
 def two_mechanisms() -> ForAll:
-    """Two mechanisms, the second of which receives the output of the first."""
+    """Two mechanisms, the second of which receives the first's output."""
     budgets = RenyiDivergence(alpha, FIRST, SECOND) <= EPSILON_1, _given <= EPSILON_2
     return closed(_both <= EPSILON_1 + EPSILON_2, alpha >= 1, *budgets)
 
@@ -64,19 +64,19 @@ def many_mechanisms() -> ForAll:
 
 
 def quasi_convexity() -> ForAll:
-    """The larger divergence of two pairs bounds the divergence of their mixtures with the same weights."""
+    """The larger divergence of two pairs bounds that of their mixtures with the same weights."""
     most = Max(RenyiDivergence(alpha, FIRST, SECOND), RenyiDivergence(alpha, THIRD, FOURTH))
     return closed(RenyiDivergence(alpha, *MIXED) <= most, alpha >= 1, MIX <= 1)
 
 
 def joint_convexity() -> ForAll:
-    """The mean of exp((alpha - 1) D) over m pairs bounds its value for their mixtures with the same weights."""
+    """exp((alpha - 1) D) of mixtures with the same weights is at most its mean over m pairs."""
     left, right = (exp((alpha - 1) * RenyiDivergence(alpha, *laws)) for laws in (MIXTURES, EACH))
     return closed(left <= Sum(WEIGHT * right, LIMITS), alpha >= 1, Eq(Sum(WEIGHT, LIMITS), 1))
 
 
 def mean_of_orders() -> ForAll:
-    """The log-mean-exp of bounds of m divergences bounds the divergence of mixtures with the same weights."""
+    """The log-mean-exp of bounds of m divergences bounds that of mixtures with the same weights."""
     bound = log(Sum(WEIGHT * exp((alpha - 1) * COST), LIMITS)) / (alpha - 1)
     each = Every(RenyiDivergence(alpha, *EACH) <= COST, INDEX)
     return closed(RenyiDivergence(alpha, *MIXTURES) <= bound, alpha > 1, each, Eq(Sum(WEIGHT, LIMITS), 1))
@@ -95,7 +95,7 @@ def conversion() -> ForAll:
 
 
 def markov_inequality() -> ForAll:
-    """Markov's inequality for a nonnegative random variable."""
+    """Markov's inequality."""
     return closed(mean(Indicator(VARIABLE, LEVEL)) <= mean(VARIABLE) / LEVEL)
 
 

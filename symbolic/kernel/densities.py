@@ -31,7 +31,6 @@ class At(QuantityBase):
 
     @classmethod
     def eval(cls, kernel: Basic, point: Expr) -> Basic | None:
-        """Evaluate a known kernel."""
         return kernel(point) if isinstance(kernel, Lambda) else None
 
     def _sympystr(self, printer: Any) -> str:
@@ -47,7 +46,6 @@ class Prefix(QuantityBase):
 
     @classmethod
     def eval(cls, _: Basic, count: Expr) -> Basic | None:
-        """Evaluate for no variables."""
         return Symbol("nothing") if count == 0 else None
 
 
@@ -60,7 +58,6 @@ class Supremum(QuantityBase):
 
     @property
     def free_symbols(self) -> set[Basic]:
-        """The letters over which the supremum does not range."""
         return set().union(*(part.free_symbols for part in self.args)) - {self.args[1]}
 
 
@@ -77,7 +74,6 @@ class Every(Condition):
 
     @property
     def free_symbols(self) -> set[Basic]:
-        """The letters other than that over which it ranges."""
         condition, letter = self.args
         return set(condition.free_symbols) - {letter}
 
@@ -113,7 +109,6 @@ class ConditionalMean(QuantityBase):
 
     @property
     def free_symbols(self) -> set[Basic]:
-        """The given points, and the letters for numbers."""
         of, given = self.args
         found: set[Basic] = {one for one in of.free_symbols if not isinstance(one, Point)} | given.free_symbols
         return found
@@ -130,8 +125,8 @@ class ConditionalMean(QuantityBase):
 def mean(of: Expr, *given: Point) -> Expr:
     """E[of | given] with known factors in front, sums split, and inner means given more points eliminated.
 
-    This uses the linearity of the mean, E[a f | y] = a E[f | y] if a is a function of y, and the tower
-    property E[a E[f | x, y] | y] = E[a f | y] if a is a function of x and y.
+    By linearity, E[a f | y] = a E[f | y] for a function a of y, and the tower property E[a E[f | x, y] | y] =
+    E[a f | y] for a function a of x and y.
 
     >>> x, y = Point("x"), Point("y")
     >>> p = Function("p", nonnegative=True)(x)
@@ -201,7 +196,7 @@ def _parts(mixture: Basic) -> list[tuple[Expr, Basic]]:
 
 
 def _maps(law: Basic, level: str = "") -> set[tuple[str, Basic]]:
-    """The maps of the images in a law and its parts, each with its place in the law."""
+    """The maps of the images in a law and its parts, each with its place."""
     if isinstance(law, Add | Mul):
         return set[tuple[str, Basic]]().union(*(_maps(one, level) for _, one in _parts(law)))
     if isinstance(law, Sum):
@@ -216,7 +211,7 @@ def _maps(law: Basic, level: str = "") -> set[tuple[str, Basic]]:
 
 
 def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
-    """Points for a draw from laws on one space, distinct from those given and those on which the laws depend."""
+    """Points for a draw from laws on one space, other than those given and those on which the laws depend."""
     maps = set[tuple[str, Basic]]().union(*map(_maps, laws))
     if len({dimension(law) for law in laws}) > 1 or len({level for level, _ in maps}) < len(maps):
         raise UnprovedError(f"Laws on one space, and images under one map, are needed, got {laws}.")
@@ -273,7 +268,7 @@ def moment(one: Basic, other: Basic, order: Expr, *given: Point) -> Expr:
 
 
 def anonymous(term: Expr) -> Expr:
-    """Rename the points over which means are taken; moments of laws do not depend on these names."""
+    """Rename the points over which means are taken, on whose names no moment depends."""
     if isinstance(term, ConditionalMean):
         of, given = term.args
         bound = sorted(points(of) - set(given), key=str)
@@ -283,7 +278,7 @@ def anonymous(term: Expr) -> Expr:
 
 
 def constant_kernel(law: Basic) -> Lambda:
-    """The kernel with this law at every point, denoted by a letter that the law does not contain."""
+    """The kernel with this law at every point."""
     if Point("o") in law.free_symbols:
         raise UnprovedError(f"A kernel that is the same at every point is needed, got {law}.")
     return Lambda(Point("o"), law)
@@ -297,17 +292,16 @@ LAST: Final = Symbol("last")
 
 
 def mixture(law: Basic, kernel: Basic) -> Image:
-    """The law of y drawn from the kernel at x, where x is drawn from the law."""
+    """The law of y drawn from the kernel at x, with x drawn from the law."""
     return Image(LAST, Joint(law, kernel))
 
 
 def one_law(one: Basic, other: Basic) -> bool:
-    """Tell whether two names denote one law according to `_names`, whose facts follow from the definitions."""
+    """Tell whether two names denote one law, by facts that follow from the definitions."""
     return other in _names(one)
 
 
 def _names(law: Basic) -> Iterator[Basic]:
-    """Other names of a law."""
     if isinstance(law, Noisy):
         start, variance = law.args
         h = Point("h")

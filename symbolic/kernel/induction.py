@@ -32,7 +32,7 @@ class Sequence:
 def own_letters(
     index: Symbol, sequences: Iterable[Sequence], letters: Iterable[Symbol], conditions: Iterable[Boolean]
 ) -> None:
-    """Raise an error unless all sequences have distinct real letters, and no term names a last value."""
+    """Raise an error unless all letters are distinct and real, and no term names a last value."""
     plain = Symbol("plain", real=True).assumptions0
     own = [*(letter for one in sequences for letter in (one.value, one.last)), *letters]
     declared = [letter for letter in own if letter.assumptions0 != plain]
@@ -56,7 +56,7 @@ def steps_before(
     index: Symbol,
     revealed: frozenset[Variable],
 ) -> Span:
-    """The judgement about the steps before that an induction supposes, with a hypothesis that it discharges."""
+    """The judgement about the steps before that an induction supposes and discharges."""
     own = Hypothesis(STEPS_BEFORE, symmetric=False, over=(index,))
     formed(profile)
     return apply(kernel, "induction hypothesis", order, ends, distances, profile, (), (), {own}, scope=revealed)
@@ -68,8 +68,8 @@ class StepInduction:
     """Statements for every 0 <= j <= m = ``count`` about a run and its sequences.
 
     ``keeps`` hold at 0 and pass from j to j + 1, which is shown at construction. ``letters`` are other
-    numbers of step j, known only by the ``laws``, which are supposed for 0 <= j < m. ``ends`` are supposed of
-    the values at m.
+    numbers of step j, known only by the ``laws``, supposed for 0 <= j < m. ``ends`` are supposed of the
+    values at m.
     """
 
     kernel: Kernel
@@ -139,8 +139,8 @@ class StepInduction:
     ) -> Span:
         """z(0) -> z(m) at f(m) in m steps, if step s + j goes z(j) -> z(j + 1) at J with f(j) x J <= f(j + 1).
 
-        This is `recur` starting with no step and extended by `chain`. ``step`` makes the judgement for one j
-        from a kernel that supposes what holds at j.
+        By `recur` and `chain`. ``step`` makes the judgement for one j from a kernel that supposes what holds
+        at j.
         """
         self._own()
         one = step(self.kernel.under(*self._known), distance, put_values(distance, self._after))
@@ -162,8 +162,8 @@ class StepInduction:
     ) -> Span:
         """z -> z(m) at f(m), if ``begin`` has f(0), and f(j) followed by ``length`` more steps gives f(j + 1).
 
-        By induction over m. ``extend`` makes the judgement z -> z(j + 1) from the judgement z -> z(j) for the
-        steps before, with z(j) = ``distance``. ``far`` is shown to be at least z(m).
+        By induction over m. ``extend`` makes z -> z(j + 1) from z -> z(j) for the steps before, with z(j) =
+        ``distance``. ``far`` is shown to be at least z(m).
         """
         self._own()
         self._of_values(profile, distance)
@@ -216,7 +216,7 @@ class StepInduction:
 
     @rule
     def close(self, span: Span) -> Span:
-        """Replace the letters for last values by their closed forms, which satisfy what the sequences keep."""
+        """Replace the letters for last values by closed forms, which satisfy what the sequences keep."""
         self._own()
         if not (self.supposed() <= span.hypotheses and self.kernel.given <= span.given):
             raise UnprovedError("What is closed was not reached by this induction.")
@@ -244,12 +244,12 @@ class StepInduction:
 
     @property
     def _over(self) -> tuple[Symbol, ...]:
-        """The letters of one step, for all values of which the hypotheses are stated."""
+        """The letters of one step."""
         return (self.index, *(one.value for one in self.sequences), *self.letters)
 
     @property
     def _of_all(self) -> frozenset[Boolean]:
-        """The laws that name no letter of one step, which are given conditions on numbers."""
+        """The laws that name no letter of one step."""
         return frozenset(law for law in self.laws if not set(self._over) & law.free_symbols)
 
     @property
@@ -257,7 +257,7 @@ class StepInduction:
         return frozenset(put_values(condition, self._last) for condition in self.keeps)
 
     def supposed(self, *of_step: Hypothesis) -> frozenset[Hypothesis]:
-        """The hypotheses of the laws, ends, sequences and of one step, stated for all steps."""
+        """The hypotheses of the laws, ends, sequences and of one step, for all steps."""
         laws = (self._always(Law("this holds", (law,))) for law in self.laws if law not in self._of_all)
         ends = (End("this holds", (end,)) for end in self.ends if end != true)
         return frozenset((*laws, *ends, *map(self._meant, self.sequences), *map(self._always, of_step)))
@@ -279,7 +279,7 @@ class StepInduction:
         )
 
     def _of_values(self, *said: Basic | Profile) -> None:
-        """Raise an error if a term names a letter of one step, whose value differs at other steps."""
+        """Raise an error if a term names a letter of one step."""
         if put_values(said, {one: whichever(one) for one in self.letters}) != said:
             raise UnprovedError(f"What holds over many steps names values of sequences alone, got {said}.")
 
@@ -288,7 +288,7 @@ class StepInduction:
             raise UnprovedError("An induction needs to be made as one, of a kernel: what it keeps was not shown.")
 
     def _learn(self, known: frozenset[Boolean], shown: Iterable[Shown]) -> Self:
-        """Store what is known of a step. It counts only once a rule returns the induction, see `sealed.rule`."""
+        """Store what is known of a step; it counts once a rule returns the induction."""
         object.__setattr__(self, "_known", known)
         object.__setattr__(self, "shown", tuple(shown))
         return self

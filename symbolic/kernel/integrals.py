@@ -88,7 +88,7 @@ class Calculus(Ground):
         )
 
     def sign(self, order: Expr) -> Expr:
-        """The sign of a - 1, if it is evident or given."""
+        """The sign of a - 1, if evident or given."""
         above, below = Gt(order, 1), Lt(order, 1)
         if above == true or above in self.given:
             return S.One
@@ -106,14 +106,14 @@ class Calculus(Ground):
     ) -> Proposition:
         """phi(sum w p, sum w q) <= sum w phi(p, q) for weights w >= 0 and means given points.
 
-        The sum is over ``pairs`` (w, p, q), or over the index of ``limits`` with a single pair. The order,
-        which all pairs share, the weights and the limits depend on no points other than those given. f(x) = s
-        x^a is convex on x >= 0, so it lies above its tangent at t > 0: s (a t^(a-1) p - (a-1) t^a q) <=
-        phi(p, q), which is the tangent at x = p/q times q. For q = 0 the left side is at most phi, and both
-        are 0 if p = 0. The left side is linear, so sums and means bound it at P = sum w p, Q = sum w q by the
-        right side R. Its supremum over the countably many rational t is phi(P, Q): at t = P/Q by continuity;
-        as t -> 0 if P = 0; and for Q = 0 < P it is oo if a > 1 and 0 if a < 1 (t -> oo). For a > 1 the means
-        P and Q of densities are finite. For a < 1 both sides are -oo if one of them is not.
+        The sum is over ``pairs`` (w, p, q), or over the index of ``limits`` with a single pair. The common
+        order, weights and limits depend only on points that are given. f(x) = s x^a is convex on x >= 0, so
+        it lies above its tangent at t > 0: s (a t^(a-1) p - (a-1) t^a q) <= phi(p, q), which is the tangent
+        at x = p/q times q. For q = 0 the left side is at most phi, and both are 0 if p = 0. The left side is
+        linear, so sums and means bound it at P = sum w p, Q = sum w q by the right side R. Its supremum over
+        the countably many rational t is phi(P, Q): at t = P/Q by continuity; as t -> 0 if P = 0; and for Q =
+        0 < P it is oo if a > 1 and 0 if a < 1 (t -> oo). For a > 1 the means P and Q of densities are finite.
+        For a < 1 both sides are -oo if one of them is not.
         """
         s, terms = self.sign(order), tuple(pairs)
         fixed = (order, *self.given)
@@ -234,7 +234,7 @@ class Calculus(Ground):
 
     @rule
     def maximum(self, one: Expr, other: Expr) -> Proposition:
-        """A number is at most the maximum of it and another."""
+        """x <= max(x, y)."""
         return self._draw("maximum", (one, Max(one, other)))
 
     @rule
@@ -257,14 +257,14 @@ class Calculus(Ground):
     def excess(self, p: Expr, q: Expr, g: Expr, order: Expr) -> Proposition:
         """p <= g q + g^(1-a) p^a q^(1-a) for a > 1, g > 0.
 
-        This is clear if p <= g q. Otherwise p^a q^(1-a) = p (p/q)^(a-1) >= p g^(a-1), or it is oo because q = 0.
+        If p > g q, p^a q^(1-a) = p (p/q)^(a-1) >= p g^(a-1), or it is oo because q = 0.
         """
         conditions = (*nonnegative(p), *nonnegative(q), Gt(g, 0), Gt(order, 1))
         return self._draw("excess", (p, g * q + g ** (1 - order) * p**order * q ** (1 - order)), (), conditions)
 
     @rule
     def indicator(self, x: Expr, level: Expr) -> Proposition:
-        """a 1[x >= a] <= x for x >= 0 and a > 0, because the left side is a or 0."""
+        """a 1[x >= a] <= x for x >= 0 and a > 0."""
         return self._draw("indicator", (level * Indicator(x, level), x), (), (*nonnegative(x), Gt(level, 0)))
 
     @rule
@@ -316,10 +316,7 @@ class Calculus(Ground):
 
     @rule
     def restrict(self, made: Proposition, condition: Basic, law: Basic) -> Proposition:
-        """Extend an inequality from a ball to all points, if a factor is the density of a law on the ball.
-
-        Outside the ball the density is 0, and so are both sides.
-        """
+        """Extend an inequality from a ball to all points, if a factor is a law's density, 0 outside the ball."""
         if not isinstance(condition, Le) or not isinstance(condition.lhs, Norm):
             raise UnprovedError(f"A ball is given by the length of a point, got {condition}.")
         factor = density(law, *condition.lhs.args)
@@ -335,7 +332,7 @@ class Calculus(Ground):
 
     @rule
     def below_one(self, quantity: Expr, x: Point) -> Proposition:
-        """E[f 1_S] <= E[f] for f >= 0, because an indicator is at most 1."""
+        """E[f 1_S] <= E[f] for f >= 0."""
         sides = mean(quantity * EVENT(x)), mean(quantity)
         return self._draw("indicator of an event", sides, (), nonnegative(quantity))
 
@@ -415,9 +412,9 @@ class Calculus(Ground):
     def part(self, made: Proposition, kernel: Symbol, a: Expr, z: Expr, variance: Expr) -> Proposition:
         """From P, P' within b <= z + a: P with Gaussian noise is within z of X' + (noise - H), |H| <= a.
 
-        For a coupling (X, X') let H = (X' - X) min(1, a/|X' - X|), so |H| <= a. Then X' - H + noise and X +
-        noise are |X' - X - H| = max(|X' - X| - a, 0) <= z apart. The kernel is the law of -H given X'; the
-        noise is independent.
+        For a coupling (X, X') let H = (X' - X) min(1, a/|X' - X|). Then X' - H + noise and X + noise are |X'
+        - X - H| = max(|X' - X| - a, 0) <= z apart. The kernel is the law of -H given X'; the noise is
+        independent.
         """
         first, second, b = self._within(made)
         if not isinstance(kernel, Symbol):
@@ -453,7 +450,7 @@ class Calculus(Ground):
 
     @rule
     def competitor(self, made: Proposition, law: Basic, order: Expr) -> Proposition:
-        """From P, P' within z: D^(z)(P || Q) <= D(P' || Q), because P' is one of the laws in the infimum."""
+        """From P, P' within z: D^(z)(P || Q) <= D(P' || Q), by the definition."""
         first, second, z = self._within(made)
         says = ShiftedDivergence(order, z, first, law), RenyiDivergence(order, second, law)
         return self._draw("competitor", says, (made,))
@@ -487,9 +484,9 @@ class Calculus(Ground):
         c = square.coeff(Norm(h), 2)
         if expand(square - c * Norm(h) ** 2) != 0:
             raise UnprovedError("The square was not completed.")
-        price = (-c / (2 * variance * (order - 1))).factor()
-        says = RenyiDivergence(order, Gaussian(point, variance), Gaussian(S.Zero, variance)), price * radius**2
-        conditions = (Ge(price, 0), Ge(radius, 0), Gt(variance, 0))
+        cost = (-c / (2 * variance * (order - 1))).factor()
+        says = RenyiDivergence(order, Gaussian(point, variance), Gaussian(S.Zero, variance)), cost * radius**2
+        conditions = (Ge(cost, 0), Ge(radius, 0), Gt(variance, 0))
         return self._draw("gaussian", says, (), conditions, supposed=(Le(Norm(point), radius),))
 
     @rule
@@ -523,10 +520,7 @@ class Calculus(Ground):
 
     @rule
     def extremum(self, upper: Proposition, lower: Proposition, ball: Boolean, vector: Symbol) -> Proposition:
-        """From f(P) <= B for every law P on a ball, and B <= f of a point v with |v| = R: the supremum of f is B.
-
-        Such a point exists, and its law is on the ball.
-        """
+        """From f(P) <= B for all laws P on a ball, and B <= f at a v with |v| = R (one exists): sup f = B."""
         (letter, radius), there = ball.args, Eq(Norm(vector), ball.args[1])
         at_point = upper.left.xreplace({letter: Dirac(vector)})
         if not isinstance(ball, OnBall) or ball not in upper.given or there not in lower.given:
@@ -571,7 +565,6 @@ def nonnegative(term: Expr) -> tuple[Boolean, ...]:
 
 
 def _same(one: Expr, other: Expr) -> bool:
-    """Tell whether two terms are equal after expansion."""
     return bool(one == other or Add(*map(gathered, Add.make_args(expand_mul(one - other)))) == 0)
 
 
@@ -580,7 +573,7 @@ def _same_moments(one: Expr, other: Expr) -> bool:
 
 
 def _equal_powers(one: Expr, other: Expr) -> bool:
-    """Tell whether two terms are equal by the laws of powers of nonnegative numbers, including 0 and oo."""
+    """Tell whether two terms are equal by laws of powers of nonnegative numbers, including 0 and oo."""
     if _same(one, other):
         return True
     return bool(simplify(expand(expand_log(log(one / other), force=True))) == 0)
@@ -601,7 +594,7 @@ def _runs(index: Symbol, count: Expr, fixed: Iterable[Basic]) -> None:
 
 
 def quantities(*of: Basic) -> dict[Basic, Symbol]:
-    """Assign a letter to every mean, divergence, other quantity and sum in the terms."""
+    """Assign a letter to every quantity and sum in the terms."""
     found: set[Basic] = set()
     for one in of:
         walk = preorder_traversal(one)
@@ -616,7 +609,7 @@ def quantities(*of: Basic) -> dict[Basic, Symbol]:
 
 
 def _counts(term: Basic) -> bool:
-    """Tell whether the form shows a quantity nonnegative: a divergence, or a mean or sum of nonnegative terms."""
+    """Tell whether the form shows a quantity to be nonnegative."""
     if isinstance(term, ConditionalMean | Sum | Supremum):
         return _counts(term.args[0])
     if isinstance(term, Add | Mul):

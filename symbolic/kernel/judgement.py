@@ -10,9 +10,9 @@ satisfy, for every g > 0,
 
     E^{z'}_g(K(x) || K'(y)) <= f(g)    (order FIRST),    E^{z'}_g(K'(y) || K(x)) <= f(g)    (order SECOND).
 
-It holds in every dimension, for all adjacent data sets, losses of the class and common convex constraint
-sets, and for every value of the revealed random variables ``scope``. Judgements are about kernels at points,
-so nothing is conditioned on a hidden state.
+It holds in every dimension, for all adjacent data sets, losses of the class, common convex constraint sets
+and values of the revealed random variables ``scope``. Kernels are at points: nothing is conditioned on a
+hidden state.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ from lastiterate.symbolic.kernel.substitution import Whichever, same
 
 
 class FalseLineError(UnprovedError):
-    """A side condition that is false at a point where everything given holds: the line does not follow."""
+    """A side condition that is false at a point where everything given holds."""
 
 
 @contextmanager
@@ -56,8 +56,8 @@ Raises:
 class Hypothesis:
     """A supposition about the runs: a sentence, the constants and laws that it names, and its ``bounds``.
 
-    A ``symmetric`` one still holds if the runs are exchanged. A ``lemma`` needs a proof: a theorem that does
-    not list it as a premise is not proved. No value may be substituted for the letters ``over``.
+    A ``symmetric`` one still holds if the runs are exchanged. A theorem that does not list a ``lemma`` as a
+    premise is not proved. No value may be substituted for the letters ``over``.
     """
 
     says: str
@@ -115,7 +115,7 @@ STEPS_BEFORE: Final = "the steps before"
 class Variable:
     """A random variable of a run other than its noise, such as the batch of a step, by its name and last step.
 
-    If it ``follows``, its law depends on the states up to that step. Otherwise it has one law, independent of
+    If it ``follows``, its law depends on the states up to that step; otherwise it has one law, independent of
     them.
     """
 
@@ -149,7 +149,7 @@ class Ground:
         return replace(self, given=self.given | set(conditions) - {true})
 
     def how(self, condition: Boolean, given: frozenset[Boolean]) -> str:
-        """Show a side condition from the given conditions and say how."""
+        """Say how a side condition follows from the given conditions."""
         return show(self, condition, given).how
 
 
@@ -157,7 +157,7 @@ _OF_RULES: Final = {f"lastiterate.symbolic.kernel.{name}" for name in ("rules", 
 
 
 def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown:
-    """Show a side condition from given conditions, none of which has a letter that stands for any value."""
+    """Show a side condition from given conditions, none on a letter that stands for any value."""
     if not isinstance(ground, Ground):
         raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")
     if condition == false:
@@ -171,8 +171,8 @@ def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown
 class Judgement:
     """The conclusion of a rule with its derivation. Rules and checks refuse a draft that no rule returned.
 
-    ``given`` are conditions on numbers, ``premises`` the judgements to which the rule was applied, ``shown``
-    its side conditions, and ``cites`` the lemmas and the mathematics on which it rests.
+    ``given`` are conditions on numbers, ``premises`` those of the rule, ``shown`` its side conditions, and
+    ``cites`` the lemmas and the mathematics on which it rests.
     """
 
     given: frozenset[Boolean]
@@ -234,7 +234,7 @@ _Judgement = TypeVar("_Judgement", bound=Judgement)
 
 
 def record(of: _Judgement, **changes: Any) -> _Judgement:
-    """A draft with these attributes, which becomes a judgement when a rule returns it, see `sealed.rule`."""
+    """A draft with these attributes, a judgement once a rule returns it, see `sealed.rule`."""
     made = object.__new__(type(of))
     for one in fields(of):
         object.__setattr__(made, one.name, changes[one.name] if one.name in changes else getattr(of, one.name))
@@ -260,7 +260,7 @@ def infer(
 
     ``draft`` is an empty judgement, ``where`` a note for errors. The conclusion supposes everything that the
     premises suppose and ``supposed``, without ``discharged``. The conditions ``inner`` may also use
-    ``within``, which the proof of the rule knows of its own letters.
+    ``within``, which the rule knows of its own letters.
     """
     if not isinstance(ground, Ground):
         raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")
@@ -283,7 +283,7 @@ def apply(
     hypotheses: Iterable[Hypothesis] = (),
     **changes: Any,
 ) -> Span:
-    """Draw a judgement about two runs by `infer`. It supposes and reveals everything that its premises do."""
+    """Draw a judgement about two runs by `infer`, which supposes and reveals everything that its premises do."""
     if profile.order not in {None, order}:
         raise UnprovedError(f"A judgement {order} needs a profile of that order, got one of {profile.order}.")
     own = {

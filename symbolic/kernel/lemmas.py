@@ -1,8 +1,8 @@
 """The parts of a step: the expansion of its update, and the profile of a shift of its noise or of a coin.
 
-An `Expansion` is a lemma on every loss of a class, in every dimension; a `Shift` and a `Coin` are lemmas on the
-noise. All name their sources, which are keys of claims or cited mathematics. A step that uses a part without a
-proof supposes it (`owed`). Functions whose docstrings prove a part, or name a proof, return it `shown`.
+An `Expansion` is a lemma on every loss of a class, in every dimension; a `Shift` and a `Coin` are lemmas on
+the noise. All name their sources, keys of claims or cited mathematics. A step supposes a part without a proof
+(`owed`). Functions whose docstrings prove a part, or name a proof, return it `shown`.
 """
 
 from copy import copy
@@ -45,12 +45,12 @@ class Expansion:
 
     @property
     def owed(self) -> Hypothesis:
-        """The supposition of a step if the expansion is not shown."""
+        """The supposition of a step unless this is shown."""
         says = "points at most the first apart are at most the second apart after the maps of a step of both runs"
         return Hypothesis(says, (self.z, self.after), lemma=True, over=(self.z,))
 
     def at(self, distance: Expr) -> Expr:
-        """The value of e at a distance."""
+        """e(distance)."""
         return self.after.subs(self.z, distance)
 
 
@@ -67,7 +67,7 @@ class Shift:
 
     @property
     def owed(self) -> Hypothesis:
-        """The supposition of a step if the shift is not shown."""
+        """The supposition of a step unless this is shown."""
         says = "a shift of noise of the first variance by at most the second costs at most this"
         return Hypothesis(says, (self.variance, self.length), symmetric=False, lemma=True, bounds=(self.profile,))
 
@@ -90,7 +90,7 @@ class Coin:
 
     @property
     def owed(self) -> Hypothesis:
-        """The supposition of a step if the coin is not shown."""
+        """The supposition of a step unless this is shown."""
         says = "with noise of this variance a step of run 1 and one of run 2 from one point differ by this"
         return Hypothesis(says, (self.variance,), symmetric=False, lemma=True, bounds=(self.profile,))
 
@@ -104,7 +104,7 @@ Part = TypeVar("Part", Expansion, Shift, Coin)
 
 
 def shown(part: Part, *premises: Part) -> Part:
-    """The part as shown if its premises are, which takes effect when a lemma returns it, see `sealed.rule`."""
+    """The part as shown if its premises are, once a lemma returns it, see `sealed.rule`."""
     made = copy(part)
     object.__setattr__(made, "is_shown", all(map(genuine, premises)))
     return made
@@ -138,7 +138,7 @@ def no_shift() -> Shift:
 def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> Shift:
     """E_g(N(h, v I) || N(0, v I)) = theta(|h|/sqrt(v)), increasing in |h|, by a rotation of h.
 
-    ``square`` is an upper bound of the squared length over the variance, which may be 0 if the length is.
+    ``square`` is a bound of the squared length over the variance, which may be 0 if the length is.
     """
     ratio, conditions = _ratio(length, variance, square)
     return shown(Shift(length, Gauss(ratio), variance, conditions, CITES))
@@ -182,7 +182,7 @@ def _coin(
 
 
 def _ratio(length: Expr, variance: Expr, square: Expr | None) -> tuple[Expr, tuple[Boolean, ...]]:
-    """An upper bound of the squared length over the variance, and the conditions under which it is one."""
+    """A bound of the squared length over the variance, and its conditions."""
     if square is None:
         return length**2 / variance, (Ge(length, 0), Gt(variance, 0))
     return square, (Ge(length, 0), Ge(variance, 0), Ge(square, 0), Le(length**2, square * variance))
@@ -198,7 +198,7 @@ def projected_sample(
     load: Expr,
     hidden: Order | None = None,
 ) -> Coin:
-    """The pair (A, A^T g / sqrt(p) + xi), if a differing sample moves g by a vector h of length at most ``moved``.
+    """The pair (A, A^T g / sqrt(p) + xi), if a sample moves g by a vector h of length at most ``moved``.
 
     A has p = ``dimension`` columns of independent N(0, ``spread``^2) entries and is independent of data and
     state; xi is N(0, ``variance`` I). Given A, two Gaussians are |A^T h| / sqrt(p) apart. The columns of A
@@ -206,8 +206,8 @@ def projected_sample(
     the profile is the mean over A of that given A, which increases in |h|. ``load`` is at least (moved
     spread)^2 / (p variance).
 
-    The sample is in the batch with probability ``rate``. This is revealed unless ``hidden`` is set, the order
-    of a sample that only run 1 has. Then the profile given A is a `PoissonStep`.
+    The sample is in the batch with probability ``rate``, which is revealed unless ``hidden`` is set, the
+    order of a sample that only run 1 has. Then the profile given A is a `PoissonStep`.
     """
     if any(X in one.free_symbols for one in (rate, moved, spread, variance, dimension, load)):
         raise UnprovedError(f"The mean over {X} needs numbers that do not name it.")

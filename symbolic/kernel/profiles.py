@@ -62,7 +62,7 @@ class Profile:
         return "".join(map(str, self.named()))
 
     def subs(self, values: Mapping[Symbol, Expr]) -> "Profile":
-        """Substitute values for symbols, all at once. An index of the term is bound and stays."""
+        """Substitute values for symbols, all at once; an index of the term stays."""
         own: Any = self  # every profile is a dataclass
         parts = {one.name: getattr(own, one.name) for one in fields(own)}
         index, inside = parts.pop("index", None), dict(values)
@@ -83,7 +83,7 @@ class Profile:
 
 
 def new_letter(letter: Symbol, *said: Basic) -> Symbol:
-    """The letter, with primes added until no free or bound letter of the terms has its name."""
+    """The letter, with primes added until no letter of the terms has its name."""
     taken = {one.name for part in said for one in part.atoms(Symbol)}
     while letter.name in taken:
         letter = Symbol(f"{letter.name}'", **letter.assumptions0)
@@ -91,7 +91,6 @@ def new_letter(letter: Symbol, *said: Basic) -> Symbol:
 
 
 def _said(thing: Any) -> Tuple:
-    """All terms in a part of a profile."""
     if isinstance(thing, Profile):
         own: Any = thing
         return Tuple(*(_said(getattr(own, one.name)) for one in fields(own)))
@@ -183,7 +182,7 @@ class PoissonStep(Profile):
 
 @dataclass(frozen=True)
 class SwapStep(Profile):
-    """q theta(1 + (g - 1)/q) for g >= 1, reflected below: one sample replaced, any two of three means mu apart."""
+    """q theta(1 + (g - 1)/q) for g >= 1, reflected below: a sample replaced, any two of three means mu apart."""
 
     text = "a sample replaced by a coin of probability {rate}, mu^2 = {square}"
     order = None
@@ -384,7 +383,6 @@ class Damped(_OfParts):
         return Contracted(self, Equal(), self.far.subs({self.index: self.count}))
 
     def at(self, g: Expr) -> Expr:
-        """The value after a known number of blocks."""
         value = self.base.at(g)
         for j in range(int(self.count)):
             value = damped(g, value, self.far.subs({self.index: Integer(j)}).at)
@@ -404,7 +402,6 @@ class Projected(_OfParts):
     dimension: Expr
 
     def subs(self, values: Mapping[Symbol, Expr]) -> Profile:
-        """Substitute values as in every profile; `X` is bound, so it may not be replaced or occur in a value."""
         if X in values or any(X in value.free_symbols for value in values.values()):
             raise UnprovedError(
                 f"The mean over {X} leaves no {X} to put a value for, or to make one of, got {values}."
@@ -416,7 +413,7 @@ class Projected(_OfParts):
 
 
 def common(profiles: Iterable[Profile]) -> Order | None:
-    """The order that all the profiles bound, None if all bound both; an error if they bound different orders."""
+    """The order that all profiles bound, None if all bound both; an error if they bound different orders."""
     orders = {profile.order for profile in profiles} - {None}
     if len(orders) > 1:
         raise UnprovedError("Profiles of one order are needed, got both; exchange the runs in one of them.")
@@ -524,8 +521,8 @@ def _flat(thing: Any) -> list[Any]:
 def sound(profile: Profile) -> list[Boolean]:
     """Conditions under which a term is a profile: convex, nonincreasing, 1 at 0 and at least max(1 - g, 0).
 
-    A table that is 1 at 0 is a profile if its masses and the rest of P are nonnegative and the masses, which are
-    those of Q, add up to at most 1: minus their sum is its slope at 0, and no profile decreases faster than 1 - g.
+    A table that is 1 at 0 is one if the rest of P and the masses, those of Q, are nonnegative and the masses
+    add up to at most 1: minus their sum is its slope at 0, and no profile decreases faster than 1 - g.
     """
     formed(profile)
     return list(dict.fromkeys(_sound(profile)))
@@ -576,7 +573,7 @@ def _any(part: Profile, index: Symbol) -> Profile:
 
 
 def _rates(above: PoissonStep | SwapStep, below: PoissonStep | SwapStep) -> tuple[Boolean, ...]:
-    """Conditions under which the rate of a profile is a probability and at least the rate of a sound profile."""
+    """Conditions under which a rate is a probability and at least that of a sound profile."""
     return () if above.rate == below.rate else (below.rate <= above.rate, above.rate <= 1)
 
 
@@ -633,7 +630,7 @@ _RISING: Final = (
 
 
 def _rises(above: Any, below: Any) -> list[Boolean] | None:
-    """Conditions under which a term is at least another, part by part; None if they differ in more than parts."""
+    """Conditions under which a term is at least another, part by part; None if more than parts differ."""
     if not isinstance(above, _RISING):
         return None
     bound = X if isinstance(above, Projected) else getattr(above, "index", None)

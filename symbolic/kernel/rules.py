@@ -51,7 +51,7 @@ class Kernel(Ground):
         revealed: Iterable[Variable] = (),
         hypotheses: Iterable[Hypothesis] = (),
     ) -> Span:
-        """A judgement without a derivation. It becomes a hypothesis of every conclusion drawn from it."""
+        """A judgement without a derivation, a hypothesis of every conclusion drawn from it."""
         # For this order only.
         supposed = Hypothesis(says, (*ends, *distances), symmetric=False, bounds=(profile,))
         conditions = (*sound(profile), *(Ge(one, 0) for one in distances))
@@ -157,7 +157,7 @@ class Kernel(Ground):
         on = events or (frozenset[Hypothesis](),) * len(spans)
         if over is not None and any(on) and not on[0]:
             raise UnprovedError(
-                f"A mean over values of {variable} allows no events beside it, which may hold some."
+                f"A mean over values of {variable} allows no events besides it, which may hold some."
             )
         supposed = [span.hypotheses - event for span, event in zip(spans, on, strict=True)]
         profiles, given = [span.profile for span in spans], frozenset[Boolean]()
@@ -195,17 +195,17 @@ class Kernel(Ground):
     ) -> Span:
         """One noisy update given ``revealed`` variables: z -> z' at S x p_a for every z' >= max(e(z) - a, 0).
 
-        The noise is independent of earlier states, and of a revealed variable unless that depends on later states.
+        The noise is independent of coins and earlier states, and of a revealed variable unless that depends
+        on later states.
 
-        K(x) is the law of Pi(phi_c(x) + xi), K'(y) that of Pi(phi'_c'(y) + xi). Pi is 1-Lipschitz, c and c'
-        are hidden coins, and the noise xi = xi1 + xi2 is independent of the state and the coins. A third map
-        chi is phi' (then S = E_0 and there is no coin), or phi with the same coin. Let h_c = phi_c(x) -
-        chi_c(y), with |h_c| <= e(z), and let S bound chi_c(y) + xi1 against phi'_c'(y) + xi1. Shorten h_c to
-        h_c' of length at most a. Then V = Pi(chi_c(y) + h_c' + xi1 + xi2) is within max(e(z) - a, 0) of the
-        state of run 1, so F3 leaves E_g(law V || K'(y)). Given Y = chi_c(y) + xi1 the coin has a posterior
-        and xi2 is independent of it. Y costs S, and Y + h_c' + xi2 against Y + xi2 costs p_a, a supremum over
-        shifts of length at most a (F4). Chain them at 0. With a coin, the third point may also start with run
-        2 and follow phi', with the same S and e.
+        K(x) is the law of Pi(phi_c(x) + xi), K'(y) that of Pi(phi'_c'(y) + xi), with noise xi = xi1 + xi2 and
+        hidden coins c and c'. Pi is 1-Lipschitz. A third map chi is phi' (then S = E_0 without a coin), or
+        phi with the same coin. Let h_c = phi_c(x) - chi_c(y), with |h_c| <= e(z), and let S bound chi_c(y) +
+        xi1 against phi'_c'(y) + xi1. Shorten h_c to h_c' of length at most a. Then V = Pi(chi_c(y) + h_c' +
+        xi1 + xi2) is within max(e(z) - a, 0) of the state of run 1, so F3 leaves E_g(law V || K'(y)). Given Y
+        = chi_c(y) + xi1 the coin has a posterior and xi2 is independent of it. Y costs S, and Y + h_c' + xi2
+        against Y + xi2 costs p_a, a supremum over shifts of length at most a (F4). Chain them at 0. With a
+        coin, the third point may also start with run 2 and follow phi', with the same S and e.
         """
         if (expansion.guide is Guide.OTHER) != (coin is None) or (coin is not None and coin.observed):
             raise UnprovedError("A step needs a hidden coin if and only if the third map is the run's own.")
@@ -321,7 +321,7 @@ def _law(
 
 
 def _unnamed(index: Symbol, fixed: Iterable[Expr], others: Iterable[Span]) -> None:
-    """Raise an error if a part that is the same for all values of an index names the index."""
+    """Raise an error if what is the same for all values of an index names it."""
     for span in others:
         fixed = (*fixed, *span.given, *(one for each in span.hypotheses for one in each.constants))
     named = [one for one in fixed if index in one.free_symbols]
@@ -335,7 +335,7 @@ def _unnamed(index: Symbol, fixed: Iterable[Expr], others: Iterable[Span]) -> No
 def _shares(index: Symbol, count: Expr, weight: Expr, *, of_events: bool) -> None:
     """Raise an error unless shares add up to 1, or are unknown functions, which the hypotheses restrict.
 
-    Such shares of events must be nonnegative, since the hypotheses only bound the probabilities from below.
+    Those of events must be nonnegative, since the hypotheses only bound their probabilities from below.
     """
     counts(index, count)
     if weight.atoms(AppliedUndef):
@@ -349,7 +349,7 @@ def _shares(index: Symbol, count: Expr, weight: Expr, *, of_events: bool) -> Non
 
 
 def _over(index: Symbol, hypotheses: Iterable[Hypothesis]) -> frozenset[Hypothesis]:
-    """State hypotheses for all values of an index, for which no single value may be substituted any more."""
+    """State hypotheses for all values of an index."""
 
     def names(one: Hypothesis) -> bool:
         return any(index in constant.free_symbols for constant in one.constants)

@@ -1,8 +1,9 @@
 """Only the rules of this package make judgements.
 
-Their record is a local variable of a function, which no importable name can change. Copies, unpickled objects,
-results of `dataclasses.replace` and objects built by hand are not judgements. A rule refuses objects of foreign
-classes, which could misreport themselves. Code that edits the memory of the process cannot be excluded.
+Their record is a local variable of a function, which no importable name can change. Copies, also by
+`dataclasses.replace`, unpickled objects and objects built by hand are not judgements. A rule refuses objects
+of foreign classes, which could misreport themselves. Code that edits the memory of the process cannot be
+excluded.
 """
 
 import sys
@@ -19,7 +20,7 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 
 
 class UnprovedError(Exception):
-    """A side condition that is not shown, or a premise that does not fit: the derivation stops at this line."""
+    """A side condition that is not shown, or a premise that does not fit."""
 
 
 _PACKAGE: Final = "lastiterate.symbolic."
@@ -66,7 +67,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
         return len(held) == len(parts[id(thing)]) and all(map(is_, held, parts[id(thing)]))
 
     def admit(thing: Any) -> None:
-        """Raise an error for a judgement that no rule made, and for an object with methods of a foreign class."""
+        """Raise an error for a judgement that no rule made, and for an object of a foreign class."""
         kind = type(thing)
         if known.get(id(thing)) is thing or kind in _FUNCTIONS:
             return
