@@ -117,13 +117,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Functions(Family):
-    """Functions f with f - low |x|^2 / 2 and high |x|^2 / 2 - f convex, and gradients of length at most ``steep``.
-
-    >>> x, y = Vector("x"), Vector("y")
-    >>> f = convex("f")
-    >>> next(f.between(f.at(x), f.at(y))).free_symbols >= {f.at(x).value, f.at(y).value}
-    True
-    """
+    """Functions f with convex f - low |x|^2 / 2 and high |x|^2 / 2 - f, and gradients of length <= ``steep``."""
 
     low: Expr = S.Zero
     high: Expr = oo

@@ -7,8 +7,7 @@ $$\varepsilon = \min\Big\{T S,\ \min_{\tau < T - 1}\ (T - \tau) S
   S = S_\alpha\Big(\frac bn, \frac{b\sigma_2}{2L}\Big).$$
 Remark B.1: it holds for all orders and all noise.
 
-Both are refuted by one step, and hold with the cost of a step between two mixtures for $S$. The window
-range and the direction of monotonicity are misprinted.
+Both are refuted by one step, and hold with the cost of a step between two mixtures for $S$.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -43,7 +42,6 @@ def _window_range(last: Expr) -> Inequality:
 
 
 def _falls(one: Expr, other: Expr, name: str) -> Inequality:
-    """The loss at the noise ``one`` is at most that at ``other``."""
     return Inequality(alpha / (2 * one**2), "<=", alpha / (2 * other**2), (sigma <= sigma_dp,), name)
 
 

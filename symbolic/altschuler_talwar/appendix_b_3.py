@@ -6,7 +6,7 @@ $$\varepsilon = \min\Big\{T S,\ \min_{\tau < T - 1}\ (T - \tau) S
 by the shifts of footnote 11.
 
 (B.3) is refuted by one step, and holds with the cost of a step between two mixtures for $S$. Footnote 11
-holds; the window is printed with $(1 - c)^2$ for $1 - c^2$.
+holds.
 """
 
 from lastiterate.symbolic.altschuler_talwar.appendix_b_2 import COST, MOST

@@ -1,7 +1,6 @@
 """Places in the paper and its letters.
 
-The paper's Lipschitz constant L is the notation's K, its smoothness M is L, and its noise sigma, added to
-the gradient, is sigma_DP: the iterate gets eta sigma_DP.
+Its Lipschitz constant L is K here, its smoothness M is L, and its noise sigma on the gradient is sigma_DP.
 """
 
 from functools import partial

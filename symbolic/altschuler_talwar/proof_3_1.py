@@ -6,9 +6,8 @@ $(T - \tau) S_\alpha(b/n, b\sigma_2/(2L))$; (3.6) given $Z$, the two runs apply 
 $$D_\alpha(W_T \| W'_T) \le (T - \tau) S
   + \frac{\alpha D^2}{2\eta^2\sigma_1^2 (T - \tau - 1)}. \qquad(3.7)$$
 
-(3.6) is a gap, since $Z'$ depends on the batch, and (3.7) fails without a condition on order and noise. With
-the cost of a step between two mixtures for $S$, at most twice the larger direction of the sampled Gaussian,
-it holds. (3.1), the map of step 3 and the bias of (3.5) are misprinted.
+(3.6) is a gap, and (3.7) fails without a condition on order and noise. With the cost of a step between two
+mixtures for $S$, at most twice the larger direction of the sampled Gaussian, it holds.
 
 That factor two: for a ratio $x$ of likelihoods $x^\alpha - 1 - \alpha(x - 1)$ is the integral of
 $\alpha(\alpha - 1) z^{\alpha - 2}(x - z)$ over $z$ from 1 to $x$, above 1 or below. So a moment less 1 is
@@ -54,7 +53,6 @@ def _bias(change: Expr, name: str) -> Inequality:
 
 
 def _posterior(chance: Expr) -> Identity:
-    """The probability that i* is in the batch, given that Z' has the value xi."""
     there, not_there = q * exp(-((xi - d) ** 2) / (2 * v)), (1 - q) * exp(-(xi**2) / (2 * v))
     return Identity(there / (there + not_there), chance, "probability of i* in the batch, given Z'")
 

@@ -5,9 +5,7 @@ this is tight.
 Remark 1.4 (1.3): so it is $(\varepsilon, \delta)$-DP with
 $\varepsilon \lesssim \frac{L}{n\sigma}\sqrt{\min\{T, \frac{Dn}{L\eta}\}\log\frac1\delta}$.
 
-(1.2) needs $Dn \ge L\eta$, its tightness bounded orders, and (1.3)
-$\varepsilon \le 1 \le \log\frac1\delta$. The range of $\delta$ in Remark 1.4 lacks the Lipschitz constant,
-and footnote 4 a factor two.
+(1.2) needs $Dn \ge L\eta$, its tightness bounded orders, and (1.3) $\varepsilon \le 1 \le \log\frac1\delta$.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -31,7 +29,6 @@ def _between(lipschitz: Expr, far: Expr, name: str) -> VectorInequality:
 
 
 def _gradients(bound: Expr) -> NormBound:
-    """Two updates on the batches that hold the different sample, in units of eta."""
     return NormBound((_u - _v) / b, bound, (Norm(_u) <= K, Norm(_v) <= K), "the sample that differs")
 
 

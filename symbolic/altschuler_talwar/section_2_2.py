@@ -6,7 +6,7 @@ and $D_\alpha(X_{1:k} \| Y_{1:k}) \le \sum_i \sup_x D_\alpha(X_i | x \| Y_i | x)
 Definition 2.10: $S_\alpha(q, \sigma) = D_\alpha(N(0, \sigma^2) \| (1 - q) N(0, \sigma^2) + q N(1, \sigma^2))$.
 Lemma 2.11: $S_\alpha(q, \sigma/R)$ is the largest such divergence with any law on a ball of radius $R$ for the shift.
 
-All hold. But $S_\alpha$ is one of two orders: the other is far larger at large $\alpha$.
+All hold; the other order of $S_\alpha$ is far larger at large $\alpha$.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at

@@ -10,7 +10,7 @@ Propositions 2.17 and 3.2: $D_\alpha(X_T \| X'_T) \le \frac\alpha2 \sum_t a_t^2/
 $z_t = z_{t - 1} + s_t - a_t \ge 0$ and $z_T = 0$, from $z_0 = 0$ or from $z_\tau = D$.
 
 Lemma 2.12 is cited (Mironov, Talwar & Zhang 2019, Theorem 11), for both directions, and certified on boxes.
-The other statements hold; Proposition 3.2 is printed with the map of time $T - 1$.
+The others hold.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -35,7 +35,7 @@ _covered, _squares, _shift = (Function(name, nonnegative=True) for name in ("R",
 
 
 def _lemma_2_12(one: Any, other: Any, side: Any) -> tuple[Check, ...]:
-    """The lemma for one order of the laws, cited, and certified on two boxes."""
+    """The lemma for one order of the laws."""
     given = (q < _fifth, sigma >= 4, alpha > 1)
     left, low = side(q, sigma, alpha), {q: (_low, _fifth)}
     return (
@@ -135,7 +135,7 @@ CLAIMS = (
         at("Proposition 3.2"),
         _differ(zeta),
         misprint=_differ(kappa),
-        remark="""The display gives the second run the map phi'_(T-1) beside phi_T in the first. s_T is the distance of
+        remark="""The display gives the second run the map phi'_(T-1) next to phi_T in the first. s_T is the distance of
         phi_T and phi'_T, and Definition 2.13 has X_T from X_(T-1) by the map of time T.""",
     ),
     Step(

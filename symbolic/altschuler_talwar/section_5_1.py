@@ -6,8 +6,7 @@ Proposition 5.4: Proposition 3.2 for $c$-Lipschitz maps, $z_t = c z_{t - 1} + s_
 (5.3): $D_\alpha(W_T \| W'_T)
 \le \min_{\tau < T}\ (T - \tau) S + c^{2(T - \tau - 1)}\frac{\alpha D^2}{2\eta^2\sigma_1^2}$.
 
-(5.3) is a gap: without conditions on order and noise it fails, and it is not shown under those of Theorem
-5.1. With the cost of a step between two mixtures for $S$ it holds.
+(5.3) is a gap, and holds with the cost of a step between two mixtures for $S$.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at

@@ -20,10 +20,7 @@ _cost, _sum, _squares, _inverse = (Function(name, nonnegative=True) for name in 
 
 
 def _choice(name: str, says: Relational, shift: Expr) -> Induction:
-    """A statement on these shifts in any number t of steps.
-
-    R is the sum of the shifts, C what they cost; S, X and Q are the sums of eta, eta^2 and 1/eta^2.
-    """
+    """Shifts in t steps: R is their sum, C their cost; S, X and Q are the sums of eta, eta^2 and 1/eta^2."""
     terms = {
         _covered: shift,
         _cost: shift**2 / _size(t) ** 2,

@@ -6,9 +6,8 @@ $(\alpha, \varepsilon)$-RDP for
 $$\varepsilon \lesssim \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},\quad
   \bar T = \Big\lceil\frac{Dn}{L\eta}\Big\rceil.$$
 
-It holds with the constant 101, and 33 for $b < n/5$: by composition of $T$ steps, or by $w$ steps of the
-cost of one with shifts $D/w$ at half the variance. The printed proof rests on (3.7), which fails
-(`proof_3_1`).
+It holds with the constant 101, and 33 for $b < n/5$: by composition, or by $w$ coins and $w$ shifts $D/w$,
+each at half the variance. The printed proof rests on (3.7), which fails (`proof_3_1`).
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -22,7 +21,7 @@ _long = (D * n <= K * eta * w,)
 _order = alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K))
 SMALL: Final = (b / n < Rational(1, 5), _order)
 PRINTED: Final = (BatchesOf(b, n), Diameter(D), b <= n, sigma_dp > 8 * sqrt(2) * K / b, _order)
-"""The conditions of the theorems on random batches beside the class of losses and the step."""
+"""The conditions of the theorems on random batches besides the class of losses and the step."""
 
 
 def _cost(noise: Expr) -> Expr:

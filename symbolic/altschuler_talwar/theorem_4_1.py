@@ -8,8 +8,8 @@ $$\varepsilon < c_\alpha \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},
 from any start.
 
 Its proof: a walk on $[-D/2, D/2]$ pushed up by $\eta L/b$ with probability $b/n$, against one that is not
-pushed, whose maximum bounds it. It shows (4.1) for $T = \bar T$ from 0. Gaps: what suffices for
-small noise, runs shorter than $\bar T$, starts other than 0, and the matching DP bound of Remark 1.4.
+pushed, whose maximum bounds it. It shows (4.1) for $T = \bar T$ from 0. Gaps: small noise, shorter runs,
+other starts, and the matching DP bound of Remark 1.4.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -34,7 +34,6 @@ def quantity(bar: Expr) -> Expr:
 
 
 def _clamped(run: Any, move: Expr) -> Relational:
-    """A step of a run on [-D/2, D/2]."""
     return Eq(run(t + 1), Min(Max(run(t) + move, -D / 2), D / 2))
 
 
@@ -169,7 +168,7 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/start_repaired",
-        "Push to the farther end: not both Z and -Z lift the other run above 0, hence 1/2; .5 e^(1/10) + .01 < .89",
+        "Push to the farther end: not both Z and -Z lift the other run above 0, so 1/2; .5 e^(1/10) + .01 < .89",
         at("Theorem 4.1"),
         Induction(
             t,

@@ -5,8 +5,7 @@ $$\varepsilon \lesssim \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},\quad
   \bar T = \tilde O(\kappa) = \lceil\kappa\rceil\max\{1, \lceil\log_3(Dn/(L\eta))\rceil\}. \qquad(5.1)$$
 
 It holds with the constant 101, by composition or by a window. Below (5.3) the rate is checked at
-$\lceil\kappa y/2\rceil$ steps. Without a domain the iterates do not stay within $O(T\eta(L + \sigma))$: the
-noise needs a factor $\sqrt d$.
+$\lceil\kappa y/2\rceil$ steps.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -25,7 +24,6 @@ _drift = Function("x", nonnegative=True)  # length of the sum of the gradient st
 
 
 def _moment(power: int) -> Expr:
-    """The mean of this power of |Z|^2, Z the noise of one step."""
     return gaussian_mean(*([[Transposed(_noise), _noise]] * power), entries={_noise: (dim, S.One, sigma_dp**2)})
 
 

@@ -3,9 +3,8 @@ r"""A.13: the best windows at the settings of figure 1, small $\lambda$, and the
 "As $\lambda \to 0$ the bound (13) will become identical to" $\min\{T s^2, D^2\}$, and any feasible shifts and shares
 give a valid bound.
 
-The second holds; the first is refuted, as the optimum is about 4 (eta L + s) D. K = 2, eta = 0.1, n = 5, D =
-1, sigma = 1, L = m = 1: s = 0.08 and c = 1.1, 1, 0.9. Costs are in units of alpha / (2 sigma^2), in exact
-rationals.
+The second holds; the first is refuted. K = 2, eta = 0.1, n = 5, D = 1, sigma = 1, L = m = 1: s = 0.08 and c =
+1.1, 1, 0.9. Costs are in units of alpha / (2 sigma^2).
 """
 
 from lastiterate.symbolic.chien_li.paper import SHIFT_COST, at
@@ -26,7 +25,6 @@ def _split(steps: int) -> Expr:
 
 
 def _best(s: Expr, start: Expr, steps: int) -> tuple[Inequality, Inequality]:
-    """No window of another length costs less at c = 1."""
     cost, other = direct_cost(S.One, s, start, steps), (s * w + start) ** 2 / w
     return (
         Inequality(cost, "<", other, (w >= steps + 1,), "any longer window"),

@@ -4,9 +4,9 @@ $$f(x) = \mathrm{sign}(x) \tfrac34 |x|^{4/3}, \qquad
 |f'(x) - f'(y)| \le 2^{2/3} |x - y|^{1/3} \tag{128-132}, \qquad \frac{|f'(x) - f'(0)|}{|x|} = |x|^{-2/3} \tag{133}$$
 A.15: as $n \to \infty$ the bound goes to 0, and those of the form $(C_1 D + C_2)^2$, $C_1 > 1$, do not.
 
-All hold; but case 3 is about (3/4) |x|^(4/3), and for the printed f, which is odd, the best constant is 1. x,
-y and z stand for the cube roots of |x|, |y| and their distance, so that cubes replace roots. A.15: costs in
-units of alpha / (2 sigma^2); its D^2 is not a valid bound (`remarks_3_1/output_perturbation`).
+All hold, but case 3 is about (3/4) |x|^(4/3). x, y and z stand for the cube roots of |x|, |y| and their
+distance. A.15: costs in units of alpha / (2 sigma^2); its D^2 is not a valid bound
+(`remarks_3_1/output_perturbation`).
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -19,17 +19,16 @@ _across = Abs(xi) ** _third + zeta**_third
 
 
 def _f(point: Expr) -> Expr:
-    """(3/4) point^(4/3), of a point that is not negative."""
     return Rational(3, 4) * point ** Rational(4, 3)
 
 
 def _odd(point: Expr) -> Expr:
-    """sign(x) |x|^(1/3), the derivative of (3/4) |x|^(4/3)."""
+    """The derivative of (3/4) |x|^(4/3)."""
     return sign(point) * _even(point)
 
 
 def _even(point: Expr) -> Expr:
-    """|x|^(1/3), the derivative of sign(x) (3/4) |x|^(4/3)."""
+    """The derivative of sign(x) (3/4) |x|^(4/3)."""
     return Abs(point) ** _third
 
 

@@ -4,9 +4,9 @@ $$D_\alpha^{(z)}(\mu * N(0, \sigma^2 I) \| \nu * N(0, \sigma^2 I)) \le D_\alpha^
 + \frac{\alpha a^2}{2 \sigma^2} \tag{5}, \qquad
 D_\alpha^{(c z)}(\phi_\# \mu \| \phi_\# \nu) \le D_\alpha^{(z)}(\mu \| \nu) \tag{6}$$
 
-Both hold for every pair of laws. A coupling with a law within z + a of mu is split: steps of length at most a
-are hidden by the noise, and the rest leads to a law within z of the noisy mu. The image of a law within z of mu
-is within c z of the image of mu, (76), and the rest is post-processing, (77).
+Both hold for every pair of laws. Of a coupling with a law within z + a of mu, the noise hides steps of length
+at most a; the rest leads to a law within z of the noisy mu. The image of a law within z of mu is within c z
+of that of mu, (76); then post-processing, (77).
 """
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -5,7 +5,7 @@ D_t = \min\Bigl(c D_{t-1} + \frac{2 \eta K}{n},\; D_{t-1} + 2 \eta K\Bigr), \qua
 
 It holds, and the closed form of (3) is never below it. n - 1 samples move both runs by the same map, one by
 two maps that differ by 2 eta K, (81)-(90); or two clipped means differ by 2 K. Two sentences of the proof do
-not follow: that the update of each sample is c-Lipschitz, and that the noise plays no part.
+not follow.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

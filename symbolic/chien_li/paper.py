@@ -62,10 +62,9 @@ def split_bound(factor: Expr) -> Expr:
 
 
 def shift_bound(expansion: Expr, *, split: bool = False, most: Expr = oo) -> Expr:
-    """The least cost of shifts that hide a distance z that a step expands; with split, also of the shares.
+    """The least cost of shifts that hide a distance z that a step expands, before tau to ``most`` at most.
 
-    With ``split`` the shares of the noise hide the sensitivity, and the shifts the rest. Before tau a step expands z
-    to ``most`` at most.
+    With ``split``, shares of the noise hide the sensitivity, and shifts the rest.
     """
     left = expansion - _s if split else expansion
     hidden = Hides(Lambda(t, _shifts(t)), Lambda((t, z), left), tau, Lambda((t, z), Min(expansion, most)))

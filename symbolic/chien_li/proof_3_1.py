@@ -5,10 +5,9 @@ $$D_\alpha(W_T \| W_T') \le D_\alpha(Z_{\tau:T-1} \| Z'_{\tau:T-1})
 + \sup_z D_\alpha(W_T | Z = z \,\|\, W_T' | Z' = z) \tag{10}$$
 In the second term the two processes have "the same updates and independent noise".
 
-They do not: the mean of Z'_t is a function of W'_t, so that Z' = z also says something of W'_t, whose law is
-tilted. The other steps hold, for windows of any length. Conditioning is tested by Bayes' rule at T = 2, equal
-starts, noise shares N(0, 1), and gradients clipped at 1, or not clipped and of slope r. v = 1 - beta is the
-rest of the noise.
+They do not: the mean of Z'_t is a function of W'_t, so that Z' = z tilts the law of W'_t. The other steps
+hold, for windows of any length. Bayes' rule is applied at T = 2, equal starts, noise shares N(0, 1), and
+gradients clipped at 1, or not clipped and of slope r. v = 1 - beta is the rest of the noise.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

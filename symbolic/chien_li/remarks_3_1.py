@@ -4,9 +4,9 @@ r"""The remarks on Theorem 3.1: burn-in, degeneration, earlier bounds, and outpu
 $\min\{T, \lceil D n/(\eta K) \rceil\}$" for convex losses; output perturbation (footnote 1):
 $$D_\alpha(W_T \| W_T') \le \frac{\alpha D^2}{2 \sigma^2}.$$
 
-Output perturbation is refuted: the noise of the last step also hides a gradient step. The improvement is
-strict only where a window is used; the other remarks hold. Costs are in units of alpha / (2 sigma^2), D is
-the diameter; (B.1) and (B.3) are those of Altschuler & Talwar, batches full.
+Output perturbation is refuted, and the improvement is strict only where a window is used; the other remarks
+hold. Costs are in units of alpha / (2 sigma^2), D is the diameter; (B.1) and (B.3) are those of Altschuler &
+Talwar, batches full.
 """
 
 from lastiterate.symbolic.chien_li.paper import *
@@ -87,7 +87,7 @@ CLAIMS = (
     ),
     Claim(
         "chien_li/remarks_3_1/burn_in",
-        "After a burn-in there is no further loss, convex and non-convex (c >= 1): (3) is the same for all later T",
+        "After a burn-in nothing more is lost, convex and non-convex (c >= 1): (3) is the same for all later T",
         at("Section 3.1", "below Theorem 3.1"),
         Inequality(s * (z + 1), "<=", c * x + s, (x >= s * z, c >= 1), "from D/s steps on, D_tau = D"),
         Inequality(s**2, "<=", s**2 / beta, _share, "a window costs s^2 a step or more, at any shares"),

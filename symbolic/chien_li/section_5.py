@@ -5,8 +5,8 @@ assumptions on a convex $f$ the clipped update $x - \eta\, \mathrm{clip}_K(\nabl
 
 The first holds; at T = 2, where the window of one step costs s^2 (1 + c)^2, only for c >= sqrt(2) - 1.
 Without further assumptions the second fails: where a gradient is clipped its derivative is the Hessian
-projected across it, which is monotone if the gradient is an eigenvector. It fails for f(x) = (x_1^2 + x_2^2 /
-10) / 2 at a point whose gradient points along (1, 1) and is longer than K; u = eta K / |gradient|.
+projected across it. So for f(x) = (x_1^2 + x_2^2 / 10) / 2 at a point whose gradient points along (1, 1) and
+is longer than K; u = eta K / |gradient|.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

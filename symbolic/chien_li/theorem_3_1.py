@@ -7,9 +7,7 @@ with $c = 1 + \eta L$; $c = 1$ for convex losses and $\eta \le 2/L$; $c = 1 - \e
 and $\eta \le 1/L$.
 
 It holds, though a step of the printed proof does not (`proof_3_1`): a direct shift of length s + a costs no
-more than s at the share beta and a at 1 - beta. Attacks with solvable runs find nothing above it. The best
-shares are in `theorem_3_1_shares`, direct shifts by themselves, which are cheaper, in `theorem_3_1_direct`.
-mu is m here.
+more than s at the share beta and a at 1 - beta. mu is m here.
 """
 
 from lastiterate.symbolic.chien_li.paper import *

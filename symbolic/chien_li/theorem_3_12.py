@@ -6,10 +6,8 @@ $$D_\alpha(W_T \| W_T'),\, D_\alpha(W_T' \| W_T) \le \min_{\tau, \beta, a} \sum_
 over shifts as in Theorem 3.7, where, (18),
 $S_\alpha(q, \sigma) = D_\alpha(N(0, \sigma^2) \| (1 - q) N(0, \sigma^2) + q N(1, \sigma^2))$.
 
-Refuted: (64)-(69) bound the divergence with the base N in the numerator only. RDP asks for both orders; and
-of W, W' either may be the run whose sample is in the batch. `ours/sampled` has a bound that holds. (19)
-prints beta_t sigma for sqrt(beta_t) sigma. gamma and kappa are densities at one point, of the base and of the
-moved Gaussian.
+Refuted: (64)-(69) bound one order only. `ours/sampled` has a bound that holds. (19) prints beta_t sigma for
+sqrt(beta_t) sigma. gamma and kappa are densities at one point, of the base and of the moved Gaussian.
 """
 
 from lastiterate.symbolic.chien_li.paper import at, sampled_bound
@@ -61,8 +59,8 @@ CLAIMS = (
         ),
         remark="""S_alpha has the base law in the numerator and never exceeds log(1/(1 - q)); with the mixture
         in the numerator it grows with alpha. At n = 10, b = eta = K = sigma = T = 1, alpha = 20 the claim is
-        0.0807, while linear losses of slope K or 0 beside zeros give 7.576, on a domain of diameter 100 still
-        7, and of slope +-K beside slopes -K 37.576. A bound with the cost of both orders for every step is
+        0.0807, while linear losses of slope K or 0 next to zeros give 7.576, on a domain of diameter 100 still
+        7, and of slope +-K next to slopes -K 37.576. A bound with the cost of both orders for every step is
         true: ours/sampled/theorem. One order stands for two in altschuler_talwar/appendix_b_2/bound and
         liang/lemma_3_2 too.""",
     ),

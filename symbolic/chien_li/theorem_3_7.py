@@ -5,8 +5,8 @@ $$D_\alpha(W_T \| W_T') \le \frac{\alpha}{2 \sigma^2} \min_{\tau, \beta, a}
 over shifts with $A_\tau \ge D_\tau$, where $A_{t-1} = h(A_t + a_t)$ undoes $g(x) = x + \eta L x^\lambda$ and
 $$D_t = \min\{g(D_{t-1}) + s,\; D_{t-1} + 2 \eta K,\; D\}. \tag{14, 15}$$
 
-It holds, by direct shifts: the step below (10) does not follow, as in Theorem 3.1. With u_t = s + a_t the
-backward A-program is the forward z-program of e(z) = g(z) + s. Direct shifts by themselves are sharper.
+It holds, by direct shifts, which are sharper by themselves; the step below (10) does not follow. With u_t = s
++ a_t the backward A-program is the forward z-program of e(z) = g(z) + s.
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound
@@ -40,7 +40,7 @@ CLAIMS = (
     ),
     Claim(
         "chien_li/theorem_3_7/burn_in",
-        "After a burn-in there is no further loss with Hoelder gradients: (13) is the same for all later T",
+        "After a burn-in nothing more is lost with Hoelder gradients: (13) is the same for all later T",
         at("Section 3.2", "above Theorem 3.7"),
         Induction(t, Le(_tracked(t), D), *_tracking, name="D_tau is at most D"),
         Induction(t, Ge(_tracked(t), Min(s * t, D)), *_tracking, name="and D from D/s steps on"),

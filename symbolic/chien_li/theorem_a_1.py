@@ -6,9 +6,8 @@ $$D_\alpha(W_T \| W_T') \le \frac{\alpha}{2 \sigma^2} \min_{\tau, \beta, a} \sum
 $$D_{t+1} = \min\Bigl\{D_t + \eta L \frac{b - 1}{b} D_t^\lambda + s,\; D_t + 2 \eta K\Bigr\} \text{ at } t_e, \qquad
 \min\{D_t + \eta L D_t^\lambda,\; D_t + 2 \eta K\} \text{ elsewhere} \tag{29}$$
 
-Both hold, by direct shifts: the step below (10) that does not follow is taken at (31)-(32) too. t_{-1} = 0
-leaves out tau = 0, and the sum ends an epoch too late. x is E - 1 and y is B where epochs are counted, gamma
-stands for t_{-1}; in Lemma A.2 y stands for z^lambda.
+Both hold, by direct shifts: the step below (10) that does not follow is taken at (31)-(32) too. x is E - 1
+and y is B where epochs are counted, gamma stands for t_{-1}; in Lemma A.2 y stands for z^lambda.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -63,7 +62,7 @@ CLAIMS = (
     ),
     Step(
         "chien_li/theorem_a_1/domain",
-        "(27) asks for A_tau >= D_tau of (29); min(D_tau, D), which is enough by (59), is no more and at most D",
+        "(27) asks for A_tau >= D_tau of (29); min(D_tau, D), which is enough by (59), is at most D_tau and D",
         at("Theorem A.1", "(27); (61)"),
         Inequality(Min(x, D), "<= and attained", D, name="the diameter"),
         Inequality(Min(x, D), "<= and attained", x, name="D_tau"),

@@ -5,8 +5,7 @@ $$x_{k+1} = x_k - \alpha A_k\Big(\frac1{\sqrt p}A_k^\top
 $A_k \in \mathbb R^{d \times p}$ with entries $N(0, \sigma_A^2)$ and
 $\epsilon_k \sim N(0, \sigma_\epsilon^2/k)$.
 
-Lemma 1 is cited. Misprints: the index of Lemma 2, the exponent of the noise in Table 3, $p = 1$ for
-D2P-SGD, and the iterate that is returned. The fourth moment fails at $d = 1$; the sensitivity is 2, not 1.
+Lemma 1 is cited. The fourth moment fails at $d = 1$; the sensitivity is 2, not 1.
 """
 
 from lastiterate.symbolic.d2p2.paper import at

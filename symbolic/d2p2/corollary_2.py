@@ -3,11 +3,9 @@ r"""Corollary 2: the rate for non-convex losses.
 With $\alpha = \theta/\sqrt K$,
 $\min_k \mathbb E\|\nabla f(x_k)\| = O\big(\frac1{\sqrt K} + \frac{\ln K}{K^{3/2}} + \sigma + \gamma\big)$.
 
-It holds, with the constants written out, by another argument than Theorem 3, whose clipping bias fails.
-Sample by sample the normalised gradient loses $2|\nabla f - g_i| + \gamma$ of $|\nabla f|$, in the mean
-$2\sigma + \gamma$; smoothness of $f$ turns the means of a step into one for $\mathbb E f$, and $K$ of them
-add up. The complexity below it is refuted, and Table 1 leaves out the bias: both rest on the clipping bias
-$2\sigma/\sqrt B$ of Theorem 3.
+It holds by another argument than Theorem 3: sample by sample the normalised gradient loses $2|\nabla f - g_i|
++ \gamma$ of $|\nabla f|$, in the mean $2\sigma + \gamma$. The complexity below it is refuted, and Table 1
+leaves out the bias: both rest on the clipping bias $2\sigma/\sqrt B$ of Theorem 3, which fails.
 """
 
 from lastiterate.symbolic.d2p2.corollary_1 import PULLED, reached
@@ -153,7 +151,7 @@ CLAIMS = (
     ),
     Claim(
         "d2p2/table_1/non_convex",
-        "Table 1, beside the bias sigma + gamma: the rate for non-convex losses is 1/sqrt(K) + ln K/K^1.5",
+        "Table 1, besides the bias sigma + gamma: the rate for non-convex losses is 1/sqrt(K) + ln K/K^1.5",
         at("Table 1", "D2P2-SGD (Non-convex)"),
         *_CHECKS,
         IntervalInequality(

@@ -5,10 +5,9 @@ $\eta \le \frac{\sigma_\epsilon^2}2\ln\frac nB$ and $\frac Bn < \frac1{10}$, wit
 (12): the costs add up to $7 q^2\eta K(K + 1)/(2\sigma_\epsilon^2)$.
 (13): some constant $C_2$ serves all $\epsilon, \delta$.
 
-(11) is refuted for small noise: it omits the conditions $\sigma_\epsilon \ge 1$ and
-$q < 1/(16\sigma_\epsilon)$ of the lemma that it quotes (Abadi et al. 2016, Lemma 3), and a factor $q$ slips
-into the proof. (12) uses the range of the first step for all steps, of noise $\sigma_\epsilon^2/k$. (13) needs
-$\epsilon \le 2\ln(1/\delta)$.
+(11) is refuted for small noise: it omits the conditions $\sigma_\epsilon \ge 1$ and $q <
+1/(16\sigma_\epsilon)$ of the lemma that it quotes (Abadi et al. 2016, Lemma 3). (12) uses the range of the
+first step for all steps, of noise $\sigma_\epsilon^2/k$. (13) needs $\epsilon \le 2\ln(1/\delta)$.
 """
 
 from lastiterate.symbolic.d2p2.paper import at

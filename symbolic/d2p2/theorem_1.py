@@ -7,7 +7,7 @@ Refuted: the noise is added after the random projection, whose length has no bou
 $K = B = n = p = d = 1$ and $|A| = x$ the step is a Gaussian mechanism of $\mu = x/\sigma_\epsilon$, and
 $\delta$ is at least $P(|A| \ge x)$ times that at $x$. With $A$ hidden the iterate is $A^2 g + A e$,
 $g = \pm1$, whose densities have the ratio $e^{2\xi/\sigma_\epsilon^2}$. The Rényi divergence of the
-projected step holds, finite for small orders only (`numeric.random_projection` has the exact account).
+projected step holds, finite for small orders only.
 """
 
 from lastiterate.symbolic.d2p2.paper import at
@@ -33,7 +33,6 @@ def _at_least(noise: Expr, length: Expr, budget: Expr = S.One) -> Expr:
 
 
 def _density(place: Expr, mean: Expr = S.Zero, variance: Expr = S.One) -> Expr:
-    """A Gaussian density, without its normalising constant."""
     return exp(density_exponent(place, mean, variance))
 
 

@@ -5,11 +5,9 @@ $$\mathbb E f(\bar x_K) - f^* \le \frac{x^2(1 + \gamma)}{2\alpha K\sigma_A^2\sqr
   + \frac{\alpha p^{3/2}(1 + \gamma)(\ln K + 1)\sigma_\epsilon^2}{2K}
   + \frac{\alpha p d^2\sigma_A^2(1 + \gamma)}2. \qquad(2)$$
 
-Refuted: $A^\top A$ is $p \times p$ with mean $d\sigma_A^2 I$, so
-$\mathbb E|A\epsilon|^2 = d p\sigma_A^2\sigma_\epsilon^2$ and not $p^2\sigma_A^2\sigma_\epsilon^2$. Gaps in
-the proof: $E|a|^4 \le d^2\sigma_A^4$, the mean of the normalised gradients for the normalised mean, 1 for
-the length of the gradient before normalising, and a term that is said to vanish. `theorem_2_rightly` has what
-holds.
+Refuted: $A^\top A$ is $p \times p$ with mean $d\sigma_A^2 I$, so $\mathbb E|A\epsilon|^2 = d
+p\sigma_A^2\sigma_\epsilon^2$ and not $p^2\sigma_A^2\sigma_\epsilon^2$; the proof has further gaps.
+`theorem_2_rightly` has what holds.
 """
 
 from lastiterate.symbolic.d2p2.paper import D2P2_UNITS, at
@@ -45,7 +43,7 @@ def _divided(term: Expr) -> Expr:
 
 
 def _rate(size: Expr, logarithm: Expr = S.One) -> Expr:
-    """(2) with ``size`` in place of 1 + gamma, and ``logarithm`` in place of ln K + 1."""
+    """(2) with ``size`` for 1 + gamma and ``logarithm`` for ln K + 1."""
     return (
         x**2 * size / (2 * eta * T * sigma_A**2 * _root)
         + eta * ell * _root * size * nu**2 * logarithm / (2 * T)

@@ -5,8 +5,7 @@ $$\mathbb E f(\bar x_K) - f^* \le (G + \gamma)\Big(\frac{|x_1 - x^*|^2}{2\alpha 
   + \frac{\alpha(p + d + 1)\sigma_A^2}{2\sqrt p}\Big).$$
 
 Proved: the means of a step, one step, and any number of them. The normalised gradients of equal losses have
-the mean that the printed proof takes for granted; the value at the mean iterate is at most the mean value,
-by convexity.
+the mean that the printed proof assumes.
 """
 
 from lastiterate.symbolic.d2p2.paper import at

@@ -54,8 +54,7 @@ def _given_its_share(own: Expansion) -> Expansion:
 
 @rule
 def _share(cost: Expr, b: Expr, k: Expr, *positive: Boolean) -> Coin:
-    """A share beta_j of the noise hides k s, s >= 2 eta K/b, at mu^2 = ``cost`` / v, ``cost`` >= (k s)^2 /
-    beta_j.
+    """A share beta_j hides k s, s >= 2 eta K/b, at mu^2 = ``cost`` / v with ``cost`` >= (k s)^2 / beta_j.
 
     If beta_j is ``positive``, ``cost`` / beta_j takes the place of ``cost``.
     """

@@ -7,10 +7,8 @@ G < \tfrac{35}{\sqrt 2} \tfrac{L^{3/4}}{\mu^{5/4}} \sigma_{SGD}\ (1.2), \quad
 \tfrac{1}{25} \eta G^2 - \tfrac{4 \eta \sigma_{SGD}^3}{\mu C} - \tfrac{2 \eta^2 \sigma_{SGD}^2}{b} \ (2.2),$$
 and (79) collects the sums over $t = 0, \dots, T$ in the six terms of (17).
 
-Gaps: (69) uses the step of another case, (73) and (74) bound means wrongly, and (79) takes the smaller of two
-terms and moves the least over t out of the mean. Each has its repair. g = |grad l|, x = |theta - theta*|, g
-<= sqrt(2 L) G, x <= sqrt(2/m) G; displays are divided by eta, in units where L = 1/2 where said. C is K here,
-mu is m.
+Gaps: (69), (73), (74) and (79), each with its repair. g = |grad l|, x = |theta - theta*|, g <= sqrt(2 L) G, x
+<= sqrt(2/m) G; displays are divided by eta, in units where L = 1/2 where said. C is K here, mu is m.
 """
 
 from lastiterate.symbolic.liang.paper import SMOOTH, WITH_GAP, at
@@ -222,7 +220,7 @@ CLAIMS = (
         ),
         Simulated("clipping_excess", "<=", K * p**2, {p: _q(1, 4), K: 1}, name="a quarter of 2 K"),
         remark="""The excess is zero wherever nothing is clipped, so that the law of total expectation has the
-        mean *given* clipping beside the probability. A right bound is |E[clip X - X]| <= sigma_SGD^2/(2 K),
+        mean *given* clipping next to the probability. A right bound is |E[clip X - X]| <= sigma_SGD^2/(2 K),
         from (d - K/2)^+ <= d^2/(2 K).""",
     ),
     Ours(
@@ -278,7 +276,7 @@ CLAIMS = (
         Simulated("batch_energy", "<=", K**2 / (2 * b), {b: 4, K: 1}, name="gradients K or 0, b = 4"),
         letters={SQUARES: "E|g_xi|^2"},
         remark="""It fails for any b >= 2 equal vectors. Convexity gives 1/b; the variance alone falls with 1/b,
-        not the squared mean. The last line of (74) needs the clipping bias beside 2 eta^2 sigma_SGD^2/b.""",
+        not the squared mean. The last line of (74) needs the clipping bias besides 2 eta^2 sigma_SGD^2/b.""",
     ),
     Ours(
         "liang/appendix_c_1/mean_square_repaired",

@@ -6,10 +6,9 @@ O\bigl(\sigma_{SGD}^{4/3} X^{1/3}\bigr) \text{ else}, \tag{90}$$
 at $C = \sqrt X$, $\eta = \Theta(b/L)$, $T = \Theta(\epsilon^2 n^2/(b d \log(1/\delta)))$ (88), or
 $C = \sigma_{SGD}^{4/3}/X^{1/6}$, $\eta = \Theta(b X^{1/3}/(L \sigma_{SGD}^{2/3}))$ (91) and the T of (92).
 
-With the initial gap in X the algebra and the rates hold. No constant in the Theta() meets the
-conditions on the step size for every b, the T of (88) leaves too little noise where b < 64 d, and X is not
-worse than its root. chi = log(1/delta), u = sqrt(dim L chi), v = epsilon n; where roots are needed u^3 =
-sigma_SGD and v^3 = X; C is K.
+With the initial gap in X the algebra and the rates hold. The conditions on the step size are not met, and the
+T of (88) leaves too little noise where b < 64 d. chi = log(1/delta), u = sqrt(dim L chi), v = epsilon n;
+where roots are needed u^3 = sigma_SGD and v^3 = X; C is K.
 """
 
 from lastiterate.symbolic.liang.paper import WITH_GAP, at

@@ -4,10 +4,9 @@ $$D_\alpha^{((1 + \eta L) z)}\bigl(\psi\mu * N(0, \beta\eta^2\sigma_{DP}^2 I) \,
 \psi'\nu * N(0, \beta\eta^2\sigma_{DP}^2 I)\bigr)
 \le D_\alpha^{(z)}(\mu \| \nu) + \frac{2 \alpha C^2}{\beta n b \sigma_{DP}^2} \tag{10}$$
 
-The proof mixes the *second* law with weights 1 - b/n and b/n, so that it bounds one order only, the larger
-data set second; Renyi differential privacy asks for both, and in the other (10) is false. (36) and (38) need
-batches of b = |B_t| samples, as section 2.2 has them; with probability b/n for each sample the factor is 1 +
-eta L n/b. C is K.
+The proof mixes the *second* law with weights 1 - b/n and b/n, so that it bounds the order with the larger
+data set second; in the other (10) is false. (36) and (38) need batches of b = |B_t| samples; with probability
+b/n for each sample the factor is 1 + eta L n/b. C is K.
 """
 
 from lastiterate.symbolic.liang.paper import STEP, at

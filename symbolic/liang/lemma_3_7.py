@@ -6,8 +6,8 @@ $$\min_t E\|\nabla l(\theta_t)\| = O\Bigl(\frac{1}{\eta C T} + \frac{1}{\sqrt{\e
 $$\sigma_{DP}^2 = O\Bigl(\frac{\alpha C^2 T}{\epsilon n b}\Bigr) \tag{3.8}, \qquad
 \sigma_{DP}^2 = O\Bigl(\frac{\alpha C^2 T}{\epsilon n^2}\Bigr) \tag{C.1}$$
 
-Lemma 3.7 is cited, and (14) leaves out the initial gap r = l(theta_0) - l*, without which it is false. Our
-copy prints C under the root of the sixth term of (15) and (81). C is K here.
+Lemma 3.7 is cited, and (14) leaves out the initial gap r = l(theta_0) - l*, without which it is false. C is K
+here.
 """
 
 from lastiterate.symbolic.liang.paper import STEP, WITH_GAP, at, earlier

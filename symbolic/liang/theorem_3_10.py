@@ -8,8 +8,7 @@ $$\eta \le \frac{9}{20 L}, \qquad \sigma_{DP}^2 = O\Bigl(\frac{\alpha C^2}{\epsi
 \min\Bigl\{T, \frac{(1 + \eta L)^2 n b D^2}{\eta^2 C^2}\Bigr\}\Bigr) \tag{3.12}$$
 
 The proof, C.1, does not show (17): its cases bound the mean of the least along a path. A bound of that kind
-is proved. Our copy prints C under the root of the sixth term of (18). C is K here, mu is m, x stands for
-min{T, T-bar}.
+is proved. C is K here, mu is m, x stands for min{T, T-bar}.
 """
 
 from lastiterate.symbolic import families

@@ -1,11 +1,8 @@
 r"""The numbers of `bound`, for every scheme of batches and class of losses, tested in two ways.
 
 $\varepsilon_{\text{attack}}(\alpha) \le \varepsilon_{\text{bound}}(\alpha)$, and at a $\delta$: an *attack*
-is the best run whose loss is known exactly, and a bound below it is wrong, whatever the theory. A
-*certificate* holds the choices behind a number, from which an independent checker computes it again; this
-detects a number that is a billionth too small.
-
-Nothing is proved here: these claims test the code, and what a number rests on is stated where it is proved.
+is the best run whose loss is known exactly. A *certificate* holds the choices behind a number, from which an
+independent checker computes it again. These claims test the code and prove nothing.
 """
 
 from collections.abc import Iterator

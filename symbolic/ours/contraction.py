@@ -47,7 +47,6 @@ _inner, _outer, _leaves, _most, _rise = (Function(name, nonnegative=True) for na
 
 
 def _chains(first: Profile, one: Profile, other: Profile) -> dict[str, Profile]:
-    """The bounds after N blocks, from equal points and from above."""
     return {
         begin: BlockChain(base, one, other, k, N) for begin, base in zip(BEGINS, (first, EVERYTHING), strict=True)
     }
@@ -62,7 +61,6 @@ def _derived(scheme: str, bounds: dict[str, Profile], classes: tuple[str, ...] =
 
 
 def _closed(losses: str, factor: Expr) -> tuple[Derived, ...]:
-    """The closed forms of both costs, from equal points and from the diameter."""
     drift, noise = (w, w) if factor == 1 else (v_sum(factor, w), w_sum(factor, w))
     one, other = (Gauss(cost(sensitivity(), start, drift, noise) / sigma**2) for start in (S.Zero, D))
     if losses == "smooth":

@@ -25,7 +25,6 @@ _power = alpha * (alpha - 1) * r ** (alpha - 2)
 
 
 def _line(at: Expr) -> Expr:
-    """A tangent, which falls."""
     return xi - a * at
 
 

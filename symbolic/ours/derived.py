@@ -7,7 +7,7 @@ $$\mu^2 \le \frac{(D + s V_w)^2}{W_w\sigma^2},
 $c = 1$ for convex losses, $c \ge \max(1 - \eta m, \eta L - 1)$ for strongly convex ones, and
 $c = 1 + \eta L(n - 1)/n$ for smooth ones, where the window is feasible. Random batches: $S^{\otimes T}$
 with $S$ the profile of a step whose coin is hidden. Any shifts $a_t$ that hide what the runs differ in cost
-$\mu^2 = \sum_t a_t^2/\sigma_t^2$, beside the coins.
+$\mu^2 = \sum_t a_t^2/\sigma_t^2$, besides the coins.
 """
 
 from lastiterate.symbolic.derivations.checks import windows
@@ -18,7 +18,7 @@ _s = sensitivity()
 
 
 def _square(factor: Expr) -> Expr:
-    """(D + V_w)^2 / W_w."""
+    """(D + s V_w)^2 / (W_w sigma^2)."""
     drift, noise = (w, w) if factor == 1 else (v_sum(factor, w), w_sum(factor, w))
     return cost(_s, D, drift, noise) / sigma**2
 

@@ -1,6 +1,6 @@
 r"""Expansion of one update, for vectors of every dimension (docs/proofs/expansions.md).
 
-For $|x - y| \le z$, with $d = x - y$ and $g$ a difference of gradients there, $|d - h g| \le e(z)$. Beside
+For $|x - y| \le z$, with $d = x - y$ and $g$ a difference of gradients there, $|d - h g| \le e(z)$. With
 $b - 1$ samples of modulus $\omega$, clipped at $K$, and one that differs
 $$e(z) = z + \min\Big(\eta\frac{b - 1}b\min(\omega(z), 2K) + \frac{2\eta K}b,\ 2\eta K\Big);$$
 for $m$-strongly convex, $L$-smooth losses $e(z) = \max(1 - h m, h L - 1) z$; a weight decay leaves $k d$ of
@@ -8,10 +8,10 @@ $d$. Clipping acts on $f(W) = \varphi(\langle x, W\rangle)$, $\varphi$ convex, b
 $\varphi'|x|$: the clipped gradient is that of another convex, $K$-Lipschitz loss. If block $j$ of a
 gradient has the modulus $\omega_j$, the gradient has $(\sum_j\omega_j^2)^{1/2}$: of
 $W = \sum_j L_j^2 r^{2\lambda_j}$, orders in $[p, q]$, the root is concave if $q \le 1/2$, or $p \ge 1/2$,
-or $8 p q \ge (2 p + 2 q - 1)^2$. (Chien & Li 2025, section 5, leave this open.)
+or $8 p q \ge (2 p + 2 q - 1)^2$.
 
-That $g$ belongs to a class of losses is an inequality between lengths and inner products: cocoercivity
-(Nesterov 2004, Theorems 2.1.5 and 2.1.12), the variational inequality of a projection, a modulus.
+A class of losses is an inequality between lengths and inner products: cocoercivity (Nesterov 2004, Theorems
+2.1.5 and 2.1.12), the variational inequality of a projection, a modulus.
 """
 
 from lastiterate.symbolic.formulas import update
@@ -53,7 +53,7 @@ def _contracts(kept: Expr, name: str) -> NormBound:
 
 
 def _sizes(least: Expr) -> tuple[Inequality, Inequality]:
-    """The factor of a step between x and y, as the derivations have it, is such a c: for least curvature and for L."""
+    """The factor of a step between x and y is such a c, for the least curvature and for L."""
     factor = update.strongly_convex_over_sizes(S.One, L, least, S.One, x, y)
     between = (x <= h, h <= y)
     return (

@@ -10,10 +10,10 @@ $$y' = \frac{u - c n}s,\quad y'' = -\frac{2 c u + (1 - 3 c^2) n}{s^2\sqrt d},\qu
   y''' = -3\,\frac{(1 - 3 c^2) u - c(3 - 5 c^2) n}{s^3 d},$$
 of lengths at most $1/s$, $2/(\sqrt{3 d}\,s^2)$ and $48/(25\sqrt{5 d}\,\epsilon)$, and $3/(d s^3)$, which are attained.
 
-Inductions run over the layers. Going up, a distance from the centre is at most a slope times what the layer below
-passes on, and what moves in the layer itself. Going down, with $u$ the derivative of the outputs in a layer and $s$ its
-second derivative, that of the loss is known but for $u s$. One neuron a layer is written out; with matrices for the
-factors, in this order, it is the same line.
+Inductions run over the layers. Going up, a distance from the centre is at most a slope times what the layer
+below passes on, and what moves in the layer. Going down, with $u$ the derivative of the outputs in a layer
+and $s$ its second derivative, that of the loss is known but for $u s$. One neuron a layer is written out;
+matrices in this order give the same line.
 """
 
 from lastiterate.symbolic.formulas import networks as formulas

@@ -1,8 +1,7 @@
 """The numbers of the code, each compared with another computation: `lastiterate.proofs_checks.recomputations`.
 
-These claims are about the code alone. A number has two limits. From below: a closed form, a quadrature, or a
-run whose loss is known exactly. From above: a closed form or a quadrature; and where no other computation
-comes close, the recorded number. The mutants are the same numbers a little smaller and a little larger.
+A number has a limit from below, by a closed form, a quadrature, or a run whose loss is known exactly, and one
+from above, by a closed form, a quadrature or the recorded number. Mutants are a little smaller or larger.
 """
 
 from lastiterate.symbolic.prelude import *

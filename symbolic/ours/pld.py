@@ -39,7 +39,7 @@ def _level(factor: Expr) -> Expr:
 
 
 def _above(factor: Expr) -> Expr:
-    """The profile of a step without replacement from 1 on; below it is that, exchanged."""
+    """The profile of a step without replacement from 1 on."""
     return q * hockey_stick(_level(factor), v)
 
 

@@ -5,8 +5,7 @@ $N = N(m_0)$, $|m_1 - m_0| \le d = \eta K/b$,
 $$E_\gamma(M \| N) \le U(\gamma) = q\,\theta_{d/\sigma}\Big(\frac{\gamma - 1 + q}q\Big),\quad
   E_\gamma(N \| M) \le 1 - \gamma + \gamma U(1/\gamma),$$
 the first the larger at every order. Two copies of the run without $i^*$ have the batch $R$ and take the
-step $h = \eta|R|/b$ along its mean gradient, of the factor $\max(1 - h m, h L - 1)$: a batch may have any
-size. (Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take $h = \eta$ for every size.)
+step $h = \eta|R|/b$ along its mean gradient, of the factor $\max(1 - h m, h L - 1)$: a batch may have any size.
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
@@ -110,7 +109,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/poisson/mixture",
-        "Where all sizes are as supposed their window, elsewhere a composition; larger parts and chances cost more",
+        "Where all sizes are as supposed their window, else a composition; larger parts and probabilities cost more",
         proof("poisson", "Sizes"),
         Inequality(_mixed(p, u, v), "<=", _mixed(q, u, v), (p <= q, u <= v), "a larger probability"),
         Inequality(_mixed(q, u, v), "<=", _mixed(q, x, y), (u <= x, v <= y), "larger parts"),

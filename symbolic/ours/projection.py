@@ -6,8 +6,6 @@ divergence is at most $\log M(\alpha(\alpha - 1))$, or $\log(1 - q + q M(\alpha(
 revealed to be there with probability $q$, or, not revealed,
 $\log\sum_j\binom\alpha j(1 - q)^{\alpha - j} q^j M(j(j - 1))$. Layers are independent, so that moments
 multiply. The map $g \mapsto g/(|g| + \gamma)$ is $1/\gamma$-Lipschitz.
-
-D2P2-SGD projects layer by layer and does not say what that costs.
 """
 
 from lastiterate.symbolic.derivations.checks import projection_checks

@@ -5,8 +5,7 @@ cost of any path for the order $\pi$, $E_\gamma \le \mathrm{mean}_\pi\,\theta_{\
 $$\varepsilon(\alpha) \le \frac1{\alpha - 1}\log\mathrm{mean}_\pi
   \exp\Big(\frac{\alpha(\alpha - 1)}2\mu_\pi^2\Big).$$
 For $z' = c z\,(+ s) - a$ with $c \le 1$ the worst order is late: the sample last in every epoch. In general
-costs-to-go are convex in the distance, which value iteration over epochs rests on. (Corollary A.3 of Chien & Li
-2025 asks for the mean.)
+costs-to-go are convex in the distance, which value iteration over epochs rests on.
 """
 
 from lastiterate.symbolic.derivations import statements
@@ -42,7 +41,6 @@ def _stage(state: Expr, target: Expr) -> Expr:
 
 
 def _orders(laws: Any, name: str) -> Induction:
-    """Of any number of orders, the costs of each of which are convex."""
     said = Le(_between(t), _mean(_first(t), _second(t)))
     each = tuple(laws(total, one) for total, one in _parts)
     convex_costs = Le(_cost(t), _mean(_one(t), _other(t)))
