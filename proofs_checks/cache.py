@@ -2,8 +2,7 @@
 
 The key of an entry is a hash of the claim's data, of the modules that decide it (`find_modules`), and of the
 versions of Python and the solvers. An entry that is unreadable or belongs to another claim is deleted. A
-checksum detects damage, not intent: anyone who can write to the folder or the package can have any verdict
-printed.
+checksum detects damage, not intent: who can write to the folder or the package can have any verdict printed.
 """
 
 import ast

@@ -25,8 +25,7 @@ def decide(claim: Claim) -> ClaimReport:
     """Decide a claim and its mutants in this process; `runner.run` adds the cache and the workers.
 
     Nothing in a claim raises: a field of another type, an engine that fails, and a question to z3 after the
-    time limit of `time_limit.allowing` are errors of its checks. An engine that does not ask z3 is not
-    interrupted.
+    time limit of `time_limit.allowing` are errors of its checks.
     """
     started = perf_counter()
     try:

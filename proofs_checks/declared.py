@@ -1,8 +1,7 @@
 """Validation of claims: the types of their fields and the declarations of their symbols.
 
 Every engine honours each declared fact of a symbol, or the symbol is refused. One that may be complex or
-infinite is refused in an order relation. An assumption such as ``x >= 0``, or a box, makes a plain symbol
-real.
+infinite is refused in an order relation. Assumptions such as ``x >= 0``, and boxes, make plain symbols real.
 """
 
 from collections.abc import Mapping, Sequence

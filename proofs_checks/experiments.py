@@ -99,8 +99,7 @@ def _normalised_gradient(draw: np.random.Generator, copies: int, at: Parameters)
 def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
     """Least gradient along D2P2-SGD, d = p = sigma_A = 1, on 13 samples of slope 14 and 14 of slope -1.
 
-    The slopes hold at x >= 0 and fall to 0 at -1. The run starts at 1. The mean of the least is at most the
-    least mean.
+    The slopes hold at x >= 0 and fall to 0 at -1. Runs start at 1. The mean least is at most the least mean.
     """
     x = np.ones(copies)
     lowest = x

@@ -1,9 +1,8 @@
 """Claims of a user's own folder or file: modules with a tuple CLAIMS, and the objects that their checks name.
 
-A module may also hold ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (the same for distances), ``ATTACKS``
-(name -> `proofs_checks.attacks.ExactRun`) and ``EXPERIMENTS`` (name ->
-`proofs_checks.experiments.Experiment`), for its checks to name. Loading runs only the Python code of these
-modules.
+These may be in ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (the same for distances), ``ATTACKS`` (name
+-> `proofs_checks.attacks.ExactRun`) and ``EXPERIMENTS`` (name -> `proofs_checks.experiments.Experiment`).
+Loading runs only the Python code of these modules.
 """
 
 import sys

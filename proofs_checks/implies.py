@@ -4,9 +4,9 @@ A statement that equals one of the checks needs no further proof. A bound of the
 iterates follows from profiles or from bounds of the divergence. From profiles: the conditions of the
 statement must grant what the derivations suppose. A minimum over ranges is at most what a derivation reaches
 for every choice in the ranges, and the smaller of several terms needs one derivation for each. From bounds of
-the divergence, each for a part of the statement's range: letters that may be chosen, such as the window of
-shifts, take values in the letters of the statement. At every point some bound must have all its premises met
-and be at most each alternative of the one claimed.
+the divergence: letters that may be chosen, such as the window of shifts, take values in the letters of the
+statement, and at every point some bound must have all its premises met and be at most each alternative of the
+one claimed.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -146,8 +146,8 @@ def left_open(claim: Claim) -> str:
 def _not_supported(claim: Claim) -> str:
     """Reason why checks that hold cannot support the statement; "" if they may.
 
-    No check is about a run or shares a letter with the statement, or it is an inequality between numbers that
-    fails at a point.
+    No check is about a run or shares a letter with it, or it is an inequality of numbers that fails at a
+    point.
     """
     said = claim.statement
     if said is None:
@@ -171,8 +171,7 @@ def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
     """Reason why a check is not shown as it reads; "" if there is none.
 
     A check must list in ``supposed`` what its derivation supposes, which must not be impossible. Claims of
-    the ledger without a statement are exempt if the derivation is the package's: `lastiterate show` and the
-    lock file list it.
+    the ledger without a statement are exempt if the derivation is the package's: `lastiterate show` lists it.
     """
     for check in checks:
         if not isinstance(check, Derived | RenyiBound | Tracked):

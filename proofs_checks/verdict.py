@@ -258,8 +258,7 @@ def verdict_of(
     A refuted check makes the claim REFUTED, or a GAP if it is a step of a proof. A run on the claim's page
     must refute it, too. If all checks hold and imply the statement, a claim with a misprint is a TYPO if the
     printed form is refuted, a claim shown by another work is CITED, one whose evidence has a scope is
-    SUPPORTED, and another is PROVED. A test of the code that holds is only TESTED. Everything else is
-    UNDECIDED.
+    SUPPORTED, another is PROVED, and a test of the code is TESTED. Everything else is UNDECIDED.
     """
     if shown is not None and shown.status is not Status.REFUTED:
         return Verdict.UNDECIDED

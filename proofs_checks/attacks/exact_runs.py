@@ -254,4 +254,3 @@ EXACT_RUNS = (
     *(_added(batches, second=second) for batches in ("fixed", "drawn") for second in (False, True)),
 )
 BEST_RUNS = tuple(_best(scheme, dp=dp) for scheme in SCHEMES for dp in (False, True))
-"""One attack for each scheme and kind of guarantee."""

@@ -77,4 +77,3 @@ PROJECTED = (
     ExactRun("projected", _WORDS, _MEETS, _renyi, bounded=False),
     ExactRun("projected_dp", _WORDS, _MEETS, _epsilon, bounded=False, quantity="epsilon at delta"),
 )
-"""Attacks on the Renyi divergence and on epsilon at a delta."""

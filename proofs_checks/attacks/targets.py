@@ -223,7 +223,6 @@ _ALL = (
 )
 
 TARGETS: Final[Mapping[str, AttackedBound]] = MappingProxyType({target.name: target for target in _ALL})
-"""Targets by name."""
 
 
 def find_target(name: str) -> AttackedBound:

@@ -1,8 +1,7 @@
 """Engines, one module each, with `decide(check, assumptions)` and `near_misses(check, assumptions, room)`.
 
 `decide` also assumes the check's own premises. It raises NoPointError if no point is known to meet the
-assumptions, InputError if the check cannot be read as a statement, and UnsupportedError if the engine cannot
-decide checks of this kind.
+assumptions, InputError if the check cannot be read as a statement, UnsupportedError if it is of another kind.
 """
 
 from importlib import import_module

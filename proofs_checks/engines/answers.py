@@ -1,9 +1,9 @@
 """Outcomes and near misses of engines.
 
-Near misses are wrong variants of a check, a few percent off and the same each time, which its engine must
-refute. If a check leaves no room (an equation, a recursion, a printed value, a length, a derived profile, an
-attained inequality), one term of a side is 3 % off. Any other inequality is strengthened by 3 % more than the
-least room that it leaves at some points.
+Near misses are wrong variants of a check, a few percent off and always the same, which its engine must
+refute. Without room (in an equation, a recursion, a printed value, a length, a derived profile, an attained
+inequality), one term of a side is 3 % off. Any other inequality is strengthened by 3 % more than its least
+room at some points.
 """
 
 from collections.abc import Callable, Iterator, Sequence

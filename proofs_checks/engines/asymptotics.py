@@ -1,9 +1,9 @@
 """Bounds up to an unspecified constant: a proved constant, or a path along which no constant suffices.
 
 z3 decides whether a constant suffices on the whole admissible region. None does if, along a path into a
-corner of the region, every assumption holds from some point on and left / right tends to infinity. Sympy
-computes these limits in one real variable (Gruntz's algorithm). Certified values of the ratio at growing
-exact points must confirm the increase.
+corner, every assumption holds from some point on and left / right tends to infinity. Sympy computes these
+limits in one real variable (Gruntz's algorithm). Certified values of the ratio at growing points must confirm
+the increase.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,6 @@ _STEPS = (
 """Functions with jumps, for which Sympy may take the value as the limit."""
 
 _KINDS = ("integer", "even", "odd", "prime", "composite", "noninteger", "rational")
-"""Declarations other than signs."""
 
 _REAL = sp.Symbol(growth.name, positive=True)
 """Growing variable over the reals; a limit there is also the limit along the whole numbers."""

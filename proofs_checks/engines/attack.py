@@ -1,6 +1,6 @@
 """Upper bounds on a divergence, attacked from below by exactly solvable runs, in both directions.
 
-A bound below a certified lower bound is refuted. If no attack succeeds, it is merely not refuted.
+A bound that no attack refutes is merely not refuted.
 """
 
 import math

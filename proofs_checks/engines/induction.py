@@ -1,8 +1,7 @@
 """Inductions and recursions, proved by a base case and a step from each index to the next.
 
 The engines for inequalities and identities prove both from the suppositions alone. A power of a constant to
-the index is a sequence of its own. A failed proof decides nothing; only a run of the sequences at exact
-points refutes a check.
+the index is a sequence of its own. Only a run of the sequences at exact points refutes a check.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,8 +1,7 @@
 """Polynomial and algebraic inequalities: z3 decides whether the negation can be satisfied.
 
 If the negation has no solution under the premises, the check is proved. A solution refutes it only if exact
-evaluation at an admissible point confirms it. Both sides must be shown to be defined under the premises
-alone.
+evaluation at an admissible point confirms it. Both sides must be defined under the premises alone.
 """
 
 from collections.abc import Iterator

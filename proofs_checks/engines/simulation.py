@@ -2,7 +2,7 @@
 
 The interval for the mean is valid for every law that the experiment's facts allow (exact binomial, Hoeffding,
 median of means). It fails with probability at most `FAILURE` over the generator's numbers, which are taken as
-independent and are the same in every run.
+independent.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,6 @@
 """Units: the terms of every sum have one unit, and so do the two sides of a formula.
 
-A unit is a product of powers of base units (length, gradient), read from the table of notation. A formula
-that passes may still be wrong.
+A unit is a product of powers of base units, in the table of notation. Formulas that pass may be wrong.
 """
 
 from collections.abc import Iterable, Mapping

@@ -84,9 +84,8 @@ class Terms:
     sign and Piecewise become case distinctions. Nonzero denominators and nonnegative bases of roots are added
     to ``side``, so a proof covers the points where everything is defined; `defined.unmet` tests whether that
     is everywhere. Inside a case distinction nothing is added, and an undefined part may have any value. A
-    term that is not algebraic becomes a number with known range only. Unless ``whole``, integer symbols are
-    relaxed to reals, which is sound for proofs. If ``loose``, a solution need not satisfy the conditions as
-    written.
+    term that is not algebraic becomes a number of known range. Unless ``whole``, integer symbols are relaxed
+    to reals (sound for proofs). If ``loose``, a solution need not satisfy the conditions as written.
     """
 
     def __init__(self, *, whole: bool) -> None:

@@ -1,8 +1,7 @@
 """Divergences and privacy profiles by sums, normal laws to fifty digits, and trapezoidal rules in floats.
 
-For smooth integrands on the line, the trapezoidal rule converges faster than any power of the step. With a
-kink, its error is of the order of the squared step. Nothing here uses the balls, lattices or searches of the
-code.
+For smooth integrands on the line, the trapezoidal rule converges faster than any power of the step; with a
+kink, its error is of the order of the squared step. Nothing here uses balls, lattices or searches.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""Bounds of runs by every route, between an exact run from below and recorded values.
-
-`recompute_lower` compares the exact runs, from another part of the code, with closed forms.
-"""
+"""Bounds of runs by every route, between an exact run from below and recorded values."""
 
 from collections.abc import Iterator
 from dataclasses import replace

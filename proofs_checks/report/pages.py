@@ -33,7 +33,6 @@ def _asset(name: str) -> Markup:
 
 
 CARD_STYLE: Final = _asset("refutation.css")
-"""The style of `card`."""
 
 
 @lru_cache(maxsize=1)
