@@ -40,7 +40,7 @@ _HIGHEST = 1e9
 
 @dataclass(frozen=True)
 class PrivacyLoss(Displayed):
-    """A bound for the last iterates on adjacent data; ``tried`` says on which data the assumption was tested."""
+    """A bound for the last iterates on adjacent data; ``tried`` says how the assumption was tested."""
 
     run: NoisySGD
     assumption: Assumption
@@ -85,12 +85,12 @@ class PrivacyLoss(Displayed):
 
     @property
     def mu(self) -> float | None:
-        """A mu for which the last iterates are mu-GDP, rounded up; None if no Gaussian trade-off is known."""
+        """A mu for which the last iterates are mu-GDP, rounded up; None if none is known."""
         return self.candidate.pair.mu if self.candidate.pair.gaussian else None
 
     @property
     def cost(self) -> float | None:
-        """mu^2, the sum of a_t^2 / sigma_t^2 over a feasible path of the shift program; None if `mu` is None."""
+        """mu^2, the sum of a_t^2 / sigma_t^2 over a path of the shift program; None if `mu` is None."""
         return self.candidate.pair.cost if self.candidate.pair.gaussian else None
 
     @property
@@ -191,7 +191,7 @@ class Bound(PrivacyLoss):
 
     @teaches()
     def certificate(self, *, weaker: bool = False) -> dict[str, Any]:
-        """Choices behind the number, ready for JSON, from which anyone can check it (docs/certificates.md).
+        """Choices behind the number, from which anyone can check it (docs/certificates.md).
 
         Args:
             weaker: certify the smallest bound that the checker can verify, if it cannot verify this one.
@@ -226,16 +226,14 @@ class Bound(PrivacyLoss):
 def bound(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> Bound:
-    """Bound the privacy loss of the last iterate of a run.
+    """Find the smallest known bound of the privacy loss of the last iterate of a run.
 
     Args:
         run: the run.
         assumption: what is assumed of the losses on the domain.
         order: alpha > 1, for the Renyi `Bound.epsilon`.
-        delta: in (0, 1), for the `Bound.epsilon` of (epsilon, delta)-DP. Give at most one of order and delta.
-
-    Returns:
-        The smallest known bound; without order and delta, for batches that are not random, that of least mu.
+        delta: in (0, 1), for the `Bound.epsilon` of (epsilon, delta)-DP. Give at most one of order and delta;
+            with neither, for batches that are not random, the bound is the one with the smallest mu.
 
     Raises:
         InputError: the assumption does not fit the run or rests on a measurement (see `estimate`), or an

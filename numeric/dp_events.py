@@ -71,8 +71,7 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
 
     Returns:
         A pessimistic `PrivacyLossDistribution`; later computations by dp_accounting are not rounded outwards.
-            By contraction it is closest at the delta or order of ``bound``; shuffled batches are in the
-            worst order.
+            By contraction it is closest at the delta or order of ``bound``; shuffled orders are the worst.
 
     Raises:
         InputError: the argument is not a rigorous bound, or the grid cannot represent the losses.

@@ -1,11 +1,10 @@
 """Forgetting: how well noisy steps on the remaining data hide that a sample was used.
 
 A run is trained with a sample, which is then deleted; clean steps on the rest follow. The law of the last
-iterate after them is compared with another one, in both directions (see `Forgetting`).
-
-Full and cyclic batches of the rest divide by n - 1. A run on the rest is then one whose data contain, instead
-of the sample, one with the mean of the other gradients. If the number of samples is part of the sampling, the
-sample is replaced by another one; in Poisson batches it is missing.
+iterate after them is compared with those of `Forgetting`, in both directions. Full and cyclic batches of the
+rest divide by n - 1. A run on the rest is then one whose data contain, instead of the sample, one with the
+mean of the other gradients. If the number of samples is part of the sampling, the sample is replaced by
+another one; in Poisson batches it is missing.
 
 Source: docs/proofs/contraction.md, docs/proofs/reflection.md (claim ours/contraction/forgetting).
 """

@@ -57,7 +57,6 @@ class Participation(_OfKnownSteps):
 
     Attributes:
         uses: increasing steps at which the sample is used, from 0.
-        epsilon: the bound, in both directions.
         shifts: the bound by shifts alone.
     """
 
@@ -69,7 +68,7 @@ class Participation(_OfKnownSteps):
 
     @property
     def claim(self) -> str:
-        """Key of the ledger's claim behind the number; see docs/proofs/participation.md."""
+        """Key of the ledger's claim behind the number."""
         return "ours/cyclic/theorem" if self.epsilon == self.shifts else "ours/contraction/cyclic"
 
     @property
@@ -98,7 +97,7 @@ class ByPosition(_OfKnownSteps):
 
     Attributes:
         epsilons: one per batch, in the order of an epoch; 0 for a batch that is never used.
-        shifts: the bounds by shifts alone, in the same order.
+        shifts: the bounds by shifts alone.
     """
 
     epsilons: tuple[float, ...] = field(repr=False)
@@ -153,8 +152,8 @@ def participation(
 ) -> Participation:
     """Bound what the last iterate reveals of a sample that is used at known steps, at an order or a delta.
 
-    The run has batches in a fixed order. Either ``steps``, increasing from 0, use the sample and all others
-    do not, or it is in the batch ``position`` of an epoch, from 0. The other arguments are as in `bound`.
+    The batches have a fixed order. Either the sample is used exactly at ``steps``, increasing and counted
+    from 0, or it is in the batch ``position`` of an epoch, from 0. The other arguments are as in `bound`.
 
     Raises:
         InputError: as in `bound`, or the steps are not those of the run.

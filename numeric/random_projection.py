@@ -71,14 +71,11 @@ class RandomProjectionRun(StepSchedule):
         noise_std: sigma_epsilon,k, standard deviation per coordinate of the noise on the projected mean
             gradient, in units of the clip norm 1; one number (DP2-SGD) or one per step (`d2p2`).
         ranks: p, the projected dimension of each trained tensor, in order; () for no projection (D2P-SGD).
-        dataset_size: number n of samples.
-        batch_size: B, samples per update; None for all. Also the divisor for "poisson" batches.
-        sampling: as in `lastiterate.numeric.run.NoisySGD`.
+        dataset_size, batch_size, sampling, adjacency: as in `lastiterate.numeric.run.NoisySGD`.
         entry_std: sigma_A, standard deviation of the entries of A, dimensionless.
         stability: gamma of automatic clipping, a gradient.
         clip: "before" the projection, as in the paper; or "after" it, which shortens each projected gradient
             r to r / (|r| + gamma) for any A, as in ordinary DP-SGD.
-        adjacency: as in `lastiterate.numeric.run.NoisySGD`.
 
     Raises:
         InputError: a value is out of range.
@@ -125,7 +122,7 @@ class RandomProjectionRun(StepSchedule):
         return cls(steps=steps, noise_std=decaying, **rest)
 
     def _dear_steps(self) -> Counter[float]:
-        """Count the noise levels of steps that may hold the differing sample, one per epoch if used once."""
+        """Count the noise levels of steps that may hold the differing sample."""
         noises = [self.noise_std_at(t) for t in range(self.steps)]
         every = 1 if SCHEMES[self.sampling].random else self.batches
         return Counter(min(noises[start : start + every]) for start in range(0, self.steps, every))
@@ -204,7 +201,7 @@ def projection_rdp(
 def order_limit(*, sensitivity: float, noise_std: float, dimension: int, entry_std: float = 1.0) -> float:
     """Order, rounded down, below which the divergence of one projected step is finite.
 
-    Arguments, units and errors are as in `projection_rdp`; for several steps, use the smallest noise.
+    Arguments are as in `projection_rdp`; for several steps, use the smallest noise.
 
     >>> order_limit(sensitivity=1.0, noise_std=1.0, dimension=2)
     2.0
@@ -274,8 +271,7 @@ def projection_bound(
     """Bound the privacy loss of a run with random projections, at an order alpha > 1 or a delta in (0, 1).
 
     Raises:
-        InputError: the run is of another kind, not exactly one of order and delta is given, one is out of range,
-            or the divergence is infinite at the order.
+        InputError: an argument is invalid, or the divergence is infinite at the order.
 
     >>> run = RandomProjectionRun.d2p2(steps=10, step_size=0.01, noise_std=3.0, ranks=[40, 8], dataset_size=50)
     >>> print(projection_bound(run, delta=1e-5))

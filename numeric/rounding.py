@@ -1,7 +1,4 @@
-"""Conversions between balls and floats, always in the stated direction.
-
-A ball (python-flint's ``arb``) encloses the exact value; these helpers return a float on the required side.
-"""
+"""Conversions between balls (python-flint's ``arb``) and floats, always in the stated direction."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +14,7 @@ PRECISION = 192
 
 @contextmanager
 def precision(bits: int = PRECISION) -> Iterator[None]:
-    """Work with at least ``bits`` bits inside the block, then restore the caller's precision."""
+    """Work with at least ``bits`` bits inside the block."""
     before = ctx.prec
     ctx.prec = max(bits, before)
     try:
@@ -27,17 +24,12 @@ def precision(bits: int = PRECISION) -> Iterator[None]:
 
 
 def exact(value: float) -> arb:
-    """The float itself, as a ball of radius zero; infinity stays infinite."""
+    """The float itself, as a ball of radius zero."""
     return arb(value)
 
 
 def upper(ball: arb) -> float:
-    """Smallest float that is certainly at least every number in the ball.
-
-    >>> from flint import arb
-    >>> upper(arb(1) / 3) >= 1 / 3
-    True
-    """
+    """Smallest float that is certainly at least every number in the ball."""
     if not ball.is_finite():
         return inf
     end = ball.upper()
@@ -48,12 +40,10 @@ def upper(ball: arb) -> float:
 
 
 def printed_up(value: float, digits: int = 6) -> str:
-    """The number in at most ``digits`` significant digits, rounded up, so that the text is still an upper bound.
+    """The number in at most ``digits`` significant digits, rounded up.
 
-    >>> printed_up(0.49920005502756654)
-    '0.499201'
-    >>> printed_up(40.0)
-    '40'
+    >>> printed_up(0.49920005502756654), printed_up(40.0)
+    ('0.499201', '40')
     """
     if not isfinite(value):
         return str(value)
@@ -62,7 +52,7 @@ def printed_up(value: float, digits: int = 6) -> str:
 
 
 def printed_down(value: float, digits: int = 6) -> str:
-    """The number in at most ``digits`` significant digits, rounded down, so that the text is still a lower bound.
+    """The number in at most ``digits`` significant digits, rounded down.
 
     >>> printed_down(37.576226217), printed_down(20000.0, 4)
     ('37.5762', '2e+04')

@@ -34,7 +34,7 @@ def _schedule(name: str, value: Any, steps: int, each: Callable[[str, Any], Any]
 
 
 class StepSchedule:
-    """Batches, step size and noise of a run per step; a base for descriptions that have these fields."""
+    """Batches, step size and noise of a run per step."""
 
     step_size: Schedule
     noise_std: Schedule
@@ -52,7 +52,7 @@ class StepSchedule:
         return self.dataset_size if self.batch_size is None else self.batch_size
 
     def batch_at(self, t: int) -> int:
-        """Number of samples in the update from iterate t to t + 1; for Poisson batches its expectation."""
+        """Number of samples in step t, from iterate t to t + 1; expected, for Poisson batches."""
         return self.batch_size[t] if isinstance(self.batch_size, tuple) else self.batch
 
     @property
@@ -76,11 +76,11 @@ class StepSchedule:
         return not any(isinstance(one, tuple) for one in (self.step_size, self.noise_std, self.batch_size))
 
     def step_size_at(self, t: int) -> float:
-        """Step size eta of the update from iterate t to t + 1."""
+        """Step size eta of step t."""
         return self.step_size[t] if isinstance(self.step_size, tuple) else self.step_size
 
     def noise_std_at(self, t: int) -> float:
-        """Standard deviation of the noise in the update from iterate t to t + 1."""
+        """Standard deviation of the noise of step t."""
         return self.noise_std[t] if isinstance(self.noise_std, tuple) else self.noise_std
 
 

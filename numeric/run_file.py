@@ -38,7 +38,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def described_tables(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumption]:
-    """Return the run and the assumption from the tables [run] and [assumption]; errors call the file ``origin``.
+    """The run and the assumption from the tables [run] and [assumption] of the file ``origin``.
 
     Raises:
         InputError: a value is missing, or a key or value is unknown.

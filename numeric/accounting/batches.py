@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rate(run: NoisySGD, batch: int | None = None) -> float:
-    """b / n as a float, rounded up; for a schedule the largest rate, which costs most (docs/proofs/poisson.md)."""
+    """b / n, rounded up; for a schedule the largest rate, which costs most (docs/proofs/poisson.md)."""
     size = run.batch_sizes[-1] if batch is None else batch
     q = size / run.dataset_size
     return q if Fraction(q) >= Fraction(size, run.dataset_size) else nextafter(q, 1.0)
@@ -45,8 +45,7 @@ def size_ranges(run: NoisySGD, log_chance: float, *, both: bool) -> "tuple[Size,
 def tail_from(count: int, rate: Fraction, least: int) -> float:
     """P(X >= least), rounded up; X ~ Binomial(count, rate).
 
-    P(X = k + 1) / P(X = k) = (n - k) / (k + 1) q / (1 - q) decreases in k. If this ratio is r < 1 at k, P(X >= k)
-    is therefore at most P(X = k) / (1 - r). The lower tail of X is the upper tail of n - X, with rate 1 - q.
+    If r = P(X = k + 1) / P(X = k) < 1, P(X >= k) <= P(X = k) / (1 - r), since this ratio decreases in k.
 
     >>> tail_from(10, Fraction(1, 2), 10) == 2.0**-10, tail_from(10, Fraction(1, 2), 11)
     (True, 0.0)
@@ -64,9 +63,9 @@ def tail_from(count: int, rate: Fraction, least: int) -> float:
 
 
 def least_range(count: int, rate: Fraction, log_chance: float, *, both: bool) -> tuple[int, int, float]:
-    """Return a range [low, high] and the probability, rounded up, that Binomial(count, rate) is outside it.
+    """A range [low, high] and the probability, rounded up, that Binomial(count, rate) is outside it.
 
-    ``log_chance`` is the natural logarithm of the approximate probability on each side; without ``both`` low is 0.
+    ``log_chance`` is the log of the approximate probability on each side; without ``both``, low is 0.
 
     >>> least_range(100, Fraction(1, 10), log(1e-3), both=True)[:2]
     (2, 20)

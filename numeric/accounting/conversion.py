@@ -4,11 +4,9 @@ RDP gives the smallest eps at which F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-
 q = (p - delta) e^-eps, for every p in (delta, 1]; laws on two points attain it. F is convex. If F'(p) > 0, its
 tangent bounds F to the left of p, and F(p) bounds it to the right. Floats find eps and p; balls verify them.
 
-A mechanism that is mu-GDP is (epsilon, delta)-DP if and only if
+A mu-GDP mechanism is (epsilon, delta)-DP if and only if, with the standard normal distribution function Phi,
 
-    delta >= Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu),
-
-where Phi is the standard normal distribution function.
+    delta >= Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu).
 
 Source: docs/proofs/privacy_loss.md (ours/conversion/*); Dong, Roth & Su 2022, Corollary 1; Balle & Wang 2018.
 """
@@ -69,7 +67,7 @@ def quick_rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
 
 
 def quick_rdp_to_delta(order: float, rho: float, epsilon: float) -> float:
-    """A delta, rounded up, for which (order, rho)-RDP implies (epsilon, delta)-DP: inverse of `quick_rdp_to_dp`.
+    """A delta, rounded up, for which (order, rho)-RDP implies (epsilon, delta)-DP, as in `quick_rdp_to_dp`.
 
     >>> round(quick_rdp_to_delta(2.0, 0.1, quick_rdp_to_dp(2.0, 0.1, 1e-5)), 12)
     1e-05
@@ -177,7 +175,7 @@ def mixed_rdp(
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
-    """Smallest delta, rounded up, for which mu-GDP implies (epsilon, delta)-DP; mu and epsilon are at least 0.
+    """Smallest delta, rounded up, for which mu-GDP implies (epsilon, delta)-DP; epsilon is at least 0.
 
     >>> round(gdp_delta(1.0, 1.0), 6)
     0.126937

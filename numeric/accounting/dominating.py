@@ -99,7 +99,7 @@ class DominatingPair:
             return upper(total)
 
     def dp(self, delta: float) -> float:
-        """Epsilon of (epsilon, delta)-DP for a delta in (0, 1), rounded up, usually within 0.3% of the smallest.
+        """Epsilon of (epsilon, delta)-DP, rounded up, usually within 0.3% of the smallest.
 
         It is infinite if delta is at most the failure probability, or outside the range of floats.
 
@@ -111,11 +111,7 @@ class DominatingPair:
         return max(_epsilon(self, side, left) for side in self.sides) if left > 0 else inf
 
     def delta(self, epsilon: float) -> float:
-        """Hockey-stick divergence at e^epsilon, 0 <= epsilon < inf, rounded up, the larger of both directions.
-
-        >>> DominatingPair(1.0).delta(1.0) == gdp_delta(1.0, 1.0)
-        True
-        """
+        """Hockey-stick divergence at e^epsilon, 0 <= epsilon < inf, rounded up, in both directions."""
         found = max(_delta(self.conditional, side, epsilon) for side in self.sides)
         with precision():
             return min(upper(exact(found) + exact(self.failure)), 1.0)
@@ -160,7 +156,7 @@ class DominatingPair:
 
 @lru_cache(maxsize=65536)
 def step_rdp(rate: float, multiplier: float, adjacency: str, order: float) -> float:
-    """S of the module docstring for one step, rounded up; order above 1, other arguments as in `SampledSteps`."""
+    """S of the module docstring for one step, rounded up; arguments as in `SampledSteps`."""
     with precision():
         whole = upper(exact(order) / (2 * exact(multiplier) ** 2))
     if rate >= 1 or multiplier < LEAST_MULTIPLIER or order > HIGH_ORDER:

@@ -287,7 +287,7 @@ class Composition:
 
     @classmethod
     def of(cls, found: Sequence[Release], delta: float, tilt: float | None = None) -> "Composition | None":
-        """Compose releases near ``delta``, with lam = ``tilt`` or the best; None outside the range of floats."""
+        """Compose releases near ``delta``, at ``tilt`` or the best; None outside the range of floats."""
         plan = plan_transform(found, delta, tilt)
         return None if plan is None else cls.on(plan, found, delta)
 
@@ -325,7 +325,7 @@ class Composition:
         return found
 
     def delta(self, epsilon: float) -> float:
-        """An upper bound of the profile at epsilon, which must be at least 0 and at least the first loss."""
+        """Upper bound of the profile at an epsilon of at least 0 and the first loss."""
         start = max(0, int(np.floor(epsilon / self.spacing)) - self.first)
         beyond = self.losses[start:] - epsilon
         kept = beyond > 0

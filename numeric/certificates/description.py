@@ -21,7 +21,7 @@ class UncertifiedError(InputError):
 
 
 def seal_nodes(value: Any) -> Any:
-    """Add a digest to every object, so that accidental changes are detected at their location."""
+    """Add a digest to every object."""
     if isinstance(value, list):
         return [seal_nodes(one) for one in value]
     if not isinstance(value, dict):

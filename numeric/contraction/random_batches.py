@@ -128,8 +128,7 @@ def _profile(pair: DominatingPair, side: str, logs: Array, known: Array) -> Arra
 def reveal_coins(shifts: tuple[float, ...], chances: tuple[float, ...], failure: float) -> Table:
     """The far cost if coins and sizes are revealed: a mean of Gaussian profiles, plus a failure probability.
 
-    ``shifts`` are the increasing mu of the outcomes. Probabilities sum to at least 1, any excess at larger
-    mu.
+    ``shifts`` are the increasing mu of the outcomes; their probabilities sum to at least 1.
     """
     top = shifts[-1]
     logs = spread_nodes(0.015 * shifts[0], min(_WIDEST * top, 300.0), _FAR_NODES)

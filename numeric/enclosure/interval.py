@@ -1,8 +1,7 @@
 """Intervals whose two ends are exact balls, rounded outwards after every operation.
 
-A single ball (midpoint and radius) cannot represent that [0, 1] ends exactly at 0: its radius keeps 30 bits,
-and a product of wide balls extends below zero. Branch and bound depends on such ends, so wide enclosures are
-kept as pairs. An operation outside its domain returns the whole line and raises nothing.
+A single ball cannot represent that [0, 1] ends exactly at 0, on which branch and bound depends: its radius
+keeps 30 bits. An operation outside its domain returns the whole line and raises nothing.
 """
 
 from collections.abc import Callable
@@ -61,7 +60,7 @@ def _between(corners: list[arb]) -> Interval:
 
 
 def inverse(one: Interval) -> Interval:
-    """Reciprocals of the numbers in an interval; the whole line if zero is an interior point or the upper end."""
+    """Reciprocal of a number; the whole line if zero is an interior point or the upper end."""
     if one[0] > 0 or one[1] < 0:
         return _outward(1 / one[1], 1 / one[0])
     if one[0] == 0 and one[1] > 0:
@@ -82,10 +81,7 @@ def integer_power(one: Interval, n: int) -> Interval:
 
 
 def real_power(base: Interval, exponent: Interval) -> Interval:
-    """base ** exponent for base >= 0; any part of the base below zero is treated as rounding and dropped.
-
-    The caller must know that the exact base is nonnegative, as a fractional Sympy power is real only there.
-    """
+    """base ** exponent for an exact base known to be nonnegative; any part of it below zero is dropped."""
     low, high = base
     whole = exponent[0].unique_fmpz() if exponent[0] == exponent[1] else None
     if whole is not None and exponent[0].is_integer():
@@ -102,7 +98,7 @@ def real_power(base: Interval, exponent: Interval) -> Interval:
 
 
 def increasing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
-    """Lift a nondecreasing function of one ball; outside its domain the result is the whole line."""
+    """Lift a nondecreasing function of one ball."""
 
     def lifted(one: Interval) -> Interval:
         low = function(one[0])

@@ -1,8 +1,7 @@
 """The operations of a tape: functions on intervals, with enclosures of their partial derivatives.
 
 The two directions of the sampled Gaussian, D(M || N(0, s^2)) and D(N(0, s^2) || M), M = (1 - q) N(0, s^2) + q
-N(1, s^2), are nondecreasing in q and in the order and nonincreasing in s. The extreme values over a box are
-therefore at its ends, and each slope has a known sign.
+N(1, s^2), are nondecreasing in q and in the order and nonincreasing in s.
 
 Source: docs/proofs/divergences.md; Van Erven & Harremoes 2014, theorems 3, 9 and 13.
 """
@@ -36,10 +35,7 @@ _End = tuple[fmpz, fmpz]
 
 
 def sampled_value(args: list[Interval], *, up: bool) -> Interval:
-    """Divergence over a box of (rate, noise, order); the whole line if the box leaves the domain.
-
-    The mixture is the numerator if ``up``, else the base.
-    """
+    """Divergence over a box of (rate, noise, order), of the mixture from the base if ``up``."""
     rate, noise, order = args
     ends = [end for interval in args for end in interval]
     inside = rate[0] > 0 and rate[1] < 1 and noise[0] * _MOST_WIDTHS > 1 and order[0] > 1
@@ -52,7 +48,7 @@ def sampled_value(args: list[Interval], *, up: bool) -> Interval:
 
 
 def sampled_partials(args: list[Interval], value: Interval) -> list[Interval]:
-    """Return the signs of the three slopes inside the domain, where nothing else is known; whole lines outside."""
+    """Signs of the three slopes inside the domain; whole lines outside."""
     if not value[1].is_finite():
         return [WHOLE] * len(args)
     return [_RISING, _FALLING, _RISING]
@@ -100,7 +96,7 @@ def _swing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
 
 
 def _cut(low: int, high: int | None, lifted: Callable[[Interval], Interval]) -> Callable[[Interval], Interval]:
-    """Restrict a function to the part of an interval in its domain; the whole line if there is none."""
+    """Restrict a function to the part of an interval in its domain; the whole line if none is."""
 
     def cut(x: Interval) -> Interval:
         ends = (x[0] if x[0] >= low else arb(low)), (x[1] if high is None or x[1] <= high else arb(high))
@@ -126,7 +122,7 @@ def _one_minus_square(x: Interval) -> Interval:
 
 
 def _rpositive(x: Interval) -> Interval:
-    """Reciprocal of a positive number; the whole line otherwise, since no slope holds across a pole."""
+    """Reciprocal of a positive number, else the whole line: no slope holds across a pole."""
     return iv.inverse(x) if x[0] > 0 else WHOLE
 
 
@@ -248,7 +244,7 @@ _SAMPLED: Final[dict[type, Operation]] = {
 
 
 def choice_operation(relation: type) -> Operation:
-    """Select the first value if the relation of the gap to zero holds, else the second; the hull if undecided."""
+    """The first value if the relation of the gap to zero holds, else the second; the hull if undecided."""
 
     def pick(gap: Interval) -> int:
         above, below = gap[0] > 0, gap[1] < 0
@@ -298,7 +294,7 @@ def operation_of(expression: sp.Expr) -> tuple[Operation, tuple[sp.Expr, ...]]:
 
 
 def enclose_number(expression: sp.Expr) -> arb:
-    """A ball around an atomic number, at the working precision; raises `UnsupportedError` if unknown."""
+    """A ball around an atomic number; raises `UnsupportedError` if unknown."""
     if isinstance(expression, sp.Rational):
         return arb(fmpq(int(expression.p), int(expression.q)))
     if isinstance(expression, sp.Float):

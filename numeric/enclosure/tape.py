@@ -94,7 +94,7 @@ def _integral(part: sp.Integral) -> arb:
 
 
 def _continuous(body: sp.Expr, letter: sp.Symbol, where: arb, depth: int) -> None:
-    """Raise `UnsupportedError` unless each operation of a real expression is defined and continuous on a ball."""
+    """Raise `UnsupportedError` unless each operation is defined and continuous on a real ball."""
     try:
         if _value(body, letter, where).is_finite():
             return
@@ -228,14 +228,11 @@ class Tape:
         self._cache: dict[int, list[tuple[int, Interval]]] = {}
 
     def value(self, box: Sequence[Interval]) -> Interval:
-        """Enclose the expression where it is defined on the box, which has one interval per symbol."""
+        """Enclose the expression where it is defined on the box, one interval per symbol."""
         return self._run(box)[self._output]
 
     def gradient(self, box: Sequence[Interval]) -> tuple[Interval, tuple[Interval, ...]]:
-        """Enclosures of the value and of each partial derivative over the box.
-
-        At a kink they enclose Clarke's generalized gradient, for which the mean value theorem holds.
-        """
+        """Enclosures of the value and the gradient over the box; at a kink, of Clarke's gradient."""
         values = self._run(box)
         zero = (arb(0), arb(0))
         slopes: list[Interval] = [zero] * self._size

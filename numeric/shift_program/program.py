@@ -148,11 +148,11 @@ class ShiftProgram:
         return {}
 
     def differs(self, t: int) -> bool:
-        """Tell whether the batch of step t holds (or, if random, may hold) the differing sample."""
+        """Tell whether the batch of step t holds or may hold the differing sample."""
         return (t + self.skipped) % self.run.period == self.position
 
     def expansion(self, t: int) -> UpdateExpansion:
-        """The expansion e_t; an `InputError` if the assumption does not allow the step size of step t."""
+        """The expansion e_t; an `InputError` if the assumption does not allow the step size."""
         key = (self.run.step_size_at(t + self.skipped), self.run.batch_at(t + self.skipped), self.differs(t))
         if key not in self._known:
             if len(self._known) > _KNOWN:
@@ -167,7 +167,7 @@ class ShiftProgram:
 
     @property
     def participations(self) -> Sequence[int]:
-        """The steps whose batch holds the differing sample, increasing; a range if they are evenly spaced."""
+        """The steps whose batch holds the differing sample, increasing; a range if evenly spaced."""
         period = self.run.period
         return range((self.position - self.skipped) % period, self.steps, period)
 
@@ -189,7 +189,7 @@ class ShiftProgram:
         return total * len(hits) if self.run.constant else total
 
     def composed_path(self) -> Path:
-        """The path of `composition`, rounded up because a remainder of 1e-17 would grow if e is steep at 0."""
+        """The path of `composition`, rounded up: a remainder would grow if e is steep at 0."""
 
         def shifts() -> Array:
             found, hits = np.zeros(self.steps), list(self.participations)
