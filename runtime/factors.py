@@ -99,7 +99,7 @@ def _patches(
     padding: tuple[int, int],
     dilation: tuple[int, int],
 ) -> Tensor:
-    """Patches of a convolution, (images, places, channels times kernel entries): the transpose of `unfold`."""
+    """Patches of a convolution, (images, places, channels times kernel): the transpose of `unfold`."""
     high, wide = padding
     padded = functional.pad(images, (wide, wide, high, high))
     image, channel, row, column = padded.stride()
@@ -169,13 +169,8 @@ Part = Tensor | Outer
 class Factored:
     """Per-sample gradients at one point, with the large parameters as sums of outer products.
 
-    Args:
-        loss: loss of one sample, as a function of all parameters, its row and its target.
-        leaves: parameters at the point where the network is tested.
-        rows: inputs, shape (samples, ...).
-        targets: shape (samples, ...).
-        activations: bytes of the activations of one sample.
-        memory: bytes for the factors of samples.
+    ``loss`` is that of one sample, a function of all parameters, its row and its target. The network is
+    tested at ``leaves``. ``activations`` and ``memory`` are bytes: for one sample, and for all factors.
 
     Attributes:
         uses: uses of the large parameters, by parameter index; empty if factors do not pay.

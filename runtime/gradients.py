@@ -110,7 +110,7 @@ class Gradients:
         if tried:
 
             def first() -> Tensor:
-                """First sample's gradient, after a pass of two rows: recurrent layers are batched only for one."""
+                """First gradient, after a pass of two rows: recurrent layers are batched only for one."""
                 twice = torch.zeros(2, dtype=torch.int64)
                 rows, targets = self._inputs[twice], self._targets[twice]
                 vmap(self._loss_of_one, (None, 0, 0))(self.parameters(self.start), rows, targets)
@@ -130,7 +130,7 @@ class Gradients:
             )
 
     def at(self, points: Tensor, samples: slice | Tensor = slice(None)) -> Leaves:
-        """Gradient of every sample's loss at every point, shape (points, dimension); not chunked.
+        """Gradients of all samples at all ``points``, shape (points, dimension); not chunked.
 
         Leaves have shape (points, samples, *parameter), or (points, samples, 1) for a scalar.
         """
@@ -295,7 +295,7 @@ class Gradients:
         return _slices(vectors, max(1, self.memory // (copies * self.dimension * self.dtype.itemsize)))
 
     def fitting(self, weight: int) -> int:
-        """Number of (point, sample) pairs, at least 1, that fit together if each weighs ``weight`` gradients."""
+        """Number of (point, sample) pairs, at least 1, that fit if each weighs ``weight`` gradients."""
         return max(
             1, self._pairs_at_once // (weight * _AGAIN if weight > 1 and self.device.type == "cuda" else weight)
         )

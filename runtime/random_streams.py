@@ -79,7 +79,7 @@ class Stream:
         return shift_right(self.words(rows, size, device), 11).double().mul_(2.0**-53)
 
     def integers(self, high: int, count: int, device: torch.device | str = "cpu") -> Tensor:
-        """Integers from 0 to high - 1, shape (count,), uniform up to a relative error of about high / 2**63."""
+        """Integers from 0 to high - 1, shape (count,), uniform up to a relative error of high / 2**63."""
         return shift_right(self.words(1, count, device)[0], 1) % high
 
     def permutation(self, count: int, device: torch.device | str = "cpu") -> Tensor:

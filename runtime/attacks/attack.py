@@ -72,7 +72,7 @@ def attack(
     level: float = 0.95,
     **settings: Unpack[Settings],
 ) -> Audit:
-    """Attack a run; the result is a lower bound on its epsilon.
+    """Attack a run for lower confidence bounds on its epsilon; `Audit.refutes` compares them with a bound.
 
     Args:
         workload: network, loss and data. Under "replace" a real sample is exchanged for the workload's last
@@ -80,15 +80,12 @@ def attack(
         run: the run.
         kind: the attack.
         delta: delta of (epsilon, delta)-DP.
-        assumption: assumption of the bound to compare with, which the canary meets; None if not strongly convex.
+        assumption: assumption of the bound to compare with, met by the canary; None if not strongly convex.
         runs: number of runs on each of the two data sets.
         target: index of the differing sample; None for the first one in the last batch of a cyclic run, where
             it costs most, and 0 in any other.
         level: joint confidence level of all limits.
         **settings: fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of runs are stored.
-
-    Returns:
-        Lower confidence bounds; `Audit.refutes` gives the parts of a bound that they refute.
 
     Raises:
         InputError: too few runs or samples, an invalid target, or parameters that become non-finite.
@@ -200,9 +197,8 @@ class Others(StrEnum):
     """Behaviour of the samples that both data sets share.
 
     ``STILL``: zero gradient, or that of the least curvature if losses are strongly convex.
-    ``PULL``: all pull like the adjacent data's sample, so that a random batch without the canary looks like
-    one with that sample.
-    ``OUTWARD``: they push away from the middle of the domain as hard as the assumption allows.
+    ``PULL``: like the adjacent data's sample, so a random batch without the canary looks like one with it.
+    ``OUTWARD``: away from the middle of the domain, as hard as the assumption allows.
     """
 
     STILL = "still"
@@ -278,7 +274,7 @@ def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Oth
 def _landscape(
     others: Others, clip_norm: float, m: float, tilt: float, reach: float
 ) -> Callable[[Tensor, Tensor], Tensor]:
-    """Summed loss of shared samples at w = output, shape (rows, 1); gradients m w, m w - tilt, or the push."""
+    """Summed loss of shared samples at w, shape (rows, 1); gradients m w, m w - tilt, or the push."""
     if others == Others.OUTWARD:
 
         def loss(output: Tensor, _target: Tensor) -> Tensor:

@@ -47,7 +47,7 @@ class CoupledRuns:
         last: last iterates of the runs on the data, shape (pairs, dimension).
         last_adjacent: last iterates of the runs on the adjacent data, same shape.
         pull: change of the clipped gradient at the start due to the differing sample, as a share in [0, 1] of
-            the maximum that clipping allows. Near 0 the sample is fitted there and has little effect.
+            the maximum that clipping allows.
     """
 
     run: NoisySGD
@@ -71,10 +71,8 @@ class CoupledRuns:
 def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -> Array:
     """min(D, D_t) for t = 0..T, shape (steps + 1,), rounded up; no pair has a larger distance.
 
-    Args:
-        run: run without Poisson batches; for shuffled batches the distance holds for every order.
-        assumption: assumption on the losses; from measured constants the result is an estimate.
-        replaced: index of the differing sample.
+    For shuffled batches it holds for every order. From measured constants it is an estimate. ``replaced`` is
+    the index of the differing sample.
 
     Raises:
         InputError: Poisson batches, an assumption that does not fit the run, or an invalid index.
@@ -121,17 +119,11 @@ def coupled_runs(
     replaced: int = 0,
     **settings: Unpack[Settings],
 ) -> CoupledRuns:
-    """Run pairs that share batches and noise on the first ``run.dataset_size`` samples and on the adjacent data.
+    """Run pairs that share batches and noise on the first ``run.dataset_size`` samples and adjacent data.
 
-    Under "replace" the workload's last sample replaces the differing one, so the workload needs one sample
-    more than the run. Under "add_remove" the adjacent data omit that sample.
-
-    Args:
-        workload: network, loss and data.
-        run: the run.
-        pairs: number of pairs.
-        replaced: index of the differing sample.
-        **settings: fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of pairs are stored.
+    Under "replace" the workload's last sample replaces the differing one, of index ``replaced``, so the
+    workload needs one sample more than the run. Under "add_remove" the adjacent data omit that sample.
+    ``settings`` are fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of pairs are stored.
 
     Raises:
         InputError: too few samples, an invalid index, or parameters that become non-finite.
@@ -245,5 +237,5 @@ def measure_drift(
         TrackedDistance(name, rests, path, coupled.excess(path), said)
         for (name, rests, _, said), path in zip(known, paths, strict=trackable)
     ]
-    remark = "" if trackable else "The size of Poisson batches is random, so no distance is tracked."
+    remark = "" if trackable else "The size of Poisson batches is random, so there can be no tracked distance."
     return Drift(coupled, tuple(tracked), remark)

@@ -28,7 +28,7 @@ _AGAIN: Final = 4
 def largest_ritz(
     gradients: Gradients, points: Tensor, inputs: Tensor, targets: Tensor, start: Tensor, steps: int
 ) -> Tensor:
-    """Largest |Ritz value|, (points,), of each point's Hessian for its row, by ``steps`` <= dimension steps."""
+    """Largest |Ritz value| of each point's Hessian for its row, (points,), by ``steps`` <= dimension."""
     parts = gradients.pair_chunks(len(points), weight=_WEIGHT)
     return torch.cat([_ritz(gradients, points[p], inputs[p], targets[p], start, steps) for p in parts])
 
@@ -71,7 +71,7 @@ class Changes:
         self._product = vmap(gradients.curved, chunk_size=at_once)
 
     def between(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-        """Change G(x) - G(y), shape (pairs, dimension), and |g(x)| + |g(y)| before clipping, shape (pairs,)."""
+        """Change G(x) - G(y), shape (pairs, dimension), and |g(x)| + |g(y)| before clipping, (pairs,)."""
         (here, long), (there, other) = ((g, torch.linalg.vector_norm(g, dim=1)) for g in map(self._at, (x, y)))
         factors = (clip_factor(one, self._clip_norm)[:, None] for one in (long, other))
         return here * next(factors) - there * next(factors), long + other

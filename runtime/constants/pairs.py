@@ -50,7 +50,7 @@ def ball_points(count: int, radius: float, draw: Draw, generator: Stream, like: 
 def measure_center(
     gradients: Gradients, center: Tensor, clip_norm: float, sampling: Sampling, generator: Stream
 ) -> PairTable:
-    """Measure gradient changes, clipped or not, from ``center`` to drawn points; an `InputError` if not finite."""
+    """Measure gradient changes from ``center`` to drawn points; an `InputError` if not finite."""
     columns = []
     for group in gradients.vector_chunks(sampling.points, copies=_COPIES):
         points = group.stop - group.start
@@ -110,7 +110,7 @@ def _in_full(
 def _compared(
     gradients: Gradients, here: Leaves, points: Tensor, rows: Tensor, targets: Tensor, clip_norm: float
 ) -> tuple[Tensor, dict[Kind, Tensor]]:
-    """Sums of the largest |g(x)| and |g(y)|, (points,), and largest changes over samples, (1 + layers, points)."""
+    """Sums of the largest |g(x)| and |g(y)|, (points,), and largest changes, (1 + layers, points)."""
     there = gradients.of_rows(points, rows, targets)
     norm_here, norm_there = norm(here), norm(there)
     scale = (clip_factor(norm_there, clip_norm), clip_factor(norm_here, clip_norm))
@@ -131,11 +131,11 @@ def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:
 def around_factored(
     gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
 ) -> tuple[Tensor, dict[Kind, Tensor], Tensor]:
-    """Differences and rounding for pairs of a center and points, (points, dimension), by factors of gradients.
+    """Largest norms and changes over samples by factors of gradients, in double precision.
 
     Returns:
-        In double precision: sums of the largest |g(x)| and |g(y)| over samples, shape (points,); the largest
-        changes of each kind, shape (1 + layers, points); and the possible error of the roots, (points,).
+        Sums of the largest |g(x)| and |g(y)|, shape (points,); the largest changes of each kind, shape (1 +
+        layers, points); and the possible error of the roots, shape (points,).
     """
     factored = gradients.factored
     assert factored is not None  # noqa: S101

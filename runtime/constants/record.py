@@ -1,4 +1,4 @@
-"""Records of measured Hölder constants: from drawn pairs, a search, training checkpoints, and several workloads.
+"""Records of Hölder constants: from drawn pairs, a search, training checkpoints, and several workloads.
 
 Every constant found, the largest ratio over some pairs, is a *lower* estimate of the true Hölder constant. A
 privacy number computed from it is a `lastiterate.numeric.bound.Estimate`, conditional on the true constant
@@ -71,7 +71,7 @@ class LayerConstants:
 
 
 def check_orders(values: Sequence[float]) -> tuple[float, ...]:
-    """Sorted Hölder orders without repetition; an `InputError` if there is none or one lies outside (0, 1]."""
+    """Sorted Hölder orders without repetition; an `InputError` without any or for one outside (0, 1]."""
     if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
         raise InputError(f"The Hölder orders are a list, got lambdas={values!r}; for example (0.5, 1.0).")
     if not len(values):
@@ -82,7 +82,7 @@ def check_orders(values: Sequence[float]) -> tuple[float, ...]:
 
 
 def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constants:
-    """Constants of one kind of gradient for the given orders, read from one table, less the assumed rounding."""
+    """Constants of one kind of gradient for the given orders, less the assumed rounding."""
     kept = trusted(table, kind)
     distances, differences, floors = table.distances[kept], table.differences[kind][kept], table.floors[kept]
     if not len(distances):
@@ -127,7 +127,7 @@ def trusted(table: PairTable, kind: Kind) -> NDArray[np.bool_]:
 def constants_by_layer(
     table: PairTable, sizes: dict[str, int], lambdas: Sequence[float]
 ) -> tuple[LayerConstants, ...]:
-    """Constants of every layer; ``sizes`` has numbers of parameters by layer name, in the order of the blocks."""
+    """Constants of every layer; ``sizes`` has numbers of parameters by name, in the order of the blocks."""
     return tuple(
         LayerConstants(name, size, {kind: read_off(table.block(j), kind, lambdas) for kind in Kind})
         for j, (name, size) in enumerate(sizes.items())
@@ -151,7 +151,7 @@ def _for_all(kind: Kind, run: NoisySGD) -> str:
 class HolderEstimate(Displayed):
     """Measured Hölder constants of a network. Direction: lower estimates.
 
-    Settings are as in `lastiterate.runtime.constants.sampling.Sampling`; ``centers`` is the number in one run.
+    Settings are those of `lastiterate.runtime.constants.sampling.Sampling`, with ``centers`` of one run.
 
     Attributes:
         lambdas: the orders, each in (0, 1].
@@ -223,7 +223,7 @@ class HolderEstimate(Displayed):
         return Measured(Holder(constant, lam), self.condition(f"the constant {constant:.4g}", kind))
 
     def modulus(self, kind: Kind = Kind.SAMPLE) -> Measured:
-        """Measured modulus up to the largest distance, as an assumption; an `InputError` if no pair is trusted."""
+        """Measured modulus, as an assumption; an `InputError` if no pair is trusted."""
         return Measured(self.envelopes[kind], self.condition("the tabulated modulus", kind))
 
     def condition(self, what: str, kind: Kind) -> str:

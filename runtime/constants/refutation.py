@@ -167,7 +167,7 @@ def _bent(
     changes, reach = Changes(gradients, *_rows_of(gradients, samples), clip_norm), _CLOSE * diameter / 4
 
     def product(vectors: Tensor) -> Tensor:
-        """Symmetric part of J times the vectors, for J the Jacobians of clipped gradients; J by differences."""
+        """Symmetric part of J, the Jacobians of clipped gradients by differences, times the vectors."""
         forward, _ = changes.between(middle + reach * vectors, middle - reach * vectors)
         return (forward / (2 * reach) + changes.pulled(middle, vectors)) / 2
 

@@ -141,11 +141,8 @@ class Search(NamedTuple):
     ) -> Arrays:
         """Find close pairs along the directions of largest curvature.
 
-        Args:
-            screened: number of points screened with one sample each.
-            starts: number of screened points that ascend.
-            iterations: steps of an ascent; the best quarter takes twice as many more.
-            rounds: largest number of ascents, each from other starts.
+        Points are ``screened`` with one sample each. The best ``starts`` ascend by ``iterations`` steps, their
+        best quarter by twice as many more. This is repeated until two agree, at most ``rounds`` times.
 
         Returns:
             The most promising pairs, at most ``starts``: ``x``, ``y``, ``inputs``, ``targets``, ``samples``,
@@ -217,7 +214,7 @@ class Search(NamedTuple):
         return [self._apart, self._middle]
 
     def _climbed(self, state: State, iterations: int) -> State:
-        """Take ``iterations`` / 2 steps of each kind in turn, also in free inputs; the pairs are overwritten."""
+        """Take ``iterations`` / 2 steps of each kind in turn; the pairs are overwritten."""
         moves = self._moves() + ([] if self.free is None else [self._input])
         for part in self._chunks(len(state["x"])):
             own, ways = _taken(state, part), moves
@@ -230,7 +227,7 @@ class Search(NamedTuple):
         return state
 
     def _with_worst_samples(self, state: State) -> State:
-        """Give the best pairs the sample or label whose gradient changes most, unless that lowers the ratio."""
+        """Give the best pairs the sample or label whose gradient changes most, if that raises the ratio."""
         inputs, targets = self.gradients.rows()
         labels = labels_of(self.gradients, self.free)
         for pair in state["ratio"].topk(min(_TRIED, len(state["ratio"]))).indices.cpu().tolist():
@@ -327,7 +324,7 @@ class Search(NamedTuple):
 
 
 class _Bend(Search):
-    """Ascent of the curvature |v' H(w) v| (``ratio``) of one sample's loss in w (``x``) and v (``vectors``)."""
+    """Ascent of |v' H(w) v| (``ratio``) of one sample's loss in w (``x``) and v (``vectors``)."""
 
     def one_ascent(self, screened: int, starts: int, iterations: int) -> State:
         generator, gradients, center = self._stream(_SCREENED), self.gradients, self.center
@@ -402,7 +399,7 @@ def labels_of(gradients: Gradients, free: InputSet | None) -> Tensor:
 
 
 def most_promising(values: Tensor, samples: Tensor, number: int) -> Tensor:
-    """Indices of ``number`` starts: half with the largest values, half the best of as many samples as possible."""
+    """Indices of ``number`` starts: half with the largest values, half the best of different samples."""
     order = values.argsort(descending=True, stable=True)
     of = samples[order]
     grouped = of.argsort(stable=True)

@@ -1,4 +1,4 @@
-"""Worst-case constants of a workload from both sides: an adversarial search (a lower estimate), and a proof."""
+"""Worst-case constants of a workload from both sides: an adversarial search and a proof."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -120,7 +120,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             optimizer: optimiser from ``make_private``: plain SGD, flat clipping, mean reduction.
             assumption: assumption on the losses over the domain.
             data_loader: loader from ``make_private``, with Poisson batches; its data set has all n samples.
-            diameter: diameter of the domain, a length; inf without projection. If finite, call `project` first.
+            diameter: diameter of the domain, a length; inf without projection. If finite, `project` first.
             scheduled: those of "lr" and "noise_multiplier" that change between steps, by a schedule that does
                 not depend on the data. A step with any other change is refused.
             public: numbers (m, b) that do not depend on the data or on its size, to which loader and
@@ -269,7 +269,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         return _NAME
 
     def state_dict(self, destination: Any = None) -> Any:
-        """State in ``destination`` or a new mapping; assumption and optimiser must be described after loading."""
+        """State in ``destination`` or a new mapping, without assumption and optimiser."""
         now = _State(
             mechanism=self.mechanism(),
             history=self.history,

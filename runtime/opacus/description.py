@@ -77,15 +77,10 @@ class Description:
         step_sizes: Sequence[tuple[float, int]],
         assumption: Assumption,
     ) -> NoisySGD:
-        """The steps as a run, with the noise rounded down.
+        """The steps as a run, with the noise rounded down; an `InputError` if not of one Poisson training.
 
-        Args:
-            history: (noise multiplier, sampling rate, number of steps) of equal steps.
-            step_sizes: (step size, number of steps) of equal steps; 0 if unknown.
-            assumption: assumption on the losses.
-
-        Raises:
-            InputError: no steps, or not those of one Poisson-sampled training.
+        ``history`` has (noise multiplier, sampling rate, number of steps) of equal steps, and ``step_sizes``
+        has (step size, number of steps), with 0 if unknown.
         """
         rates = {rate for _, rate, _ in history}
         if len(rates) != 1:

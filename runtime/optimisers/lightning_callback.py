@@ -1,4 +1,4 @@
-"""Callback for PyTorch Lightning (pip install 'lastiterate[lightning]'), which checks and bounds the run."""
+"""Callback for PyTorch Lightning (pip install 'lastiterate[lightning]')."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -15,7 +15,7 @@ from lightning.pytorch import Callback, LightningModule, Trainer
 
 @teaches()
 class LightningRecord(Record, Callback):
-    """Checks a Lightning training against its run, and bounds it at the end.
+    """Callback that checks a Lightning training against its run, and bounds it at the end.
 
     The module's ``configure_optimizers`` returns the optimiser, and its training step returns the loss. No
     checkpoint and no logged number of an earlier model may be released. Arguments and attributes are those of

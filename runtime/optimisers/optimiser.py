@@ -126,11 +126,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
     @says_when_memory_runs_out
     @torch.no_grad()
     def step(self, inputs: Tensor, targets: Tensor) -> None:  # type: ignore[override]
-        """Take one step on a batch.
-
-        Args:
-            inputs: shape (k, ...), the rows chosen by `batches`; k may be 0 for Poisson batches.
-            targets: shape (k, ...).
+        """Take one step on the rows chosen by `batches`, shape (k, ...); k may be 0 for Poisson batches.
 
         Raises:
             InputError: the run is over, the rows are not those drawn, or the parameters become non-finite;
@@ -200,7 +196,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         return replace(self.run, steps=self.done, **cut)
 
     def bound(self, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
-        """Bound of the run so far, as in `lastiterate.numeric.bound.bound`; the assumption is tested on samples.
+        """Bound of the run so far, as by `lastiterate.numeric.bound.bound`; samples test the assumption.
 
         Raises:
             InputError: as in `bound`, or two points and a sample refute the assumption.

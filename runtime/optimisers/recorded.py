@@ -91,10 +91,7 @@ class RecordedSGD(ProjectedNoisySGD):
         return [batch.tolist() for batch in self.batches()]
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:  # type: ignore[override]
-        """Take one step on the batch with which the module was called.
-
-        Args:
-            closure: forward and backward pass; its loss is returned.
+        """Take one step on the batch with which the module was called; return the loss of ``closure``.
 
         Raises:
             InputError: as in `ProjectedNoisySGD.step`, or the trainer deviates from the run.

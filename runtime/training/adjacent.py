@@ -123,14 +123,11 @@ def adjacent_runs(
     block: int,
     purpose: int,
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Iterates of many pairs of runs, from ``gradients.start``.
+    """Iterates on the data and on the adjacent data after every step, each of shape (pairs, dimension).
 
-    The data are the first ``run.dataset_size`` samples of ``gradients``. The two runs of a pair share batches
-    and noise if they are ``coupled``; otherwise they are independent. The noise is drawn from the stream of
-    ``purpose``, separately for each ``block`` of pairs.
-
-    Yields:
-        After every step, the iterates on the data and on the adjacent data, each of shape (pairs, dimension).
+    Runs begin at ``gradients.start``. The data are the first ``run.dataset_size`` samples of ``gradients``.
+    The two runs of a pair share batches and noise if they are ``coupled``; otherwise they are independent.
+    The noise is drawn from the stream of ``purpose``, separately for each ``block`` of pairs.
     """
     mixed = seed_of(seed, block)
     noise, drawn = stream(mixed, purpose), stream(mixed, _BATCHES)

@@ -50,7 +50,7 @@ def spread_iterates(steps: int, centers: int | None = None) -> tuple[int, ...]:
 
 
 def project_onto_ball(points: Tensor, center: Tensor, diameter: float) -> Tensor:
-    """Nearest points of the ball of this *diameter* around ``center``, never outside of it even after rounding.
+    """Nearest points of the ball of this *diameter* around ``center``, never outside of it by rounding.
 
     Lengths are computed in double precision, a point whose length might exceed the radius by rounding counts
     as outside, and points outside are projected onto a ball that is smaller by all rounding involved. So
@@ -58,10 +58,7 @@ def project_onto_ball(points: Tensor, center: Tensor, diameter: float) -> Tensor
     changes nothing. The result is within (4 dimension + 40) 2^-53 diameter, and a unit in the last place of
     its coordinates, of the exact projection.
 
-    Args:
-        points: shape (..., dimension).
-        center: shape (dimension,).
-        diameter: largest distance of two points of the ball; inf leaves the points unchanged.
+    Points have shape (..., dimension). A diameter of inf leaves them unchanged.
 
     >>> project_onto_ball(torch.tensor([3.0, 4.0]), torch.zeros(2), diameter=1.0)
     tensor([0.3000, 0.4000])
@@ -93,7 +90,7 @@ def train(
     *,
     centers: int | None = None,
 ) -> Tensor:
-    """Run update (1) for ``run.steps`` steps from ``initial``; only selected iterates are stored.
+    """Run update (1) from ``initial``, and return selected iterates, shape (stored, dimension).
 
     Args:
         gradients: per-sample gradients of the workload.
@@ -101,9 +98,6 @@ def train(
         run: the run over all samples of ``gradients``.
         seed: seed of the noise and of the batches, with the same draws on every device.
         centers: number of iterates to store, as in `spread_iterates`.
-
-    Returns:
-        The stored iterates, shape (stored, dimension).
 
     Raises:
         InputError: fewer than two ``centers``, another number of samples, or parameters that are not finite.

@@ -36,12 +36,10 @@ class _Scaled(nn.Module):
 
 
 def cifar10_resnet18(data: Path | None = None) -> Workload:
-    """torchvision's ResNet-18 with ten classes and random weights, and group norm of 32 groups for batch norm.
+    """torchvision's ResNet-18 with ten classes, random weights, and group norm of 32 groups for batch norm.
 
-    First layers are made for larger images: 32 x 32 pixels become one in the last layers.
-
-    Args:
-        data: the folder ``cifar-10-batches-py`` or its parent.
+    First layers are made for larger images: 32 x 32 pixels become one in the last layers. ``data`` is the
+    folder ``cifar-10-batches-py`` or its parent.
     """
     name = "builtin:cifar10-resnet18"
     resnet, (images, classes) = resnet18(name), images_of(data, name)
@@ -61,7 +59,7 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
 
 
 def resnet18(name: str) -> Callable[[], nn.Module]:
-    """Factory of the network of `cifar10_resnet18` without the scaling of bytes; ``name`` is the workload's."""
+    """Factory of the network of `cifar10_resnet18`, for scaled inputs, for the workload ``name``."""
     models = torchvision("models", name)
 
     def network() -> nn.Module:

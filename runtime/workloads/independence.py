@@ -221,10 +221,7 @@ def refuse_tied_losses(name: str, given: Together, *, batched: bool = False) -> 
 
 
 def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, scale: float) -> None:
-    """Refuse a loss that is not ``scale`` times "cross_entropy" or "logistic", or that ties the rows of a batch.
-
-    It is tested at random outputs, ``outputs`` per row.
-    """
+    """Refuse a loss that ties rows or is not ``scale`` times that named ``loss`` at random outputs."""
     refuse_tied_losses("certified", random_outputs(given, targets, outputs))
     generator = torch.Generator().manual_seed(0)
     for target in targets[: 2 * _ROWS]:

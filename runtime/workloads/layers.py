@@ -55,16 +55,13 @@ def no_constants(why: str) -> Callable[[nn.Module, float], LossConstants]:
 def constants_of_network(
     input_norm: float, *, shape: Sequence[int] | None = None, loss: str = "cross_entropy", scale: float = 1.0
 ) -> Callable[[nn.Module, float], LossConstants]:
-    """Constants of a feed-forward network for all inputs of bounded norm, as a `Workload` takes them.
+    """Upper bounds of the constants of a feed-forward network for all inputs of bounded norm, for `Workload`.
 
     Args:
         input_norm: largest norm of any possible input.
         shape: shape of an input, (channels, *sizes), which convolutions need; None for one vector.
         loss: "cross_entropy", or "logistic" for one output: the workload's loss up to its scale.
         scale: factor of the loss.
-
-    Returns:
-        constants(module, diameter) for a `lastiterate.runtime.workloads.workload.Workload`. Upper bounds.
     """
     reach = within(
         "input_norm", input_norm, "a finite number of at least 0", lambda x: 0 <= x < inf, "shorten inputs."

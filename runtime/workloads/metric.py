@@ -55,11 +55,8 @@ class InMetric(nn.Module):
 def read_metric(path: Path, workload: Workload) -> Metric:
     """Weights of a metric from a file: tensors by parameter name, or the state of a torch Adam optimiser.
 
-    For Adam a = sqrt(v / (1 - beta_2^t)) + eps, the divisor of its steps. No code in the file is executed.
-
-    Args:
-        path: .safetensors, or the output of ``torch.save(optimizer.state_dict(), path)``.
-        workload: workload whose network has the parameters.
+    It is .safetensors or the output of ``torch.save(optimizer.state_dict(), path)``; no code in it is
+    executed. For Adam a = sqrt(v / (1 - beta_2^t)) + eps, the divisor of its steps.
 
     Raises:
         InputError: an unreadable file, names or shapes that do not fit, or a weight that is not positive.

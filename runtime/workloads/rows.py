@@ -45,10 +45,8 @@ def _refuse_rounded(values: Tensor, dtype: torch.dtype) -> None:
 class Rows:
     """Inputs or targets, shape (n, ...), returned on a device and, if they are real, in a dtype.
 
-    Up to ``memory`` bytes are placed there at once; of larger data, only the requested rows.
-
-    Attributes:
-        bytes_of_a_row: bytes of a requested row; 0 if all are placed.
+    Up to ``memory`` bytes are placed there at once; of larger data, only the requested rows, each of
+    ``bytes_of_a_row`` (0 if all are placed).
     """
 
     def __init__(

@@ -56,9 +56,10 @@ def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "buil
 
 
 def breast_cancer() -> Workload:
-    """Logistic regression on scikit-learn's breast-cancer data: 569 samples, 30 standardised features and a bias.
+    """Logistic regression on scikit-learn's breast-cancer data: 569 samples, 30 features and a bias.
 
-    Rows longer than 5 are shortened to norm 5, so the constants hold for every sample prepared in this way.
+    Features are standardised, and rows longer than 5 are shortened to norm 5, so the constants hold for every
+    sample prepared in this way.
     """
 
     def loss(output: Tensor, target: Tensor) -> Tensor:
@@ -68,7 +69,7 @@ def breast_cancer() -> Workload:
 
 
 def iris_softmax() -> Workload:
-    """Softmax regression on Iris: 150 flowers, 4 features and a bias, 3 classes; rows as in `breast_cancer`."""
+    """Softmax regression on Iris: 150 flowers, 4 features, a bias, 3 classes; rows as in `breast_cancer`."""
     known = softmax_regression(_ROW_NORM)
     return _linear("builtin:iris-softmax", "iris", 3, functional.cross_entropy, known)
 
@@ -133,7 +134,7 @@ def shipped(data: str, name: str) -> tuple[np.ndarray[Any, np.dtype[np.float64]]
 
 
 def digits_cnn() -> Workload:
-    """Convolutional network on scikit-learn's 8 x 8 digits: two layers of 3 x 3 filters, tanh, cross-entropy."""
+    """Convolutional network on scikit-learn's 8 x 8 digits: two layers of 3 x 3 filters, tanh."""
     name = "builtin:digits-cnn"
     images, labels = shipped("digits", name)
     pixels = torch.from_numpy(images / 16).reshape(-1, 1, 8, 8)

@@ -33,20 +33,20 @@ _SECONDS: Final = 1.0
 """Seconds for reading targets that a data set does not provide together."""
 
 
-def telling_rows(inputs: Rows | Tensor, targets: Rows | Tensor, most: int = _MOST) -> list[int]:
-    """Indices of at most ``most`` rows in which a tie between rows would show first.
+def telling_rows(inputs: Rows | Tensor, targets: Rows | Tensor) -> list[int]:
+    """Indices of at most 16 rows in which a tie between rows would show first.
 
     >>> telling_rows(torch.ones(100, 2), torch.tensor([0] * 99 + [1]))
     [99, 0, 33, 66]
     """
     found: dict[int, None] = {}
-    for values, share in ((targets, 3 * most // 4), (inputs, most)):
+    for values, share in ((targets, 3 * _MOST // 4), (inputs, _MOST)):
         given = values.values if isinstance(values, Rows) else values
         for index in _extremes(given):
             if len(found) < share:
                 found[index] = None
     for index in torch.linspace(0, len(inputs) - 1, min(len(inputs), 4)).round().long().tolist():
-        if len(found) < most:
+        if len(found) < _MOST:
             found[index] = None
     return list(found)
 

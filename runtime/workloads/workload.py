@@ -99,8 +99,7 @@ class Workload:
     ) -> "Workload":
         """Workload on the samples of a DataLoader or Dataset.
 
-        ``samples`` and the errors are those of `lastiterate.runtime.workloads.streaming.read_samples`; other
-        arguments are those of the class.
+        ``samples`` and errors are as in `lastiterate.runtime.workloads.streaming.read_samples`.
         """
         inputs, targets = read_samples(loader, samples)
         return cls(name, module, loss, inputs, targets, **others)
@@ -133,7 +132,7 @@ class Workload:
         )
 
     def certified(self, seed: int, diameter: float) -> LossConstants:
-        """Constants of the loss on the ball of ``diameter`` around the parameters initialised from ``seed``."""
+        """Constants of the loss on the ball of ``diameter`` around the parameters of ``seed``."""
         if self.constants is None:
             raise InputError(
                 f"Certified constants need a closed form, got workload={self.name}; give the workload constants, or "
