@@ -1,8 +1,8 @@
 """Rényi divergence of two mixtures of two Gaussians each, by quadrature with a certified error.
 
-All components have the same standard deviation, which is the unit of length. p_i, a_i are the weights and means of
-the numerator P, and q_k, c_k those of the denominator Q. The middle part of I = E_Q (P/Q)^alpha = integral of f,
-D_alpha = log(I) / (alpha - 1), is computed by `acb.integral`. Beyond X, for every k,
+All components have the same standard deviation, which is the unit of length. p_i, a_i are the weights and
+means of the numerator P, and q_k, c_k those of the denominator Q. The middle part of I = E_Q (P/Q)^alpha =
+integral of f, D_alpha = log(I) / (alpha - 1), is computed by `acb.integral`. Beyond X, for every k,
 
     f <= q_k^(1 - alpha) sum_i p_i exp(alpha (alpha - 1) (a_i - c_k)^2 / 2) phi(x - alpha a_i + (alpha - 1) c_k).
 
@@ -31,7 +31,7 @@ _SPREAD = 1e50
 
 @dataclass(frozen=True)
 class Enclosure:
-    """Interval [lower, upper] that contains the exact value, rounded outwards."""
+    """Interval [lower, upper] that contains the exact value."""
 
     lower: float
     upper: float
@@ -57,7 +57,7 @@ class Enclosure:
 
 
 def refine(evaluate: Callable[[int], arb]) -> Enclosure:
-    """Evaluate a nonnegative quantity to a narrow ball by increasing precision, else raise `ArithmeticError`."""
+    """Evaluate a nonnegative quantity to a narrow ball by increasing precision, or raise `ArithmeticError`."""
     bits = _FIRST_BITS
     while bits <= _LAST_BITS:
         with precision(bits):
@@ -72,12 +72,12 @@ def refine(evaluate: Callable[[int], arb]) -> Enclosure:
 
 
 def order(alpha: Any) -> float:
-    """Validate the order of a Rényi divergence: above 1 and below 1e9."""
+    """Validate the order of a Rényi divergence."""
     return within("alpha", alpha, "a number above 1 and below 1e9", lambda x: 1 < x < 1e9, "2 is customary.")
 
 
 def sampling_rate(q: Any) -> float:
-    """Validate a sampling rate in [1e-50, 1]; smaller rates would make results underflow."""
+    """Validate a sampling rate in [1e-50, 1]; smaller ones would underflow."""
     number = portion("q", q, "a rate in (0, 1]", "give batch size over data size.")
     if number < 1 / _SPREAD:
         raise InputError(
@@ -97,7 +97,7 @@ def positive_scale(name: str, value: Any) -> float:
 
 
 def ratio(noise: float, shift: float, widest: float = 1e4) -> None:
-    """Raise `InputError` if the noise is too small or too large relative to the shift."""
+    """Raise `InputError` if the noise is too small or too large for the shift."""
     if not 1 / _SPREAD <= shift / noise <= 1.0001 * widest:
         raise InputError(
             f"noise needs to lie between {1 / widest:g} and 1e50 times the shift {shift:g}, got noise={noise:g}; "
@@ -142,7 +142,7 @@ class Mixture:
         return tuple(sorted(one for one in ((self.first, 1 - weight), (self.second, weight)) if one[1]))
 
     def components(self, noise: float) -> Components:
-        """Weights and means as balls at the working precision, in units of the noise."""
+        """Weights and means as balls, in units of the noise."""
         return tuple((arb(w.numerator) / w.denominator, exact(mean) / exact(noise)) for mean, w in self.parts())
 
 
@@ -203,8 +203,8 @@ def renyi_moment(numerator: Components, denominator: Components, alpha: arb, bit
 def _leading(law: Components) -> Callable[[acb, bool], tuple[arb, arb, acb]]:
     """Map x to log p and a of its dominant component, and the log of the law over p N(a, 1), which is small.
 
-    Factoring out the dominant component leaves one square in the integrand, so that wide balls stay tight. Each
-    choice is the same analytic function wherever log is analytic, because they agree on the real line.
+    This leaves one square in the integrand, so that wide balls stay tight. Each choice is the same analytic
+    function wherever log is analytic, because they agree on the real line.
     """
     (log_p, a), (log_q, b) = ((weight.log(), mean) for weight, mean in (law[0], law[-1]))
     tilt, level = b - a, (b * b - a * a) / 2 - log_q + log_p
@@ -221,7 +221,7 @@ def _leading(law: Components) -> Callable[[acb, bool], tuple[arb, arb, acb]]:
 
 
 def _tail(numerator: Components, denominator: Components, alpha: arb, end: arb, side: int) -> arb:
-    """Return the smallest of the module docstring's bounds over the components of the denominator."""
+    """The smallest of the module docstring's bounds over the components of the denominator."""
     bounds = []
     for weight, mean in denominator:
         total = arb(0)  # squares are products, since ** of a ball around 0 is not finite
@@ -233,7 +233,7 @@ def _tail(numerator: Components, denominator: Components, alpha: arb, end: arb, 
 
 
 def _end(numerator: Components, denominator: Components, alpha: arb, bits: int, side: int) -> float:
-    """A point beyond which the tail is about below 2^-bits (the moment is at least 1); any value is valid."""
+    """A point beyond which the tail is about below 2^-bits; any value is valid."""
     nearest = []
     for weight, mean in denominator:
         ends = []
@@ -250,7 +250,7 @@ def _end(numerator: Components, denominator: Components, alpha: arb, bits: int, 
 
 
 def _peak(numerator: Components, denominator: Components, alpha: float, left: float, right: float) -> float:
-    """Approximate maximum of log f sqrt(2 pi), at the centres and on a coarse grid, in floats; only a scale."""
+    """Approximate maximum of log f sqrt(2 pi) in floats, at the centres and on a coarse grid; only a scale."""
     p, q = ([(log(float(w.mid())), float(m.mid())) for w, m in law] for law in (numerator, denominator))
     centres = [alpha * a - (alpha - 1) * c for _, a in p for _, c in q]
     x = np.concatenate([np.linspace(left, right, 65), centres])
@@ -261,7 +261,7 @@ def _peak(numerator: Components, denominator: Components, alpha: float, left: fl
 def _pieces(
     numerator: Components, denominator: Components, alpha: float, left: float, right: float
 ) -> list[tuple[float, float]]:
-    """Return [left, right] cut at the means and at the centres of the Gaussians that bound f."""
+    """[left, right], cut at the means and at the centres of the Gaussians that bound f."""
     p, q = ([float(m.mid()) for _, m in law] for law in (numerator, denominator))
     cuts = {alpha * a - (alpha - 1) * c for a in p for c in q} | set(p) | set(q)
     inside = [left, *(cut for cut in sorted(cuts) if left < cut < right)]

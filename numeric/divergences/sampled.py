@@ -1,18 +1,18 @@
 """Divergences of two Gaussians, of the sampled Gaussian in both directions, and of a replaced sample.
 
-With base N(0, s^2) and mixture M = (1 - q) N(0, s^2) + q N(d, s^2), S_up(q, s; alpha) = D_alpha(M || N(0, s^2))
-and S_down(q, s; alpha) = D_alpha(N(0, s^2) || M). A guarantee in both directions needs the larger, S_up. For
-integer alpha it is a binomial sum, otherwise `renyi_mixtures` computes it.
+With base N(0, s^2) and mixture M = (1 - q) N(0, s^2) + q N(d, s^2), S_up(q, s; alpha) = D_alpha(M || N(0,
+s^2)) and S_down(q, s; alpha) = D_alpha(N(0, s^2) || M). A guarantee in both directions needs the larger,
+S_up. For integer alpha it is a binomial sum, otherwise `renyi_mixtures` computes it.
 
-Given the rest of the batch, a step on a batch drawn without replacement has the laws P = (1-q) N(x) + q N(y) and
-P' = (1-q) N(x) + q N(y'), with x, y, y' at pairwise distance at most d, and noise s; q = b/n, g = d/s. By advanced
-joint convexity D_alpha(P || P') <= log(1 + alpha (alpha-1) J) / (alpha-1) in both directions. With r = 1 + q (e^(g
-x - g^2/2) - 1), alpha (alpha-1) J = integral from g/2 to inf of phi(x) (r^alpha - 1) (1 - r^(1-alpha)) dx. The
-integral is computed by `acb.integral` up to X and bounded beyond by phi r^alpha <= phi (1 - q + q e^(alpha (g x -
-g^2/2))). It is never below S_up at shift d.
+Given the rest of the batch, a step on a batch drawn without replacement has the laws P = (1-q) N(x) + q N(y)
+and P' = (1-q) N(x) + q N(y'), with x, y, y' at pairwise distance at most d, and noise s; q = b/n, g = d/s. By
+advanced joint convexity D_alpha(P || P') <= log(1 + alpha (alpha-1) J) / (alpha-1) in both directions. With r
+= 1 + q (e^(g x - g^2/2) - 1), alpha (alpha-1) J = integral from g/2 to inf of phi(x) (r^alpha - 1) (1 -
+r^(1-alpha)), which is bounded beyond X by that of phi r^alpha <= phi (1 - q + q e^(alpha (g x - g^2/2))). It
+is never below S_up at shift d.
 
-Source: docs/proofs/divergences.md, without_replacement.md; Balle & Wang 2018, theorem 5; Mironov, Talwar & Zhang
-2019, sections 3.1 to 3.3; Balle, Barthe & Gaboardi 2018, theorem 2; Sason & Verdú 2016, section VII.
+Source: docs/proofs/divergences.md, without_replacement.md; Balle & Wang 2018, theorem 5; Mironov, Talwar &
+Zhang 2019, sections 3.1 to 3.3; Balle, Barthe & Gaboardi 2018, theorem 2; Sason & Verdú 2016, section VII.
 """
 
 from math import log
@@ -49,7 +49,7 @@ def renyi_gaussian(difference: Any, std: Any, *, alpha: Any) -> Enclosure:
 
 
 def gaussian_profile(m: arb, log_t: arb) -> arb:
-    """H_t(N(m, 1) || N(0, 1)) for m > 0 and t = exp(log_t), as a ball: the integral of max(P - t Q, 0).
+    """H_t(N(m, 1) || N(0, 1)), m > 0, t = exp(log_t), as a ball: the integral of max(P - t Q, 0).
 
     At t = e^epsilon it is the smallest delta for which P(S) <= e^epsilon Q(S) + delta for every event S.
     """
@@ -110,7 +110,7 @@ def s_down(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
 
 
 def _binomial(q: float, noise: float, shift: float, alpha: int) -> arb:
-    """Return log E / (alpha - 1), E the finite binomial sum, with terms computed recursively."""
+    """log E / (alpha - 1), E the finite binomial sum."""
     rate, half = exact(q), (exact(shift) / exact(noise)) ** 2 / 2
     odds = rate / (1 - rate)
     growth, grown = (2 * half).exp(), arb(1)  # the j-th exponential over the (j-1)-th is exp((j-1) d^2/s^2)
@@ -128,7 +128,10 @@ def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enc
 
     The divergence itself may be smaller. ``q``, the probability that the differing sample is in the batch, is
     taken as this exact float, so round it up. ``shift`` is the largest distance d of two outcomes of the step
-    without its noise, at most ten times the noise. Raises `InputError` if an argument is out of range.
+    without its noise, at most ten times the noise.
+
+    Raises:
+        InputError: an argument is out of range.
 
     >>> replacement_step(0.1, 1.0, alpha=20, shift=2.0).upper >= s_up(0.1, 1.0, alpha=20, shift=2.0).upper
     True
@@ -149,7 +152,7 @@ def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enc
 
 
 def _excess(q: arb, g: arb, alpha: arb, bits: int) -> arb:
-    """alpha (alpha - 1) J of the module docstring as a ball: middle by quadrature, tail by the bound."""
+    """alpha (alpha - 1) J as a ball: middle by quadrature, tail by the bound."""
 
     def integrand(x: acb, analytic: bool) -> acb:
         u = g * x - g * g / 2
@@ -171,7 +174,7 @@ def _excess(q: arb, g: arb, alpha: arb, bits: int) -> arb:
 
 
 def _peak(q: float, g: float, alpha: float) -> float:
-    """Approximate maximum of the logarithm of the integrand, in floats; only a scale."""
+    """Approximate maximum of the logarithm of the integrand, in floats."""
     x = np.linspace(g / 2, alpha * g + 8, 402)[1:]
     u = g * x - g * g / 2
     log_ratio = np.where(u > 600, log(q) + u, np.log1p(q * np.expm1(np.minimum(u, 600))))

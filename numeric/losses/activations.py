@@ -1,7 +1,7 @@
 """Ranges of the slope and the curvature of an activation on an interval.
 
-A continuous function on an interval has its extremes at an end or at a zero of its derivative, and these
-zeros are known. A piecewise linear activation has zero curvature except at its kinks, where its slope jumps.
+The extremes of a smooth one are at an end or at known zeros of a derivative. A piecewise linear activation
+has zero curvature except at its kinks, where its slope jumps.
 
 Source: docs/proofs/network_constants.md, "Activations".
 """
@@ -115,7 +115,7 @@ def _normal(x: arb) -> arb:
 
 
 def _steepest_bend() -> arb:
-    """The positive maximiser of |tanh''|, atanh(1 / sqrt 3)."""
+    """The positive maximiser of |tanh''|."""
     return (1 / arb(3).sqrt()).atanh()
 
 

@@ -1,10 +1,10 @@
 """The assumptions on the losses.
 
-A `Modulus` bounds the change of every per-sample gradient g over a distance: |g(x) - g(y)| <= omega(|x - y|)
-for all x, y in the domain. `Convex` and `StronglyConvex` bound the update map directly. They require K-Lipschitz
-losses, so that clipping never acts (a clipped convex gradient step need not contract).
+A `Modulus` bounds the change of every per-sample gradient g: |g(x) - g(y)| <= omega(|x - y|) for all x, y in
+the domain. `Convex` and `StronglyConvex` bound the update map directly. They require K-Lipschitz losses, so
+that clipping never acts (a clipped convex gradient step need not contract).
 
-Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, Definition 2.5, Lemma 3.4, section 5.
+Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, Definition 2.5, Lemma 3.4, sec. 5.
 """
 
 from abc import ABC, abstractmethod
@@ -28,7 +28,7 @@ from lastiterate.numeric.run import NoisySGD
 
 
 def loss_constant(name: str, value: object) -> float:
-    """The value as a finite float >= 0; an `InputError` otherwise."""
+    """The value as a finite float >= 0, or an `InputError`."""
     return within(name, value, "a finite number of at least 0", lambda x: 0 <= x < inf, "give the constant.")
 
 
@@ -51,7 +51,6 @@ class Assumption(ABC):
     """Key of the ledger's claim that bounds the divergence under this assumption."""
 
     def __new__(cls, *_: object, **__: object) -> Self:
-        """Create an instance; an `InputError` for an abstract class."""
         if isabstract(cls):
             raise InputError(
                 f"An assumption needs its kind, got {cls.__name__}(...); write for example Smooth(1.0)."
@@ -60,7 +59,7 @@ class Assumption(ABC):
 
     @abstractmethod
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
-        """The expansion of the update of step t; ``differs`` says whether its batch holds the differing sample.
+        """The expansion of the update of step t; ``differs``: its batch holds the differing sample.
 
         Raises:
             InputError: the assumption does not allow the step size.
@@ -69,8 +68,8 @@ class Assumption(ABC):
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
         """The expansion of an update on the same data, valid for all batches of ``low`` to ``high`` samples.
 
-        The sum of the gradients is divided by b = ``run.batch_at(t)`` for every size. The default
-        (1 - eta lambda) z + 2 eta K high / b follows from clipping.
+        The sum of the gradients is divided by b = ``run.batch_at(t)`` for every size. By default clipping
+        gives (1 - eta lambda) z + 2 eta K high / b.
         """
         return Clipped().over_sizes(run, t, low, high)
 
@@ -85,7 +84,7 @@ class Assumption(ABC):
 
 
 def described_assumption(assumption: object) -> Assumption:
-    """The argument if it is an assumption, else an `InputError`."""
+    """The argument if it is an assumption, or an `InputError`."""
     if not isinstance(assumption, Assumption):
         remedy = "for example Smooth(1.0)"
         if callable(getattr(assumption, "assumption", None)):
@@ -123,9 +122,7 @@ class Modulus(Assumption, Increasing):
 @teaches()
 @dataclass(frozen=True)
 class Holder(Modulus):
-    """(L, lambda)-Hoelder gradients: omega(z) = L z^lambda, 0 < lambda <= 1.
-
-    The unit of L is gradient / length^lambda. Source: Chien & Li 2025, Definition 2.5.
+    """(L, lambda)-Hoelder gradients: omega(z) = L z^lambda, 0 < lambda <= 1, L in gradient / length^lambda.
 
     >>> float(Holder(2.0, 0.5).value(np.array(4.0)))
     4.0
@@ -204,8 +201,8 @@ class Clipped(Modulus):
 class Tabulated(Modulus):
     """A modulus known at some distances: omega(z) = values[i] for distances[i-1] < z <= distances[i].
 
-    The step function uses monotonicity alone; past the last distance only clipping applies.
-    ``distances`` (lengths, increasing) and ``values`` (gradients, nondecreasing) have the same shape (k,).
+    Past the last distance only clipping applies. ``distances`` (lengths, increasing) and ``values``
+    (gradients, nondecreasing) have the same shape (k,).
     """
 
     distances: tuple[float, ...]
@@ -307,9 +304,10 @@ class Blocks(_OfParts, Modulus):
     """A gradient of blocks, for example one per layer, each with its own modulus.
 
     If |g_j(x) - g_j(y)| <= omega_j(|x - y|), with |x - y| the distance of all parameters, then g = (g_1, ...,
-    g_m) has the modulus omega = (sum_j omega_j^2)^.5. For omega_j(r) = L_j r^(lambda_j) with smallest order p and
-    largest q, it is concave if q <= 1/2, p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2. Otherwise, since the shift
-    program needs concave pieces, the roots of the orders up to 1/2 and of those above are added, an upper bound.
+    g_m) has the modulus omega = (sum_j omega_j^2)^.5. For omega_j(r) = L_j r^(lambda_j) with smallest order p
+    and largest q, it is concave if q <= 1/2, p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2. Otherwise, since the
+    shift program needs concave pieces, the roots of the orders up to 1/2 and of those above are added, an
+    upper bound.
 
     >>> float(Blocks(Holder(3.0, 1.0), Holder(4.0, 1.0)).value(np.array(2.0)))
     10.0
@@ -370,7 +368,7 @@ def _values(group: tuple[Modulus, ...], z: Array) -> Array:
 
 
 def _root(values: Array) -> Array:
-    """Root of the sum of squares along the last axis, scaled to avoid overflow and underflow."""
+    """Root of the sum of squares along the last axis, without overflow or underflow."""
     most = values.max(axis=-1)
     known = (most > 0) & np.isfinite(most)
     scaled = values / np.where(known, most, 1.0)[..., None]
@@ -404,10 +402,10 @@ class _UpdateMap(Assumption):
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
         eta, decay, size = run.step_size_at(t), run.weight_decay, run.batch_at(t)
         if not exact(eta) * (exact(self.L) + exact(decay)) <= 2:
-            most, beside = ("2/(L + weight_decay)", f" and weight_decay={decay:g}") if decay else ("2/L", "")
+            most, also = ("2/(L + weight_decay)", f" and weight_decay={decay:g}") if decay else ("2/L", "")
             raise InputError(
                 f"A {self._kind} loss needs step_size <= {most} = {2 / (self.L + decay):g}, got step_size={eta:g} with "
-                f"L={self.L:g}{beside}; lower the step size, or assume Smooth(L) only."
+                f"L={self.L:g}{also}; lower the step size, or assume Smooth(L) only."
             )
         return Affine(self._factor(run, t, size, size), _sensitivity(run, t, differs=differs))
 
@@ -419,7 +417,7 @@ class _UpdateMap(Assumption):
     def _factor(self, run: NoisySGD, t: int, low: int, high: int) -> arb:
         """max(k - h m, h' L - k) with k = 1 - eta lambda and weights h, h' of the smallest and largest batch.
 
-        It bounds |k - w c| for every curvature c in [m, L] and every weight w between h and h'.
+        It bounds |k - w c| for all curvatures c in [m, L] and weights w in [h, h'].
         """
         stays, eta = _kept(run, t), exact(run.step_size_at(t)) / run.batch_at(t)
         return (stays - eta * low * exact(self._least)).max(eta * high * exact(self.L) - stays)
@@ -430,8 +428,8 @@ class _UpdateMap(Assumption):
 class Convex(_UpdateMap):
     """Convex, L-smooth and K-Lipschitz losses with eta <= 2/L: e(z) = z + 2 eta K / b.
 
-    With weight decay lambda, outside the clip, e(z) = c z + 2 eta K / b where c is the larger of 1 - eta lambda
-    and eta (lambda + L) - 1. Source: Chien & Li 2025, Lemma 3.4; docs/proofs/expansions.md.
+    With weight decay lambda, outside the clip, e(z) = c z + 2 eta K / b where c is the larger of 1 - eta
+    lambda and eta (lambda + L) - 1.
 
     Attributes:
         L: smoothness, gradient / length.
@@ -460,7 +458,7 @@ class StronglyConvex(_UpdateMap):
     """m-strongly convex, L-smooth and K-Lipschitz losses with eta <= 2/L.
 
     e(z) = c z + 2 eta K / b, where c = max(1 - eta m, eta L - 1) bounds |1 - eta h| for every curvature h in
-    [m, L]. Sharper than Lemma 3.4 of Chien & Li 2025, which requires eta <= 1/L.
+    [m, L]. Lemma 3.4 of Chien & Li 2025 requires eta <= 1/L.
     """
 
     L: float
@@ -513,7 +511,7 @@ Size = int | tuple[int, ...]
 
 @dataclass(frozen=True)
 class Sized(Assumption):
-    """An assumption for Poisson batches of ``low`` to ``high`` samples, not counting the differing one."""
+    """An assumption for Poisson batches of ``low`` to ``high`` samples without the differing one."""
 
     inner: Assumption
     low: Size

@@ -37,7 +37,7 @@ class LossConstants:
         radius: radius of the ball of parameters on which they hold, a length; inf for all parameters.
         any_sample: whether they hold for every sample that the statement admits, not only for those at hand.
         input_norm: largest norm of an input for which they hold; inf if the statement gives another set.
-        loss: "cross_entropy" or "logistic", of the outputs, times ``scale``; empty if only the statement says it.
+        loss: "cross_entropy" or "logistic", times ``scale``; empty if only the statement describes it.
     """
 
     lipschitz: float
@@ -54,17 +54,18 @@ class LossConstants:
 
     @staticmethod
     def unknown(why: str) -> "LossConstants":
-        """Infinite constants, with the reason ``why`` as the statement."""
+        """Infinite constants, with a reason as the statement."""
         return LossConstants(inf, inf, -inf, why, radius=inf, any_sample=True)
 
     def assumption(self, run: NoisySGD) -> Assumption:
         """The strongest assumption that these constants prove for a run; `Clipped` if smoothness is infinite.
 
-        The domain must lie in the ball. The check diameter / 2 <= radius suffices for a ball with the same
-        centre, onto which this package projects; for any other domain the caller must ensure it.
+        The domain must lie in the ball. The check diameter / 2 <= radius suffices if both have one centre, as
+        in this package; the caller must ensure it for any other domain.
 
         Raises:
-            InputError: the ball is too small for the domain, or the constants hold only for the samples at hand.
+            InputError: the ball is too small for the domain, or the constants hold only for the samples at
+                hand.
         """
         if not isfinite(self.smoothness):
             return Clipped()
@@ -90,7 +91,7 @@ class LossConstants:
 def logistic_regression(
     feature_norm: float, *, scale: float = 1.0, l2: float = 0.0, parameter_norm: float = inf
 ) -> LossConstants:
-    """Upper bounds of the constants of scale * log(1 + exp(-y w.x)) + l2/2 |w|^2, y = +-1; l2-strongly convex.
+    """Constants of scale * log(1 + exp(-y w.x)) + l2/2 |w|^2, y = +-1, rounded up; l2-strongly convex.
 
     Args:
         feature_norm: largest norm of the features of any possible sample, the constant feature included.
@@ -122,7 +123,7 @@ def softmax_regression(
 def linear_score(feature_norm: float, *, slope: float, curvature: float, name: str) -> LossConstants:
     """Constants of phi(w.x) for a convex phi, from upper bounds of |phi'| and phi''.
 
-    The slope may be inf, as for the squared error. Other arguments as for `logistic_regression`.
+    The slope may be inf, as for the squared error.
 
     >>> linear_score(3.0, slope=inf, curvature=2.0, name="squared error").smoothness
     18.0
@@ -171,7 +172,7 @@ def two_layer(
     activation: str,
     scale: float = 1.0,
 ) -> LossConstants:
-    """Upper bounds of the constants of scale * cross-entropy of W2 phi(W1 x + b1) + b2 in all parameters.
+    """Constants of scale * cross-entropy of W2 phi(W1 x + b1) + b2 in all parameters, rounded up.
 
     Args:
         feature_norm: largest norm of (x, 1) over all possible samples.

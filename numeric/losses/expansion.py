@@ -1,9 +1,7 @@
 """Expansions: the largest distance e(z) after one update of two coupled runs at distance z.
 
 If ``|x - y| <= z`` then ``|psi(x) - psi'(y)| <= e(z)`` for the updates psi, psi' on two adjacent data sets.
-Every expansion is nondecreasing, and e(0) is the sensitivity of one step. An expansion provides its float
-value (relative error below `ULPS` units in the last place), its right derivative, an enclosure, and the
-points between which it is concave.
+Every expansion is nondecreasing, and e(0) is the sensitivity of one step.
 """
 
 from abc import ABC, abstractmethod
@@ -33,7 +31,7 @@ class Increasing(ABC):
 
     @abstractmethod
     def value(self, z: Array) -> Array:
-        """The value at z in floats, elementwise; infinite if no bound is known."""
+        """The value at z in floats, elementwise, within `ULPS`; infinite if no bound is known."""
 
     @abstractmethod
     def slope(self, z: Array) -> Array:
@@ -63,7 +61,7 @@ class UpdateExpansion(Increasing):
 
     @abstractmethod
     def plus(self, step: arb) -> "UpdateExpansion":
-        """The expansion e(z) + ``step``, if one of two copies of a run also moves by at most ``step``."""
+        """The expansion e(z) + ``step``, if one of the runs also moves by at most ``step``."""
 
     def affine_on(self, diameter: float) -> tuple[arb, arb] | None:  # noqa: ARG002
         """The pair (c, s) if e(z) = c z + s for every z in [0, diameter], else None."""
@@ -106,9 +104,9 @@ class Affine(UpdateExpansion):
 class ModulusExpansion(UpdateExpansion):
     """e(z) = kept z + weight min(omega(z), 2 K) + sensitivity.
 
-    Gradients of shared samples differ by at most their modulus, capped at twice the clip norm K; ``weight``
-    is the step size times the fraction of shared samples in the batch. A differing sample in the batch adds
-    at most 2 eta K / b. ``kept`` in [0, 1] is the factor of weight decay.
+    ``weight`` is the step size times the fraction of shared samples in the batch, whose gradients differ by
+    at most their modulus, capped at twice the clip norm K. A differing sample adds at most 2 eta K / b.
+    ``kept`` in [0, 1] is the factor of weight decay.
     """
 
     modulus: "Modulus"
@@ -164,7 +162,7 @@ class LeastOf(UpdateExpansion):
 
     @cached_property
     def sensitivity(self) -> arb:  # type: ignore[override]
-        """The least sensitivity of the parts."""
+        """The least sensitivity."""
         return reduce(arb.min, (part.sensitivity for part in self.parts))
 
     def plus(self, step: arb) -> "LeastOf":
@@ -194,7 +192,7 @@ class LeastOf(UpdateExpansion):
 
 @dataclass(frozen=True)
 class PowerDrift:
-    """The drift g(z) = z + min(weight z^order, cap), 0 < order <= 1, for distances in units of the noise."""
+    """The drift g(z) = z + min(weight z^order, cap), 0 < order <= 1, in units of the noise."""
 
     weight: float
     order: float

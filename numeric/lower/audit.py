@@ -4,22 +4,17 @@ The counts of right and wrong answers at one threshold, learned from other runs,
 
     epsilon >= max(log((1 - delta - FPR) / FNR), log((1 - delta - FNR) / FPR)),   mu >= -(z(FPR) + z(FNR)),
 
-by Liang et al. 2026, (20), evaluated at the upper Clopper-Pearson limits of the error rates of the answer "the run
-used this sample". z is the standard normal quantile function. Both decrease in each rate; observed rates give no
-bound.
-
-All scores together give more, and need no runs to learn a threshold. A score is a number computed from a released
-model by a rule that was fixed before these runs.
+by Liang et al. 2026, (20), at the upper Clopper-Pearson limits of the error rates of the answer "the run used
+this sample"; z is the standard normal quantile function. All scores, numbers computed from a released model
+by a rule that was fixed before these runs, give more without a threshold:
 
 AUC    Under mu-GDP, a run with the sample scores higher than one without, ties counted half, with probability
-       A <= Phi(mu / sqrt 2). The observed share U is a mean over all pairs, and E f(U) <= E f(B / n) for convex f,
-       where B is Binomial(n, A) and n the smaller number of runs. So P(U >= x) <= E max(B - t, 0) / (n x - t) for
-       every t < n x. A is rejected if U is at least the mean of the largest ``doubt`` fraction of B / n.
-Curve  Simultaneous Clopper-Pearson limits of both error rates at every threshold of a list.
+       A <= Phi(mu / sqrt 2). A is rejected if the observed share is at least the mean of the largest ``doubt``
+       fraction of B / n, B ~ Binomial(n, A), n the smaller number of runs. Refutes only a claim of mu-GDP.
+Curve  Simultaneous Clopper-Pearson limits of both error rates at every threshold of a list. Refutes any claim.
 
-The curve can refute any claim about the two laws; the AUC as used here refutes only a claim of mu-GDP. Source:
-docs/proofs/lower_bounds.md; Hoeffding 1963; Clopper & Pearson 1934; Kairouz, Oh & Viswanath 2015; Dong, Roth & Su
-2022.
+Source: docs/proofs/lower_bounds.md; Hoeffding 1963; Clopper & Pearson 1934; Kairouz, Oh & Viswanath 2015;
+Dong, Roth & Su 2022.
 """
 
 from collections.abc import Callable
@@ -66,7 +61,7 @@ def rates_at_most(wrong: NDArray[np.int64], runs: int, doubt: float) -> Array:
 
 
 def epsilon_of_rates(fpr: float, fnr: float, delta: float) -> float:
-    """Smallest epsilon at ``delta`` of laws that a test tells apart with these rates; not rounded, may be -inf.
+    """Smallest epsilon at ``delta`` of laws that a test distinguishes at these rates, unrounded; may be -inf.
 
     >>> round(epsilon_of_rates(0.1, 0.5, 1e-5), 4)  # log(.5 / .1) and log(.9 / .5)
     1.6094
@@ -80,7 +75,7 @@ def epsilon_of_rates(fpr: float, fnr: float, delta: float) -> float:
 
 
 def mu_of_rates(fpr: float, fnr: float) -> float:
-    """Smallest mu of a Gaussian pair that a test tells apart with these rates; rounded down, at least 0.
+    """Smallest mu of a Gaussian pair that a test distinguishes at these rates; rounded down, at least 0.
 
     >>> round(mu_of_rates(0.025, 0.025), 3)
     3.92
@@ -91,7 +86,7 @@ def mu_of_rates(fpr: float, fnr: float) -> float:
 
 
 def delta_of_rates(fpr: float, fnr: float, epsilon: float) -> float:
-    """Smallest delta at ``epsilon`` of laws that a test tells apart with these rates; rounded down, at least 0.
+    """Smallest delta at ``epsilon`` of laws that a test distinguishes at these rates; rounded down, at least 0.
 
     >>> round(delta_of_rates(0.1, 0.5, 0.0), 3)
     0.4
@@ -107,7 +102,7 @@ class Scores:
     """Limits of the AUC and of the trade-off curve from all scores, simultaneous at confidence ``level``.
 
     Attributes:
-        auc: measured share of pairs in which the run with the sample has the larger score, ties counted half.
+        auc: the observed share of pairs, see `auc`.
         auc_at_least: lower limit of its expectation.
         curve: upper limits (false positive rate, false negative rate) of threshold tests.
     """
@@ -133,9 +128,10 @@ class Scores:
 
 
 def all_scores(with_it: ArrayLike, without: ArrayLike, *, level: float = 0.95) -> Scores:
-    """Compute limits from the scores of independent runs; half of 1 - level is for the AUC, half for the curve.
+    """Limits from the scores of independent runs; half of 1 - level is for the AUC, half for the curve.
 
-    Runs with the sample, shape (positives,), should have the larger scores; ``without`` has shape (negatives,).
+    Runs with the sample, shape (positives,), should have the larger scores; ``without`` has shape
+    (negatives,).
 
     Raises:
         InputError: scores are not a list of numbers, or the level is outside (0, 1).
@@ -166,7 +162,7 @@ def auc(with_it: Array, without: Array) -> float:
 def auc_limits(shares: Array, runs: int, doubt: float) -> Array:
     """Lower limits of the expected AUC from observed AUCs, each too large with probability at most ``doubt``.
 
-    ``shares`` has shape (audits,), and ``runs`` is the smaller number of runs. Limits are rounded down.
+    ``shares`` have shape (audits,), ``runs`` is the smaller number of runs. Limits are rounded down.
     """
     low, high = np.zeros_like(shares), np.ones_like(shares)
     surely = shares - (_MARGIN + _MARGIN_OF_RUN * runs)
@@ -187,7 +183,7 @@ def mu_of_auc(area: float) -> float:
 
 
 def _worst_mean(rates: Array, runs: int, doubt: float) -> Array:
-    """Return the minimum over a few t of (t + E max(B - t, 0) / doubt) / runs, B binomial with these rates."""
+    """Minimum over a few t of (t + E max(B - t, 0) / doubt) / runs, B binomial with these rates."""
     quantile = np.ceil(np.nan_to_num(bdtrik(1 - doubt, runs, rates)))
     t = np.clip(quantile + np.array([[-1.0], [0.0], [1.0]]), 0, runs - 1)
     excess = runs * rates * bdtrc(t - 1, runs - 1, rates) - t * bdtrc(t, runs, rates)
@@ -209,12 +205,12 @@ def _curve(with_it: Array, without: Array, doubt: float) -> tuple[tuple[float, f
 
 
 def _ranks(runs: int) -> NDArray[np.int64]:
-    """Error counts at which a rate is limited: 0, 1, 4, 9, ..., about two standard deviations apart."""
+    """Error counts 0, 1, 4, 9, ... at which a rate is limited, in steps of about two standard deviations."""
     return np.arange(isqrt(runs - 1) + 1) ** 2
 
 
 def score_list(name: str, scores: ArrayLike) -> Array:
-    """Return the scores, shape (runs,); raise `InputError` if they are not a list of numbers."""
+    """The scores, shape (runs,); an `InputError` if they are not a list of numbers."""
     try:
         found = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
@@ -233,12 +229,11 @@ class Audit(Displayed):
 
     Attributes:
         epsilon: lower bound of epsilon at ``delta``. It refutes every claim of a smaller epsilon.
-        mu: lower bound of the parameter of GDP. It refutes only claims of mu-GDP with a smaller mu (`Bound.mu`).
+        mu: lower bound of the parameter of GDP. It refutes only claims of mu-GDP (`Bound.mu`).
         observed: the formula of the paper at the observed rates; not a bound, and inf if a rate is 0.
         false_positives: wrong answers among ``negatives`` runs without the sample.
         false_negatives: wrong answers among ``positives`` runs with it.
-        gaussian_epsilon: epsilon at ``delta`` of mu-GDP with this ``mu``, rounded down. It refutes only smaller
-            epsilons from mu-GDP.
+        gaussian_epsilon: epsilon at ``delta`` of mu-GDP with this ``mu``, rounded down; refutes as ``mu``.
         scores: limits from all scores; None for an audit from counts alone.
     """
 
@@ -255,7 +250,7 @@ class Audit(Displayed):
     scores: Scores | None = None
 
     def table(self) -> TextTable:
-        """Tabulate the lower limits and the counts behind them."""
+        """Tabulate the lower limits and the counts."""
         missed, accused = (
             f"{self.false_negatives} of {self.positives}",
             f"{self.false_positives} of {self.negatives}",
@@ -276,7 +271,7 @@ class Audit(Displayed):
 
 
 def limits_table(found: "Audit | OneRun", counts: dict[str, str]) -> TextTable:
-    """Tabulate the lower limits of an attack, rounded down, and the counts behind them."""
+    """Tabulate the lower limits of an attack, rounded down, and the counts."""
     values = {f"epsilon at delta = {found.delta:g} is at least": printed_down(found.epsilon)}
     values |= {"mu is at least, if mu-GDP holds": printed_down(found.mu)}
     return facts(f"Lower bounds with {found.level:.4g} confidence, rounded down", values | counts)
@@ -285,7 +280,7 @@ def limits_table(found: "Audit | OneRun", counts: dict[str, str]) -> TextTable:
 def claims_refuted(
     found: "Audit | OneRun", bound: "PrivacyLoss", least_delta: Callable[[float], float] | None
 ) -> tuple[str, ...]:
-    """Claims of a bound that are refuted by lower limits of epsilon, mu and the profile."""
+    """Claims of a bound that lower limits of epsilon, mu and the profile refute."""
     if bound.delta != found.delta:
         raise InputError(
             f"refutes needs a bound at delta={found.delta:g}, got delta={bound.delta}; bound it there."
@@ -311,7 +306,7 @@ def audit(
     level: float = 0.95,
     scores: Scores | None = None,
 ) -> Audit:
-    """Compute lower confidence bounds from counts and scores of runs that were not used to choose the attack.
+    """Lower confidence bounds from counts and scores of runs that were not used to choose the attack.
 
     Arguments are the fields of `Audit`. ``scores`` need a larger level; the counts get the rest of 1 - level.
 
@@ -368,7 +363,7 @@ def epsilon_limits(
     delta: float,
     level: float,
 ) -> Array:
-    """Compute `Audit.epsilon` from the counts of many tests, shape (tests,), each at confidence ``level``."""
+    """`Audit.epsilon` from the counts of many tests, shape (tests,), each at confidence ``level``."""
     rates = zip(
         rates_at_most(false_positives, negatives, (1 - level) / 2).tolist(),
         rates_at_most(false_negatives, positives, (1 - level) / 2).tolist(),

@@ -43,7 +43,7 @@ class LowerBound(Displayed):
     """A certified lower bound and the run that attains it.
 
     Attributes:
-        value: Renyi divergence at the order, or epsilon at the delta, of either law from the other; rounded down.
+        value: Renyi divergence at the order, or epsilon at the delta, in the worse direction; rounded down.
         witness: short description of the losses.
         description: the run, and how the law of its last iterate is known.
         losses: argument of `replay`, for a run on an interval.
@@ -66,15 +66,10 @@ def lower_bound(
 ) -> LowerBound:
     """A lower bound of the privacy loss of the last iterate of some run that satisfies the assumption.
 
-    No valid upper bound for the described run can be below it. Strongly convex losses on an unbounded domain have
-    no bounded gradients; there the witness is a pair of update maps with the contraction and the sensitivity that
-    bounds use, as its description says.
-
-    Args:
-        run: the run.
-        assumption: what is assumed of the losses.
-        order: alpha > 1, for the Renyi divergence.
-        delta: in (0, 1), for the epsilon of (epsilon, delta)-DP. Give exactly one of order and delta.
+    No valid upper bound for the described run can be below it. Strongly convex losses on an unbounded domain
+    have no bounded gradients; there the witness is a pair of update maps with the contraction and the
+    sensitivity that bounds use, as its description says. Give either ``order``, above 1, for the Renyi
+    divergence, or ``delta``, in (0, 1), for the epsilon of (epsilon, delta)-DP.
 
     Returns:
         The largest bound found, rounded down; 0 with the reason if no witness applies.
@@ -93,21 +88,20 @@ def lower_bound(
 
 
 def _silence(run: NoisySGD, assumption: Assumption) -> str:
-    """Explain in words why no witness may be known for a run."""
     if beyond := extreme(run, assumption):
         return f"{beyond} is beyond what floats can follow"
     kinds = {"a schedule": not run.constant, "weight decay": run.weight_decay, "a domain": isfinite(run.diameter)}
-    beside = "".join(f", {words}" for words, present in kinds.items() if present)
+    more = "".join(f", {words}" for words, present in kinds.items() if present)
     return (
-        f"with {run.scheme.name.replace('_', ' ')} batches{beside} and such losses none is known whose last iterate "
-        "can be followed and tells the two data sets apart"
+        f"with {run.scheme.name.replace('_', ' ')} batches{more} and such losses none is known whose last iterate "
+        "can be followed and distinguishes the two data sets"
     )
 
 
 def lower_bounds(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> list[LowerBound]:
-    """Return the bound of every witness that applies; arguments, errors and units as in `lower_bound`."""
+    """The bound of every witness that applies; arguments and errors as in `lower_bound`."""
     order, delta = order_or_delta("A lower bound", order, delta, -inf)
     described_run("A lower bound", run)
     described_assumption(assumption)
@@ -152,14 +146,14 @@ def _losses(m: float) -> str:
 
 
 def _moves(run: NoisySGD) -> Iterator[Move]:
-    """Yield how far a step that meets the sample moves each run beyond a step that does not; lengths."""
+    """Lengths by which a step that meets the sample moves each run beyond one that does not."""
     r = run.step_size_at(0) * run.clip_norm / run.batch
     for (first, second), words in _units(run.adjacency):
         yield (first * r, second * r), words
 
 
 def _units(adjacency: str) -> Iterator[Move]:
-    """Yield the moves in units of step size times clip norm over batch size, slightly reduced."""
+    """The moves in units of step size times clip norm over batch size, slightly reduced."""
     r = _JUST_BELOW
     if adjacency == "add_remove":
         yield (r, 0.0), "the sample at K, all others at 0"
@@ -214,7 +208,7 @@ def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
 
 
 def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
-    """Yield bounds from walks on the first coordinate and from the last step alone in other directions."""
+    """Bounds from walks on the first coordinate, and from the last step alone in other directions."""
     t = run.steps - 1
     step_size, noise, size = run.step_size_at(t), run.noise_std_at(t), run.batch_at(t)
     last = replace(run, steps=1, diameter=inf, step_size=step_size, noise_std=noise, batch_size=size)
@@ -233,7 +227,7 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> It
 
 
 def _contracting(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
-    """Quadratics without projection, as a walk on an interval, with the probability of leaving it as an error.
+    """Quadratics without projection, as a walk on an interval; the probability of leaving it is an error.
 
     The curvature is the least required one, or the first multiple that makes the interval narrow enough.
     """

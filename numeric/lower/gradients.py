@@ -1,7 +1,6 @@
 """Piecewise linear gradients on an interval, and exact checks of which satisfy an assumption.
 
-They are the first coordinate of runs in any dimension. Every shared sample has the gradient ``curvature x + tilt``
-or an outward push. The differing sample pulls the other way as far as the clip norm allows.
+They are the first coordinate of runs in any dimension.
 """
 
 from bisect import bisect_left, bisect_right
@@ -26,7 +25,7 @@ _STEEPEST = 1 - 1e-12
 
 
 def drawn_gradient(value: object) -> Gradient:
-    """Return the gradient that a value describes, or raise `InputError`."""
+    """The gradient that a value describes, or an `InputError`."""
     try:
         found = tuple((float(x), float(g)) for x, g in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError, OverflowError):
@@ -40,7 +39,7 @@ def drawn_gradient(value: object) -> Gradient:
 
 
 def affine_gradient(half: float, slope: float, tilt: float) -> Gradient:
-    """Return the gradient slope x + tilt on [-half, half]."""
+    """The gradient slope x + tilt on [-half, half]."""
     return ((-half, tilt - slope * half), (half, tilt + slope * half))
 
 
@@ -50,9 +49,9 @@ def largest_gradient(gradient: Gradient) -> float:
 
 
 def admits_gradient(assumption: Assumption, gradient: Gradient) -> bool:
-    """Tell whether a loss on the line with this gradient satisfies the assumption, apart from the clip norm.
+    """Tell whether a loss on the line with this gradient satisfies the assumption, except for the clip norm.
 
-    The same holds along one coordinate in more dimensions, which lies in one block under `Blocks`.
+    So does one along a coordinate in more dimensions, which lies in one block under `Blocks`.
     """
     if isinstance(assumption, Minimum):
         return all(admits_gradient(part, gradient) for part in assumption.parts)
@@ -81,9 +80,10 @@ def _slack(gradient: Gradient) -> Fraction:
 def _changes_within(gradient: Gradient, modulus: Modulus) -> bool:
     """Tell whether |g(x) - g(y)| <= omega(|x - y|) for all x, y.
 
-    For a fixed distance z the change is piecewise linear in x, with kinks where x or x + z is a point of g, so it
-    is largest there. From such a point it is linear in z between the distances of two points. omega is concave
-    between its knots, where it may jump up. So the ends of these pieces suffice, with both limits at a jump.
+    At a fixed distance z the change is piecewise linear in x, with kinks where x or x + z is a point of g, so
+    it is largest there. From such a point it is linear in z between the distances of two points. omega is
+    concave between its knots, where it may jump up. So the ends of these pieces suffice, with both limits at
+    a jump.
     """
     exact = [(Fraction(x), Fraction(g)) for x, g in gradient]
     places, slack = [x for x, _ in exact], _slack(gradient)

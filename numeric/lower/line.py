@@ -1,14 +1,15 @@
 """Linear losses without projection: the last iterate is a mixture of Gaussians over uses of the sample.
 
-The differing sample has a constant gradient; all others have gradient zero. If T_j steps meet it with probability
-q_j each and then move the iterate by r_j, W_T - W_0 = sum_j r_j k_j + N(0, sum of the variances) with independent
-k_j ~ Binomial(T_j, q_j). Masses of the numerator are rounded down, those of the denominator up. Omitted components
-are dropped from the numerator and added to every cell of the denominator. scipy's ``ndtr`` is assumed to have
+The differing sample has a constant gradient; all others have gradient zero. If T_j steps meet it with
+probability q_j each and then move the iterate by r_j, W_T - W_0 = sum_j r_j k_j + N(0, sum of the variances)
+with independent k_j ~ Binomial(T_j, q_j). Masses of the numerator are rounded down, those of the denominator
+up; omitted components are added to every cell of the denominator. scipy's ``ndtr`` is assumed to have
 relative error at most 1e-12 in its lower half; its argument is moved outwards by its own rounding error.
 
-Under weight decay W_T is r sum_k c^k B_k + N(0, sigma^2 sum_k c^(2k)), c = 1 - eta lambda, where B_k = 1 if the
-step k before the last one met the sample. Each c^k is rounded down to a multiple of 1/n, and the sum is capped.
-This cannot increase the divergence: as their likelihood ratio is monotone, the best tests are half lines.
+Under weight decay W_T is r sum_k c^k B_k + N(0, sigma^2 sum_k c^(2k)), c = 1 - eta lambda, where B_k = 1 if
+the step k before the last one met the sample. Each c^k is rounded down to a multiple of 1/n, and the sum is
+capped. This cannot increase the divergence: as their likelihood ratio is monotone, the best tests are half
+lines.
 
 Source: docs/proofs/lower_bounds.md.
 """
@@ -63,7 +64,7 @@ Move = tuple[tuple[float, float], str]
 class GaussianMixture:
     """A mixture of N(place, std^2).
 
-    ``places`` and ``std`` are lengths; the weights, shape (k,), are rounded down in ``low`` and up in ``high``.
+    ``places`` and ``std`` are lengths; the weights, shape (k,), are rounded down in ``low``, up in ``high``.
     """
 
     places: Array
@@ -118,7 +119,7 @@ def binomial_mixture(kinds: Kinds | list[tuple[int, Fraction, float]], std: floa
 
 
 def _binomial(steps: int, rate: Fraction) -> tuple[Array, Array, Array, float]:
-    """Return binomial counts, bounds of their weights, and an upper bound of the omitted mass; 0 < rate < 1."""
+    """Binomial counts, bounds of their weights, and an upper bound of the omitted mass; 0 < rate < 1."""
     centre = round(steps * rate)
     first = max(0, min(centre - MOST // 2, steps - MOST))
     last = min(steps, first + MOST)
@@ -135,10 +136,10 @@ def _binomial(steps: int, rate: Fraction) -> tuple[Array, Array, Array, float]:
 
 
 def mixture_masses(order: float | None, first: GaussianMixture, second: GaussianMixture) -> tuple[Masses, Masses]:
-    """Masses on cells that resolve the divergence of the first law from the second; order None is a hockey stick.
+    """Masses on cells that resolve D_order(first || second); a hockey stick if the order is None.
 
     Raises:
-        ArithmeticError: the laws are too far apart for floats.
+        ArithmeticError: the laws are too distant for floats.
     """
     far = max(float(np.abs(law.places).max()) for law in (first, second))
     alpha = 2.0 if order is None else order
@@ -150,7 +151,7 @@ def mixture_masses(order: float | None, first: GaussianMixture, second: Gaussian
         height = above if order is None else alpha * above - (alpha - 1) * below
         kept = np.flatnonzero(height > height.max() - _DEEP)
         if not len(kept):
-            raise ArithmeticError("the laws are too far apart for floats")
+            raise ArithmeticError("the laws are too distant for floats")
         left, right = float(x[max(kept[0] - 1, 0)]), float(x[min(kept[-1] + 1, len(x) - 1)])
     components = max(len(law.places) for law in (first, second))
     edges = np.linspace(left, right, max(_LOOK, min(_CELLS, _MEMORY // components)))
@@ -158,10 +159,10 @@ def mixture_masses(order: float | None, first: GaussianMixture, second: Gaussian
 
 
 def mixture_loss(target: Target, first: GaussianMixture, second: GaussianMixture) -> float:
-    """Return the larger loss of the two directions, rounded down; 0 if the laws are too far apart for floats."""
+    """Larger loss of the two directions, rounded down; 0 if the laws are too distant for floats."""
     found = 0.0
     for pair in ((first, second), (second, first)):
-        with suppress(ArithmeticError):  # too far apart for floats
+        with suppress(ArithmeticError):  # too distant for floats
             found = max(found, target.of_masses(*mixture_masses(target.order, *pair)))
     return found
 
@@ -169,7 +170,7 @@ def mixture_loss(target: Target, first: GaussianMixture, second: GaussianMixture
 def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
     """Difference of the means and common variance after ``steps`` updates x -> c x +- s/2 + N(0, sigma^2).
 
-    The difference is s (1 + c + ... + c^(T-1)), a length; the variance sigma^2 (1 + c^2 + ... + c^(2T-2)).
+    They are s (1 + c + ... + c^(T-1)), a length, and sigma^2 (1 + c^2 + ... + c^(2T-2)).
 
     >>> gap, variance = affine_law(arb(1), 3, arb(2), arb(1))
     >>> gap == 6 and variance == 3
@@ -179,22 +180,23 @@ def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
 
 
 def one_step_below(order: float, rate: float, first: float, second: float, noise: float) -> float:
-    """D_order((1-q) N(0) + q N(first) || (1-q) N(0) + q N(second)), rounded down; q is at most the rate.
+    """D_order((1-q) N(0) + q N(first) || (1-q) N(0) + q N(second)) at q = ``rate``, rounded down.
 
-    It increases in q: both laws are affine in q, so the integral of the power is convex, and it is smallest at 0.
+    It increases in q: both laws are affine in q, so the integral of the power is convex, and it is smallest
+    at 0.
     """
     try:
         return renyi_mixtures(Mixture(rate, 0.0, first), Mixture(rate, 0.0, second), noise, alpha=order).lower
-    except (ArithmeticError, ValueError):  # too close or too far apart for the quadrature
+    except (ArithmeticError, ValueError):  # too close or too distant for the quadrature
         return 0.0
 
 
 def component_below(target: Target, steps: int, rate: Fraction, move: float, offset: arb, variance: arb) -> float:
-    """Bound the loss of offset + move Binomial(steps, rate) + N(0, variance) from N(0, variance) by one component.
+    """Lower bound, by one component, of the loss of offset + move Binomial(steps, rate) + N(0, v) from N(0, v).
 
-    The mixture is at least w N, where N is its k-th component and w the weight of N. The divergence of order alpha
-    is therefore at least that of N plus alpha / (alpha - 1) log w, and a hockey stick at e^epsilon at least w
-    times that of N at e^epsilon / w. The result is rounded down only once, as the two terms may nearly cancel.
+    The mixture is at least w N, N its k-th component and w the weight of N. The divergence of order alpha is
+    therefore at least that of N plus alpha / (alpha - 1) log w, and a hockey stick at e^epsilon at least w
+    times that of N at e^epsilon / w. The two terms may nearly cancel, so they are rounded together.
     """
     order, delta = target.order, float(target.delta or 0)
     q, k = float(rate), np.unique(np.linspace(0, steps, _LOOK).round())
@@ -244,7 +246,7 @@ def kinds_of_steps(run: NoisySGD) -> Kinds:
 
 
 def decayed(run: NoisySGD, target: Target, moves: Iterator[Move]) -> Iterator[tuple[float, str]]:
-    """Yield losses, with descriptions, for independent batches and weight decay at most 1 over the step size."""
+    """Losses, with descriptions, for independent batches and weight decay at most 1 over the step size."""
     rate, pull = Fraction(run.batch, run.dataset_size), exact(run.step_size_at(0)) * exact(run.weight_decay)
     c = float(1 - pull)
     counted = (log(_FINEST) / -log(c) if c > 0 else 1) if c < 1 else run.steps

@@ -1,8 +1,8 @@
 """Lower bounds of divergences from the masses of two laws on finitely many cells.
 
-A divergence of two laws is at least that of their masses on disjoint cells (data processing). If a mass is only
-known to lie in an interval, the end that gives the smaller divergence is used. Computations are in logarithms, so
-that deep tails count; `ROUNDING` times the size of a logarithm covers floating-point errors.
+A divergence of two laws is at least that of their masses on disjoint cells (data processing). If a mass is
+only known to lie in an interval, the end that gives the smaller divergence is used. Logarithms preserve deep
+tails; `ROUNDING` times the size of a logarithm covers floating-point errors.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Masses:
 
     @classmethod
     def between(cls, low: Array, high: Array) -> "Masses":
-        """Return enclosures from the masses themselves; negative lower ends become 0."""
+        """Enclosures from the masses themselves; negative lower ends become 0."""
         with np.errstate(divide="ignore"):
             return cls(np.log(np.maximum(low, 0.0)), np.log(high))
 
@@ -36,8 +36,8 @@ class Masses:
 def renyi_below(order: float, first: Masses, second: Masses) -> float:
     """A lower bound of D_order(first || second), at least 0.
 
-    The maximum of log(sum p^order q^(1 - order)) / (order - 1) and the Kullback-Leibler divergence. The latter is
-    a lower bound for every order above 1 and does not lose accuracy as order - 1 becomes small.
+    The maximum of log(sum p^order q^(1 - order)) / (order - 1) and the Kullback-Leibler divergence, which
+    does not lose accuracy as order - 1 becomes small.
 
     >>> coins = [Masses.between(np.array([p, 1 - p]), np.array([p, 1 - p])) for p in (0.75, 0.5)]
     >>> round(renyi_below(2.0, *coins), 6)  # log(2 (9/16 + 1/16))
@@ -52,7 +52,7 @@ def renyi_below(order: float, first: Masses, second: Masses) -> float:
 
 
 def _kullback_leibler(first: Masses, second: Masses) -> float:
-    """Return a lower bound of the sum of p log(p / q); 0 if more than 1e-3 of the first law's mass is missing."""
+    """Lower bound of the sum of p log(p / q); 0 if more than 1e-3 of the first law's mass is missing."""
     p_low, p_high, q = np.exp(first.low), np.exp(first.high), np.exp(second.high)
     missing = 1 - float(p_low.sum())
     if missing > 1e-3 or not np.all(q > 0):

@@ -1,19 +1,18 @@
 """Audits in one training run with many canaries: fair coins, guesses of them, and the number of right guesses.
 
 m canaries take part in one run, each in one of two ways decided by its own coin. An adversary who sees the
-released model guesses r of the m coins and is right v times. Under (epsilon, delta)-DP for a change of any one
-coin, at least v guesses are right with probability at most
+released model guesses r of the m coins and is right v times. Under (epsilon, delta)-DP for a change of any
+one coin, at least v guesses are right with probability at most
 
     beta + m delta beta (1 - beta) / (v b),   b = P(B = v),   beta = P(B >= v),
 
-where B is binomial with r draws of probability e^epsilon / (1 + e^epsilon); some mechanism attains this. Error
-probability d therefore refutes every delta below (d - beta) / (1 - beta) * v b / (m beta), at all epsilon at once.
-The coins with the r / 2 largest and the r / 2 smallest scores are guessed, for r = m, m / 2, m / 4, m / 8 and m /
-16, fixed before the run. Each r gets an equal part of the error probability.
+where B is binomial with r draws of probability e^epsilon / (1 + e^epsilon); some mechanism attains this.
+Error probability d therefore refutes every delta below (d - beta) / (1 - beta) * v b / (m beta), at all
+epsilon at once. The coins with the r / 2 largest and the r / 2 smallest scores are guessed, for r = m, m / 2,
+m / 4, m / 8 and m / 16; each r gets an equal part of the error probability.
 
-Source: docs/proofs/lower_bounds.md. The scheme is that of Steinke, Nasr & Jagielski 2023. Their term in delta
-(Corollary 5.4, the code of appendix D) differs: it is more than twice as large for small probabilities, and too
-small for m = r = 2, v = 1. Dong, Roth & Su 2022 for mu.
+Source: docs/proofs/lower_bounds.md, which compares with Steinke, Nasr & Jagielski 2023, whose scheme this is;
+Dong, Roth & Su 2022 for mu.
 """
 
 from dataclasses import dataclass
@@ -50,10 +49,11 @@ class OneRun(Displayed):
     """Outcome of one training run with canaries. Direction: lower bounds, simultaneous at confidence ``level``.
 
     Attributes:
-        epsilon, mu, gaussian_epsilon: lower confidence bounds, as in `Audit`.
+        epsilon, mu, gaussian_epsilon: as in `Audit`.
         canaries: the number m of canaries.
         guesses: pairs (coins guessed, right guesses), for each number of guesses.
-        adjacency: a coin decides which of two samples takes part ("replace"), or whether one does ("add_remove").
+        adjacency: a coin decides which of two samples takes part ("replace"), or whether one does
+            ("add_remove").
     """
 
     epsilon: float
@@ -71,13 +71,13 @@ class OneRun(Displayed):
         return limits_table(self, {"canaries": str(self.canaries), "guesses that are right": right})
 
     def delta_at_least(self, epsilon: float) -> float:
-        """Lower limit of the profile at ``epsilon`` >= 0, for all epsilon at once, at least 0."""
+        """Lower limit of the profile at ``epsilon`` >= 0, for all epsilon at once."""
         epsilon = within("epsilon", epsilon, "a number of at least 0", lambda x: x >= 0, "take its size.")
         doubt, at = (1 - self.level) / len(self.guesses), np.array(epsilon)
         return max(float(_least_delta(self.canaries, *one, doubt, at)) for one in self.guesses)
 
     def refutes(self, bound: "PrivacyLoss") -> tuple[str, ...]:
-        """Claims of a bound that are too small, as in `Audit.refutes`, simultaneous at confidence ``level``.
+        """Claims of a bound that are too small, as in `Audit.refutes`.
 
         Raises:
             InputError: the bound has another delta or another adjacency than the coins.
@@ -93,11 +93,11 @@ class OneRun(Displayed):
 def one_run(
     scores: ArrayLike, coins: ArrayLike, *, delta: float, adjacency: str = "replace", level: float = 0.95
 ) -> OneRun:
-    """Compute lower confidence bounds from the scores of the canaries of one training run.
+    """Lower confidence bounds from the scores of the canaries of one training run.
 
     Args:
-        scores: one per canary, shape (canaries,), from the released model without knowing the coins; large for
-            heads.
+        scores: one per canary, shape (canaries,), from the released model without knowing the coins; large
+            for heads.
         coins: fair independent coins, True for heads, shape (canaries,).
         delta: in (0, 1).
         adjacency: what a coin decides, "replace" or "add_remove".
@@ -146,7 +146,7 @@ def one_run(
 
 
 def _least_delta(canaries: int, guessed: int, right: int, doubt: float, epsilon: Array) -> Array:
-    """Limits below which delta is refuted, simultaneously for all epsilons; shape of epsilon, rounded down."""
+    """Limits below which delta is refuted, for all epsilons at once; shape of epsilon, rounded down."""
     if not right:
         return np.zeros_like(epsilon)
     margin, wrong = _MARGIN + _MARGIN_OF_GUESS * guessed, guessed - right

@@ -1,11 +1,9 @@
 """Losses on an interval with a large privacy loss: families tuned to a run.
 
-In a family the differing sample has opposite gradients in the two data sets. The shared samples either have one
-curvature, or push outwards as strongly as the assumption allows, outside a dead zone in which the sample's moves
-accumulate before the push preserves them. They may also all pull one way, so that clamping at the end of the
-interval does not hide the last step.
-
-Each candidate is checked in exact arithmetic, and its value is certified like that of any other witness.
+In a family the differing sample has opposite gradients in the two data sets. The shared samples either have
+one curvature, or push outwards as strongly as the assumption allows, outside a dead zone in which the
+sample's moves accumulate. They may also all pull one way, so that clamping at the end of the interval does
+not hide the last step. Each candidate is checked in exact arithmetic and certified like any other witness.
 """
 
 from collections.abc import Callable, Iterator
@@ -49,7 +47,7 @@ class _Family:
 
 
 def interval_witnesses(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[tuple[str, Witness]]:
-    """Yield a description and the best witness found in each family, with its value."""
+    """The best witness found in each family, with its value, after a description."""
     for family in _families(run, assumption, target):
         best = _tuned(family, _budget(run))
         if best is not None:
@@ -63,7 +61,7 @@ def widest(run: NoisySGD) -> float:
 
 
 def _tuned(family: _Family, budget: int) -> tuple[_Place, Witness] | None:
-    """Return parameters with a large value, by a scan of each and pattern search, and their witness."""
+    """Parameters with a large value, by a scan of each and pattern search, and their witness."""
     seen: dict[_Place, float] = {}
 
     def value(place: _Place) -> float:
@@ -167,7 +165,7 @@ def _both(base: Witness, shared: Gradient, first: Gradient, second: Gradient) ->
 
 
 def _outward(half: float, K: float, kappa: float, tilt: float, zone: float) -> Gradient:
-    """Return ``tilt`` on [-zone, zone], then slope -kappa to K on the left and to -K on the right."""
+    """``tilt`` on [-zone, zone], then slope -kappa to K on the left and to -K on the right."""
     left, right = ((zone + (K + sign * tilt) / kappa if isfinite(kappa) else zone) for sign in (-1, 1))
     middle = [(-zone, tilt), (zone, tilt)] if zone else []
     inside = [(x, g) for x, g in [(-left, K), *middle, (right, -K)] if -half < x < half]

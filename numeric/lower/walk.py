@@ -1,10 +1,10 @@
 """Clamped walks X <- clip(phi(X) + N(0, sigma^2)) on [-D/2, D/2]: certified masses of the last iterate.
 
-phi is piecewise affine. The law after a step has a density inside and an atom at each end. The next density is an
-integral over this law, computed by Gauss quadrature with `NODES` nodes on panels at most `PANEL` sigma long, cut
-at the kinks of phi. On a panel of half length a the error is at most 8 a M r^(-2 NODES) / (1 - 1/r), where M
-bounds the integrand on the ellipse of parameter r. Rounding errors are relative: `RELATIVE` for each entry of the
-kernel, and one unit in the last place for each term of a sum. Masses below `LEAST` become 0 (absolute error).
+phi is piecewise affine. The law after a step has a density inside and an atom at each end. The next density,
+an integral over this law, is computed by Gauss quadrature with `NODES` nodes on panels at most `PANEL` sigma
+long, cut at the kinks of phi. On a panel of half length a the error is at most 8 a M r^(-2 NODES) / (1 -
+1/r), where M bounds the integrand on the ellipse of parameter r. Rounding errors are relative: `RELATIVE` for
+each entry of the kernel, one unit in the last place for each term of a sum. Masses below `LEAST` become 0.
 
 Source: docs/proofs/lower_bounds.md.
 """
@@ -48,27 +48,27 @@ class Update:
     """Mean x -> phi(x) of an update, linear between the given points.
 
     Attributes:
-        points: pairs (x, phi(x)), lengths, with x increasing from the low end of the interval to the high end. Two
-            points with the same x are a jump, at which phi is the mean of the two values.
+        points: pairs (x, phi(x)), lengths, from the low end of the interval to the high end. Two points with
+            the same x are a jump, at which phi is the mean of the two values.
     """
 
     points: tuple[tuple[float, float], ...]
 
     @classmethod
     def affine(cls, slope: float, drift: float, half: float) -> "Update":
-        """Return the update slope x + drift on [-half, half]."""
+        """The update slope x + drift on [-half, half]."""
         return cls(tuple((x, slope * x + drift) for x in (-half, half)))
 
     @classmethod
     def pushed(cls, slope: float, drift: float, half: float, push: float, reach: float) -> "Update":
-        """Return slope x + drift plus an outward push, constant from ``reach`` on; a jump if ``reach`` is 0."""
+        """slope x + drift plus an outward push, constant from ``reach`` on; a jump if ``reach`` is 0."""
         if reach >= half:
             return cls.affine(slope + (push / reach if push else 0.0), drift, half)
         places = ((-half, -1), (-reach, -1), (reach, 1), (half, 1))
         return cls(tuple((x, slope * x + drift + side * push) for x, side in places))
 
     def mean(self, x: Array) -> Array:
-        """phi(x), of the shape of x, a length."""
+        """phi(x), of the shape of x."""
         places, values = np.array(self.points).T
         right, left = np.interp(x, places, values), np.interp(-x, -places[::-1], values[::-1])
         return np.asarray(np.where(right == left, right, (right + left) / 2))
@@ -96,10 +96,10 @@ Mixture = tuple[tuple[float, Update], ...]
 
 @dataclass(frozen=True)
 class WalkStep:
-    """One step of a walk.
+    """One step of a walk, with the standard deviation of its noise, a length.
 
-    ``noise`` is sigma, a length. ``plain`` and ``met`` are the updates without and with the differing sample; the
-    latter have probability ``chance`` if steps are independent.
+    ``plain`` and ``met`` are the updates without and with the differing sample, which an independent step
+    meets with the given probability.
     """
 
     noise: float
@@ -109,12 +109,12 @@ class WalkStep:
 
     @classmethod
     def known(cls, update: Update, noise: float) -> "WalkStep":
-        """Return a step whose batch is known in advance."""
+        """A step whose batch is known in advance."""
         return cls(noise, ((1.0, update),))
 
     @property
     def updates(self) -> list[Update]:
-        """All updates, without and with the sample."""
+        """The updates without and with the sample."""
         return [update for _, update in (*self.plain, *self.met)]
 
     @property
@@ -134,7 +134,7 @@ class Walk:
     Attributes:
         cycle: steps of a cycle; its last step is the last step of the walk.
         epoch: steps per epoch if the cycle is a single step and the sample is met once in each epoch, else 1.
-        start: X_0, a length, as is the diameter.
+        start: X_0, a length.
         missing: upper bound of the weight missing from each mixture.
     """
 
@@ -146,7 +146,7 @@ class Walk:
     missing: float = 0.0
 
     def chance_at(self, t: int) -> float:
-        """Return the probability of meeting the sample in step t, given that this epoch has not met it before."""
+        """Probability of meeting the sample in step t if this epoch has not met it before."""
         if self.epoch > 1:
             return 1 / (self.epoch - t % self.epoch)
         return self.cycle[(t - self.steps) % len(self.cycle)].chance
@@ -154,7 +154,7 @@ class Walk:
 
 @lru_cache(maxsize=1)
 def _rule() -> tuple[Array, Array]:
-    """Return increasing nodes in (-1, 1) and their weights, correct to a unit in the last place."""
+    """Increasing nodes in (-1, 1) and their weights, correct to a unit in the last place."""
     pairs = [arb.legendre_p_root(NODES, k, weight=True) for k in range(NODES)]
     nodes, weights = (np.array([float(pair[i]) for pair in pairs]) for i in (0, 1))
     return nodes[::-1].copy(), weights[::-1].copy()
@@ -173,7 +173,7 @@ class Grid:
 
     @classmethod
     def of(cls, diameter: float, noise: float, updates: Iterable[Update]) -> "Grid":
-        """Return the grid on [-D/2, D/2] for these updates, whose smallest sigma is ``noise``."""
+        """The grid on [-D/2, D/2] for updates whose smallest sigma is ``noise``."""
         end, updates = diameter / 2, list(updates)
         cuts = sorted({-end, end, *(x for one in updates for x in one.kinks if -end < x < end)})
         return cls._cut(tuple(cuts), noise, max(one.steepest for one in updates))
@@ -207,14 +207,14 @@ class Grid:
         return exp(min(best + log(scale), 0.0)) * (1 + 1e-9)
 
     def errors(self, steps: int) -> tuple[float, float] | None:
-        """Return the absolute and relative error of masses after ``steps``; None if above `MOST_ERROR`."""
+        """Absolute and relative error of masses after ``steps``; None if above `MOST_ERROR`."""
         absolute = 3 * steps * (self.quadrature_error + 2 * len(self.points) * LEAST)
         # A step rounds two kernels, their sum and sums over the states. Squaring rounds no more often.
         relative = steps * (RELATIVE + 4 * len(self.points) * 2.3e-16)
         return None if max(relative, absolute) > MOST_ERROR else (absolute, relative)
 
     def kernel(self, updates: Mixture, noise: float, sources: Array | None = None) -> Array:
-        """Return the mass sent from a unit at each source (column) to each state, shape (states, sources)."""
+        """Mass sent from a unit at each source (column) to each state, shape (states, sources)."""
         total = np.zeros(())
         for weight, update in updates:
             mean = update.mean(self.points if sources is None else sources)
@@ -228,9 +228,9 @@ class Grid:
 def last_masses(walk: Walk, edges: Array | None = None, extra: float = 0.0) -> Masses | None:
     """Certified masses of X_T before its projection: below the first edge, between edges, above the last edge.
 
-    Early steps whose effect on X_T is negligible are left out. Returns None if the walk is too long or too wide
-    for a useful answer. ``edges`` are increasing lengths; None stands for cells of about sigma / 16 on [-D/2,
-    D/2]. ``extra`` is an additional error of the mass of any set, for a walk that approximates another run.
+    The result is None if the walk is too long or too wide for a useful answer. Early steps whose effect on
+    X_T is negligible are left out. ``edges`` are increasing lengths; None stands for cells of about sigma /
+    16 on [-D/2, D/2]. ``extra`` is an additional error of the mass of any set.
     """
     noise, last = min(step.noise for step in walk.cycle), walk.cycle[-1]
     drift = max(abs(v - x) for step in walk.cycle for update in step.updates for x, v in update.points)
@@ -267,12 +267,12 @@ def last_masses(walk: Walk, edges: Array | None = None, extra: float = 0.0) -> M
 
 
 def cells_between(low: float, high: float, length: float) -> Array:
-    """Edges of equal cells of about this length, with lower and upper limits on their number."""
+    """Edges of equal cells of about this length; their number is limited."""
     return np.linspace(low, high, min(max(_LEAST_CELLS, int((high - low) / length)), _MOST_CELLS) + 1)
 
 
 def _remembered(walk: Walk) -> tuple[int, float]:
-    """Return how many last steps to keep, and the total variation distance caused by omitting the others."""
+    """Number of last steps to keep, and the total variation distance caused by omitting the others."""
     logs = [step.log_contraction for step in reversed(walk.cycle)]
     whole, enough = sum(logs), log(FORGOTTEN)
     cycles = min(int(enough / whole) if whole else walk.steps, walk.steps // len(logs))
@@ -288,7 +288,7 @@ def _before_last(walk: Walk, grid: Grid) -> Array:
     cycle, kept = walk.cycle, 1 + int(_KEPT / len(grid.points) ** 2)
 
     def at(back: int) -> WalkStep:
-        """Return the step that is ``back`` steps before the last one."""
+        """The step ``back`` steps before the last one."""
         return cycle[-1 - back % len(cycle)]
 
     @lru_cache(kept)
@@ -308,7 +308,7 @@ def _before_last(walk: Walk, grid: Grid) -> Array:
 
 
 def _shuffled_before_last(walk: Walk, grid: Grid) -> tuple[Array, Array]:
-    """Return the masses after T - 1 >= 1 steps if this epoch has not met the sample, and if it has."""
+    """Masses after T - 1 >= 1 steps if this epoch has not met the sample, and if it has."""
     (step,), start = walk.cycle, np.array([walk.start])
     plain, met = _shared(grid, step.plain, step.noise), grid.kernel(step.met, step.noise)
     unmet, done = (grid.kernel(updates, step.noise, start)[:, 0] for updates in (step.plain, step.met))
@@ -343,7 +343,7 @@ def _shared(grid: Grid, updates: Mixture, noise: float) -> Array:
 
 
 def epoch_kernel(length: int, plain: Array, met: Array) -> Array:
-    """Kernel of one epoch: the mean over positions i of plain^(length - 1 - i) met plain^i, by doubling."""
+    """Kernel of one epoch: the mean of plain^(length - 1 - i) met plain^i over positions i, by doubling."""
     total, power = met, plain
     for bit in bin(length)[3:]:
         total, power = power @ total + total @ power, power @ power
@@ -353,7 +353,7 @@ def epoch_kernel(length: int, plain: Array, met: Array) -> Array:
 
 
 def _product(powers: Sequence[tuple[Array, int]]) -> Array:
-    """Return the product of powers of kernels, the last kernel leftmost."""
+    """Product of powers of kernels, the last kernel leftmost."""
     factors = list[Array]()  # in order of application
     for kernel, times in powers:
         left, square = times, kernel
@@ -367,7 +367,7 @@ def _product(powers: Sequence[tuple[Array, int]]) -> Array:
 
 
 def apply_power(kernel: Array, times: int, masses: Array) -> Array:
-    """Return kernel^times @ masses, by repeated squaring above `DIRECT` steps."""
+    """kernel^times @ masses, by repeated squaring above `DIRECT` steps."""
     if times <= DIRECT:
         for _ in range(times):
             masses = _flush(_send(kernel, masses))
@@ -382,12 +382,12 @@ def apply_power(kernel: Array, times: int, masses: Array) -> Array:
 
 
 def _send(kernel: Array, masses: Array) -> Array:
-    """Return kernel @ masses on one thread, since waiting for BLAS threads would take longer."""
+    """kernel @ masses on one thread, because waiting for BLAS threads would take longer."""
     return np.asarray(np.einsum("ij,j->i", kernel, masses))
 
 
 def _flush(masses: Array) -> Array:
-    """Set masses below `LEAST` to 0, because arithmetic on subnormal floats is slow."""
+    """Set masses below `LEAST` to 0; arithmetic on subnormal floats is slow."""
     return np.where(masses < LEAST, 0.0, masses)
 
 

@@ -1,11 +1,11 @@
 """Runs on an interval with given losses: a lower bound that anyone can replay.
 
-The gradients of all samples are piecewise linear on an interval [-D'/2, D'/2], D' < D. The domain is a capsule:
-all points of R^(1+d) within a tiny distance of this interval. Projection clamps the first coordinate. The part u
-that clamping removes remains visible in the direction from the end of the interval to the iterate. There it is u /
-sqrt(d), up to a part that vanishes as d grows, because the noise in the other d coordinates has length about
-sqrt(d). The last iterate thus reveals the first coordinate before its projection, and no bound that holds in every
-dimension is below the loss of that coordinate.
+The gradients of all samples are piecewise linear on an interval [-D'/2, D'/2], D' < D. The domain is a
+capsule: all points of R^(1+d) within a tiny distance of this interval. Projection clamps the first
+coordinate. The removed part u remains visible, as u / sqrt(d), in the direction from the end of the interval
+to the iterate, because the noise in the other d coordinates has length about sqrt(d). As d grows, the last
+iterate thus reveals the first coordinate before its projection: no bound that holds in every dimension is
+below the loss of that coordinate.
 
 Source: docs/proofs/lower_bounds.md.
 """
@@ -94,14 +94,11 @@ class Witness:
 
 @teaches()
 def replay(witness: Witness) -> float:
-    """Check that the losses of a witness satisfy its assumption, and recompute its divergence or epsilon.
-
-    Returns:
-        The value, rounded down.
+    """Check that the losses of a witness satisfy its assumption, and recompute its value, rounded down.
 
     Raises:
-        InputError: the losses violate the assumption, the run cannot be propagated, or ``witness.value`` exceeds
-            the computed value by more than rounding.
+        InputError: the losses violate the assumption, the run cannot be propagated, or ``witness.value``
+            exceeds the computed value by more than rounding.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=50, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
@@ -119,7 +116,7 @@ def replay(witness: Witness) -> float:
     found = evaluated(witness)
     if found is None:
         raise InputError(
-            f"A witness needs a run that can be followed, got D={witness.run.diameter:g} beside "
+            f"A witness needs a run that can be followed, got D={witness.run.diameter:g} with "
             f"noise_std={witness.run.noise_std_at(0):g}; take a narrower interval."
         )
     if witness.value > found * (1 + _AGAIN):
@@ -128,7 +125,7 @@ def replay(witness: Witness) -> float:
 
 
 def refusal(witness: Witness) -> str:
-    """Explain briefly why a witness is invalid; "" if it is valid."""
+    """Reason in words why a witness is invalid; empty if it is valid."""
     run, half = witness.run, witness.half
     if run.weight_decay:
         return f"weight_decay={run.weight_decay:g}, with which no walk is followed"
@@ -173,7 +170,7 @@ def _evaluated(witness: Witness, cells_a_sigma: int) -> float | None:
 
 
 def with_value(witness: Witness, cells_a_sigma: int = 16) -> Witness:
-    """Return the witness with its value; 0 if the run cannot be propagated."""
+    """The witness with its value; 0 if the run cannot be propagated."""
     return replace(witness, value=evaluated(witness, cells_a_sigma) or 0.0)
 
 
@@ -220,7 +217,7 @@ def _window(witness: Witness) -> tuple[float, float]:
 
 
 def _sizes(witness: Witness) -> tuple[list[tuple[float, int]], float]:
-    """Return counts of other samples in a batch, weights rounded down, and a bound of the missing weight."""
+    """Counts of other samples in a batch, weights rounded down, and a bound of the missing weight."""
     run = witness.run
     if run.scheme.fixed_size:
         return [(1.0, run.batch)], 0.0

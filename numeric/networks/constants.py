@@ -49,22 +49,22 @@ def network_constants(
     loss: str = "cross_entropy",
     scale: float = 1.0,
 ) -> LossConstants:
-    """Compute constants of every per-sample loss on the ball of parameters with this radius around the given ones.
+    """Constants of every per-sample loss on the ball of parameters with this radius around the given ones.
 
     Args:
         layers: the network at the centre of the ball.
         samples: inputs, shape (n, features).
-        radius: radius of the ball, a length: Euclidean, over all parameters that move.
-        input_radius: the constants hold for every input within this distance of a sample. A zero sample and the
-            largest norm of an input give constants that hold for any data, and a bound.
-        inputs: description of a set that these neighbourhoods cover, if it was chosen without looking at the data.
-            The constants then hold for any data in it, and give a bound.
+        radius: a length, Euclidean over all parameters that move.
+        input_radius: the constants hold for every input within this distance of a sample. A zero sample and
+            the largest norm of an input give constants that hold for any data, and a bound.
+        inputs: description of a set that these neighbourhoods cover, if it was chosen without looking at the
+            data; the constants then hold for any data in it, and give a bound.
         loss: "cross_entropy" of the outputs, or "logistic" of one output and labels 0 and 1.
         scale: factor of the loss.
 
     Returns:
-        Upper bounds, rounded up. The smoothness is infinite if the ball may contain a kink of an activation, which
-            the statement then names. The strong convexity is -inf.
+        Upper bounds, rounded up. The smoothness is infinite if the ball may contain a kink of an activation,
+            named in the statement. The strong convexity is -inf.
 
     Raises:
         InputError: layers or samples do not fit, or a number is out of range.
@@ -131,7 +131,7 @@ def network_constants(
 def _of_sample(
     layers: Sequence[Layer], found: Derivatives, loss: OutputLoss
 ) -> Iterator[tuple[Gradient, arb, arb]]:
-    """Yield per label the gradient in the outputs, and upper bounds of the slope and the curvature."""
+    """Per label: the gradient in the outputs, and upper bounds of the slope and the curvature."""
     moving, last = list(found.sizes), len(layers) - 1
     jacobian = [(found.outer[last, j], found.sizes[j]) for j in moving]
     bent = [(loss.root.turned.times(matrix), size) for matrix, size in jacobian]
@@ -153,7 +153,7 @@ def _pulled_norm(matrix: MatrixBall, gradient: Gradient) -> arb:
 
 
 def _pulled(matrix: MatrixBall, gradient: Gradient) -> Array:
-    """Return upper bounds of the entries of |C^T g|, C the centre of the ball, for every gradient g."""
+    """Upper bounds of the entries of |C^T g|, C the centre of the ball, for every gradient g."""
     outputs = len(gradient.center)
     middle = np.abs(matrix.center.T @ gradient.center)
     size = round_up(np.abs(matrix.center).T @ np.abs(gradient.center), outputs)
@@ -165,7 +165,7 @@ def _pulled(matrix: MatrixBall, gradient: Gradient) -> Array:
 def _second_derivative(
     layers: Sequence[Layer], found: Derivatives, gradient: Gradient, pulled: dict[int, float]
 ) -> Array:
-    """Return a form in (v_1, v_2, ...) that is at least |g^T f''|, shape (moving, moving)."""
+    """A form in (v_1, v_2, ...) that is at least |g^T f''|, shape (moving, moving)."""
     moving = list(found.sizes)
     form = np.zeros((len(moving), len(moving)))
     for k in range(moving[0], len(layers)):
@@ -187,7 +187,7 @@ def _second_derivative(
 
 
 def _mixed(sharing: Sharing, ball: MatrixBall, gradient: Gradient) -> float:
-    """Return an upper bound of the norm of V, h' -> (P^T g) . V X(h') in Euclidean norms, P in the ball."""
+    """Upper bound of the norm of V, h' -> (P^T g) . V X(h') in Euclidean norms, P in the ball."""
     at, off = gradient.before(ball)
     near = spectral_norm(sharing.weighed(at)) + sharing.often * off.total
     return as_float(near.min(sharing.often * _pulled_norm(ball, gradient)))

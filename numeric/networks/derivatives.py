@@ -1,9 +1,8 @@
 """Derivatives of a feed-forward network on a ball of parameters for one input, and the Hessian of a loss there.
 
-Everything is a ball around its value at the centre: activations, the derivatives da_l/da_j and dh_l/da_j, and the
-derivative of the outputs in every h_l. The Hessian is the sum over the layers in docs/proofs/network_constants.md,
-with matrices instead of their norms. On a small ball of parameters its radius is small, and the bound is close to
-the largest eigenvalue at the centre.
+Everything is a ball around its value at the centre: activations, the derivatives da_l/da_j and dh_l/da_j, and
+the derivative of the outputs in every h_l. The Hessian is the sum over the layers in `network_constants`,
+with matrices instead of norms; on a small ball its norm is close to the largest eigenvalue at the centre.
 
 Source: docs/proofs/network_constants.md, "The Hessian as a matrix" (claims ours/certified/network/*).
 """
@@ -33,7 +32,7 @@ from lastiterate.numeric.rounding import exact
 
 
 def _entrywise(phi: Activation, center: Array, spread: Spread) -> tuple[Array, Array, Slopes, Slopes]:
-    """Values at ``center``, their errors, and phi' and phi'' within ``spread`` of it, entrywise."""
+    """Values at ``center``, their errors, and phi' and phi'' within ``spread`` of it."""
     entries = [exact(a) for a in center.tolist()]
     ends = [(a - exact(off), a + exact(off)) for a, off in zip(entries, spread.each.tolist(), strict=True)]
     exactly = [phi.value(a) for a in entries]
@@ -61,11 +60,12 @@ class _State:
 
 @dataclass(frozen=True)
 class Derivatives:
-    """A network and its derivatives on the ball, for one input. Layers are counted from 0; h[0] is the input.
+    """Derivatives of a network on the ball, for one input. Layers are counted from 0; h[0] is the input.
 
     Attributes:
         sizes: s_l, upper bounds of |V h + c| over directions (V, c) of layer l of unit length.
-        inner: da_l/da_j by (l, j), for moving layers j <= l; for a shared layer j, da_l/d(V, c), with s_j = 1.
+        inner: da_l/da_j by (l, j), for moving layers j <= l; for a shared layer j, da_l/d(V, c), with s_j =
+            1.
         outer: dh_(l+1)/da_j, or in (V, c), by (l, j).
         upward: derivative of the outputs in phi_l(a_l), by l.
         slopes: phi_l', by l.
@@ -83,7 +83,7 @@ class Derivatives:
 
     @property
     def outputs(self) -> tuple[Array, Spread]:
-        """The outputs at the centre, shape (outputs,), and their distance from there on the ball."""
+        """The outputs at the centre, shape (outputs,), and their distance from there."""
         return self.entering[-1].center, self.entering[-1].moved
 
     @property
@@ -142,7 +142,7 @@ def _in_parameters(layer: Layer, sharing: Sharing, before: _State) -> MatrixBall
 
 
 class Hessian:
-    """Hessian of a loss of the outputs on a ball of parameters for one input and any label."""
+    """Hessian of a loss of the outputs on a ball of parameters for one input."""
 
     def __init__(self, layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) -> None:
         self._layers, self._found = layers, found
@@ -155,15 +155,15 @@ class Hessian:
             for several in (found.inner, found.outer)
         ]
         reached = range(min(widths), len(layers))
-        self._inner, self._outer = ({k: _beside(one, k, widths) for k in reached} for one in in_all)
+        self._inner, self._outer = ({k: _joined(one, k, widths) for k in reached} for one in in_all)
         root = loss.root.turned.times(self._outer[len(layers) - 1])
         flat = root.turned.times(root)
         self._flat = MatrixBall(flat.center, flat.radius + (loss.growth - 1) * root.norm**2)
 
     def of(self, gradient: Gradient) -> MatrixBall:
-        """Return a ball with the Hessian for this gradient in the outputs, shape (parameters, parameters).
+        """A ball with the Hessian for this gradient in the outputs, shape (parameters, parameters).
 
-        Layers and their channels are in order; the bias of each channel follows its weights.
+        Layers and channels are in order; the bias of a channel follows its weights.
         """
         total = self._flat
         for k, moved in self._inner.items():
@@ -174,7 +174,7 @@ class Hessian:
         return total
 
     def _mixed(self, k: int, gradient: Gradient) -> MatrixBall:
-        """Mixed derivatives in weights of layer k and parameters of earlier layers, symmetric."""
+        """Mixed derivatives in weights of layer k and parameters of earlier layers."""
         sharing, layer = self._sharing[k], self._layers[k]
         at, off = gradient.before(self._found.upward[k].before(self._found.slopes[k]))
         weighed = sharing.weighed(at).reshape(-1, sharing.terms, sharing.inputs)
@@ -193,8 +193,8 @@ def _dense(inputs: int) -> Sharing:
     return Sharing(inputs, np.arange(inputs).reshape(1, -1, 1))
 
 
-def _beside(balls: dict[tuple[int, int], MatrixBall], k: int, widths: dict[int, int]) -> MatrixBall:
-    """Join the derivatives of layer k in the parameters of each layer; those in later layers are zero."""
+def _joined(balls: dict[tuple[int, int], MatrixBall], k: int, widths: dict[int, int]) -> MatrixBall:
+    """Derivatives of layer k in the parameters of all layers; those in later layers are zero."""
     inside = [balls[k, j] for j in widths if (k, j) in balls]
     missing = np.zeros((len(inside[0].center), sum(widths[j] for j in widths if (k, j) not in balls)))
     center = np.concatenate([*(ball.center for ball in inside), missing], axis=1)

@@ -2,9 +2,9 @@
 
     h_0 = x,  a_l = W_l h_(l-1) + b_l,  h_l = phi_l(a_l),  outputs h_depth.
 
-For shared weights, the inputs that a channel's weights meet at one place form a column of a matrix X(h), and the
-channel's outputs are its row of weights times X(h). Hence |V X(h)| <= |V| |X(h)|, and |X(h)| <= sqrt(m) |h| in the
-Frobenius norm if no input occurs in more than m columns.
+The inputs that shared weights of a channel meet at one place form a column of a matrix X(h), and the
+channel's outputs are its row of weights times X(h). So |V X(h)| <= |V| |X(h)|, and |X(h)| <= sqrt(m) |h| in
+the Frobenius norm if no input occurs in more than m columns.
 
 Source: docs/proofs/network_constants.md, "Weights that are shared" (claim ours/certified/network/sharing).
 """
@@ -46,10 +46,9 @@ class Sharing:
     """Assignment of the weights of a layer to its inputs.
 
     Attributes:
-        inputs: number of inputs.
-        meets: shape (groups, terms, places): weight k of each channel of group g meets input ``meets[g, k, p]`` at
-            place p, or a zero if that is -1. The channels are split evenly among the groups, in order. The outputs
-            are all places of the first channel, then of the second, and so on.
+        meets: shape (groups, terms, places): weight k of each channel of group g meets input ``meets[g, k,
+            p]`` at place p, or a zero if that is -1. The channels are split evenly among the groups, in
+            order. The outputs are all places of the first channel, then of the second, and so on.
 
     Raises:
         InputError: an input does not exist, or is met twice at one place or by one weight.
@@ -91,16 +90,16 @@ class Sharing:
 
     @cached_property
     def often(self) -> arb:
-        """Square root of the largest number of places at which a group meets one input, at least |X(h)| / |h|."""
+        """Square root of the largest number of places where a group meets one input, at least |X(h)| / |h|."""
         met = [np.bincount(group[group >= 0], minlength=1).max() for group in self.meets]
         return arb(int(max(met))).sqrt()
 
     def dense(self, weight: Array) -> Array:
-        """Convert weights, shape (channels, terms), to a matrix of shape (channels places, inputs)."""
+        """The matrix, shape (channels places, inputs), of weights of shape (channels, terms)."""
         return self._spread_out(weight, self.meets.swapaxes(1, 2))
 
     def derivative(self, h: Array, spread: Spread, channels: int, *, weights: bool, biases: bool) -> MatrixBall:
-        """Derivative of the outputs, channel by channel, in the weights and in the biases, if these move.
+        """Derivative of the outputs, by channel, in those of the weights and the biases that move.
 
         The inputs h, shape (inputs,), may be off by ``spread``.
         """
@@ -119,12 +118,12 @@ class Sharing:
     def weighed(self, outputs: Array) -> Array:
         """Matrix of the map from h' to the derivative of u . V X(h') in V, shape (channels terms, inputs).
 
-        Its entries are those of u, shape (channels places,), and zeros: a weight meets an input at most once.
+        Its entries are those of u, shape (channels places,), and 0: a weight meets an input at most once.
         """
         return self._spread_out(outputs.reshape(-1, self.places), self.meets)
 
     def _spread_out(self, values: Array, meets: NDArray[np.int64]) -> Array:
-        """Matrix whose rows hold the values of one channel, shape (channels, k), at the inputs that they meet."""
+        """Matrix whose rows hold the values of a channel, shape (channels, k), at the inputs that they meet."""
         share, rows = len(values) // self.groups, meets.shape[1]
         matrix = np.zeros((len(values), rows, self.inputs + 1))
         for c, row in enumerate(values):
@@ -136,8 +135,7 @@ class Sharing:
 class AffineMap:
     """Affine map a = W h + b of a layer, with W within ``radius`` of its centre in the spectral norm.
 
-    ``weight`` has shape (outputs, inputs), ``bias`` (outputs,). ``error`` bounds the distance of W at the centre
-    from ``weight``: the rounding of the entries, or 0.
+    ``weight`` has shape (outputs, inputs); ``error`` bounds its distance from the centre, by rounding.
     """
 
     weight: Array
@@ -147,7 +145,7 @@ class AffineMap:
 
     @cached_property
     def still(self) -> MatrixBall:
-        """Weights at the centre alone."""
+        """Weights at the centre."""
         return MatrixBall(self.weight, self.error)
 
     @cached_property
@@ -160,7 +158,7 @@ class AffineMap:
         return np.abs(self.weight), row_lengths(self.weight)
 
     def at(self, center: Array) -> tuple[Array, Array]:
-        """Return the image of a vector at the centre, and upper bounds of the rounding error of its entries."""
+        """The image of a vector at the centre, and upper bounds of the rounding error of its entries."""
         image = self.weight @ center + self.bias
         size = round_up(self._sizes[0] @ np.abs(center) + np.abs(self.bias), self.weight.shape[1] + 2)
         return image, round_up(size * ((self.weight.shape[1] + 2) * 2.0**-52), 2)
@@ -175,7 +173,7 @@ class AffineMap:
 
 
 def floats(name: str, given: ArrayLike, dimensions: int) -> Array:
-    """Return the array in float64; raise `InputError` unless it has finite numbers in this many dimensions."""
+    """The array in float64; an `InputError` unless its numbers are finite in this many dimensions."""
     try:
         values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -197,8 +195,8 @@ class Layer:
     Attributes:
         weight: W at the centre of the ball, shape (outputs, inputs), or (channels, terms) if it is shared.
         bias: b there, one number per row of the weight; None for no bias.
-        activation: a name known to `lastiterate.numeric.losses.activations.activation`, or an activation.
-        weight_moves, bias_moves: whether the ball moves them; otherwise they are fixed at the centre.
+        activation: an activation, or its name in `lastiterate.numeric.losses.activations.activation`.
+        weight_moves, bias_moves: whether the ball moves them; otherwise they are fixed.
         sharing: where each weight is used; None if each is used once.
         rounded: whether the weights are roundings of the true ones.
 
@@ -244,7 +242,7 @@ class Layer:
 
     @property
     def moves(self) -> bool:
-        """Tell whether any parameter of the layer moves."""
+        """Tell whether any parameter moves."""
         return self.weight_moves or self.bias_moves
 
     @property
@@ -264,7 +262,7 @@ class Layer:
         return self.sharing.dense(weight) if self.sharing else weight
 
     def affine(self, radius: arb) -> AffineMap:
-        """Return the affine map on the ball of this radius."""
+        """The affine map on the ball of this radius."""
         matrix, often, places = self.matrix, arb(1), 1
         if self.sharing:
             often, places = self.sharing.often, self.sharing.places
@@ -274,7 +272,7 @@ class Layer:
 
 
 def fitting_layers(layers: Sequence[Layer]) -> tuple[Layer, ...]:
-    """Return the layers; raise `InputError` unless their shapes fit and a parameter moves."""
+    """The layers; an `InputError` unless their shapes fit and a parameter moves."""
     if not isinstance(layers, list | tuple) or not layers or not all(isinstance(one, Layer) for one in layers):
         raise InputError(
             f"layers needs at least one Layer, got layers={echo(layers)}; give Layer(weight, bias), ...."
@@ -307,9 +305,9 @@ def convolution(
 ) -> Layer:
     """A convolution as in torch, padded with zeros, in any number of dimensions.
 
-    ``weight`` has shape (channels, input channels of a group, *kernel), ``bias`` (channels,) or is None. ``shape``
-    is that of an input, (input channels, *sizes), flattened in this order like the outputs. Other arguments are
-    those of torch and `Layer`.
+    ``weight`` has shape (channels, input channels of a group, *kernel). ``shape`` is that of an input, (input
+    channels, *sizes), flattened in this order like the outputs. Other arguments are those of torch and
+    `Layer`.
 
     Raises:
         InputError: shapes do not fit.

@@ -1,8 +1,8 @@
 """Balls of matrices and vectors around a centre in float64, whose radii include all rounding errors.
 
-A product of floats in any order, fused or not, has an entrywise error of at most gamma_n |A| |B|, where u = 2^-53
-and gamma_n = n u / (1 - n u). Sums, entries scaled by a number, and norms of vectors have similar bounds.
-Underflow loses less than 2^-1022 per entry and operation; 1e-290 is added to cover it.
+A product of floats in any order, fused or not, has an entrywise error of at most gamma_n |A| |B|, where u =
+2^-53 and gamma_n = n u / (1 - n u); sums, scaled entries and norms of vectors are similar. 1e-290 covers
+underflow, less than 2^-1022 per entry and operation.
 
 Source: Higham 2002, section 3.5; docs/proofs/network_constants.md, "Rounding".
 """
@@ -35,7 +35,7 @@ def gamma(operations: int) -> arb:
 
 
 def round_up(values: Array, operations: int) -> Array:
-    """Upper bounds of the unrounded results of this many operations (+, *, /, sqrt) on nonnegative numbers."""
+    """Upper bounds of unrounded results of this many operations (+, *, /, sqrt) on nonnegative numbers."""
     above: Array = values * (1.0 + 4.0 * (operations + 4) * _U) + TINY
     return above
 
@@ -55,8 +55,8 @@ def length(values: Array) -> arb:
 def spectral_norm(matrix: Array) -> arb:
     """Upper bound of the spectral norm of a matrix, shape (rows, columns), usually tight up to rounding.
 
-    For every square V, |A|^2 <= |A V|^2 / (1 - |I - V^T V|), and |A V|^2 is at most the largest absolute row sum
-    of (A V)^T (A V). V holds the computed right singular vectors; their errors only loosen the bound.
+    For every square V, |A|^2 <= |A V|^2 / (1 - |I - V^T V|), and |A V|^2 is at most the largest absolute row
+    sum of (A V)^T (A V). V holds the computed right singular vectors; their errors only loosen the bound.
     """
     wide = matrix if matrix.shape[0] >= matrix.shape[1] else matrix.T
     all_together = length(wide)
@@ -83,7 +83,7 @@ def spectral_norm(matrix: Array) -> arb:
 
 
 def _row_sum(matrix: Array, terms: int) -> arb:
-    """Upper bound of the largest absolute row or column sum, and so of the spectral norm, symmetric or not."""
+    """Upper bound of the largest absolute row or column sum, and so of the spectral norm."""
     sizes = np.abs(matrix)
     return exact(float(round_up(np.maximum(sizes.sum(axis=0), sizes.sum(axis=1)).max(), terms)))
 
@@ -102,7 +102,7 @@ class Slopes:
 
     @cached_property
     def above(self) -> Array:
-        """Upper bounds of the absolute values of the entries."""
+        """Upper bounds of the absolute entries."""
         return round_up(np.abs(self.middle) + self.spread, 1)
 
     @cached_property
@@ -111,7 +111,7 @@ class Slopes:
         return exact(float(self.above.max(initial=0.0)))
 
     def times(self, at: Array, off: "Spread") -> "Slopes":
-        """Diagonal matrices that contain every entry times a number within ``off`` of that of ``at``."""
+        """The products with diagonal matrices within ``off`` of ``at``."""
         middle = at * self.middle
         spread = np.abs(at) * self.spread + off.each * self.above + np.abs(middle) * 2.0**-52
         return Slopes(middle, round_up(spread, 4))
@@ -119,7 +119,7 @@ class Slopes:
 
 @dataclass(frozen=True)
 class MatrixBall:
-    """All matrices within ``radius`` of ``center`` in the spectral norm; ``center`` has shape (rows, columns)."""
+    """All matrices within ``radius`` of ``center``, shape (rows, columns), in the spectral norm."""
 
     center: Array
     radius: arb
@@ -131,32 +131,32 @@ class MatrixBall:
 
     @cached_property
     def norm(self) -> arb:
-        """Upper bound of the spectral norm of every matrix of the ball."""
+        """Upper bound of the spectral norms in the ball."""
         return self.center_norm + self.radius
 
     @cached_property
     def turned(self) -> "MatrixBall":
-        """The ball of the transposed matrices."""
+        """The transposed matrices."""
         return MatrixBall(np.ascontiguousarray(self.center.T), self.radius)
 
     def times(self, other: "MatrixBall") -> "MatrixBall":
-        """A ball that contains every product of a matrix of this ball and a matrix of the other."""
+        """A ball that contains all products with a matrix of the other."""
         off = gamma(self.center.shape[1]) * length(self.center) * length(other.center)
         spread = self.center_norm * other.radius + self.radius * other.norm
         return MatrixBall(self.center @ other.center, spread + off + exact(TINY))
 
     def after(self, slopes: Slopes) -> "MatrixBall":
-        """A ball that contains every D A, for D among the diagonal matrices and A in this ball."""
+        """A ball that contains D A for all D in ``slopes`` and A in this ball."""
         product, spread = slopes.middle[:, None] * self.center, slopes.spread[:, None] * self.center
         return MatrixBall(product, self._scaled(product, spread, slopes))
 
     def before(self, slopes: Slopes) -> "MatrixBall":
-        """A ball that contains every A D, for D among the diagonal matrices and A in this ball."""
+        """A ball that contains A D for all D in ``slopes`` and A in this ball."""
         product, spread = self.center * slopes.middle, self.center * slopes.spread
         return MatrixBall(product, self._scaled(product, spread, slopes))
 
     def plus(self, other: "MatrixBall") -> "MatrixBall":
-        """A ball that contains every sum of a matrix of this ball and a matrix of the other."""
+        """A ball that contains all sums with a matrix of the other."""
         total = self.center + other.center
         return MatrixBall(total, self.radius + other.radius + gamma(2) * length(total) + exact(TINY))
 
@@ -171,7 +171,7 @@ def identity(width: int) -> MatrixBall:
 
 
 def as_float(ball: arb) -> float:
-    """Upper bound of a ball as a float, at most the largest float if the ball is finite; nan becomes infinite."""
+    """Upper bound of a ball, at most the largest float if the ball is finite; nan becomes infinite."""
     found = upper(ball)
     return found if found == found else inf
 
@@ -188,13 +188,13 @@ class Spread:
         return Spread(round_up(self.each + other.each, 1), self.total + other.total)
 
     def least(self, other: "Spread") -> "Spread":
-        """The smaller of both spreads, entrywise and in total."""
+        """The smaller of both, entrywise and in total."""
         each = np.minimum(self.each, other.each)
         total = self.total.min(other.total).min(length(each))
         return Spread(np.minimum(each, as_float(total)), exact(as_float(total)))
 
     def stretched(self, slopes: Slopes) -> "Spread":
-        """Spread of the image under a map whose derivative lies in ``slopes`` wherever the vector may be."""
+        """Spread of the image under a map whose derivative lies in ``slopes`` where the vector may be."""
         each = round_up(slopes.above * self.each, 1)
         return Spread(each, (self.total * slopes.largest).min(length(each)))
 
@@ -207,7 +207,7 @@ def box(each: Array) -> Spread:
 def parameter_spread(radius: arb, blocks: Iterable[tuple[MatrixBall, arb]], width: int) -> Spread:
     """Spread of a vector that depends on the parameters: the radius times its derivative in them.
 
-    ``blocks`` are pairs (S, s): the derivative along (v_1, v_2, ...) is a sum of terms S z, |z| <= s v.
+    The derivative is a sum of terms S z, |z| <= s v_l, over the pairs (S, s) in ``blocks``.
     """
     rows, squares, sizes = np.zeros(width), arb(0), list(blocks)
     for matrix, size in sizes:
@@ -219,7 +219,7 @@ def parameter_spread(radius: arb, blocks: Iterable[tuple[MatrixBall, arb]], widt
 
 
 def total_norm(blocks: Iterable[tuple[MatrixBall, arb]]) -> arb:
-    """Upper bound of the spectral norm of the Jacobian (s_1 S_1, s_2 S_2, ...) for all matrices S of the balls."""
+    """Upper bound of the spectral norm of the Jacobian (s_1 S_1, s_2 S_2, ...) for all S in the balls."""
     parts, radii, each = [], arb(0), arb(0)
     for matrix, size in blocks:
         parts.append(matrix.center * as_float(size))

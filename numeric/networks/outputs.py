@@ -1,8 +1,8 @@
 """Losses as functions of the outputs of a network: gradient and Hessian on a box of outputs.
 
-In the outputs, cross-entropy has the gradient p - e_y and the Hessian diag(p) - p p^T = B B^T, where B = diag(q)
-(I - q q^T), q = sqrt(p). The logistic loss of one output f has sigma(f) - y and sigma'(f). Along a segment on
-which the outputs move by d, no Hessian grows by more than exp(max d - min d).
+In the outputs, cross-entropy has the gradient p - e_y and the Hessian diag(p) - p p^T = B B^T, where B =
+diag(q) (I - q q^T), q = sqrt(p). The logistic loss of one output f has sigma(f) - y and sigma'(f). If the
+outputs move by d, no Hessian grows by more than exp(max d - min d).
 
 Source: docs/proofs/network_constants.md, "The loss in its outputs" (claims ours/certified/network/outputs,
 ours/certified/cross_entropy).
@@ -24,14 +24,14 @@ from lastiterate.numeric.rounding import exact
 
 @dataclass(frozen=True)
 class Gradient:
-    """Gradients in the outputs for one label: within ``radius`` of ``center``, shape (outputs,)."""
+    """Gradients in the outputs for one label, within ``radius`` of ``center``, shape (outputs,)."""
 
     center: Array
     radius: arb
     norm: arb  # upper bound of the length
 
     def before(self, matrix: MatrixBall) -> tuple[Array, Spread]:
-        """Return A^T g at the centre of a ball of matrices A, and its largest distance from there."""
+        """A^T g at the centre of a ball of matrices A, and its largest distance from there."""
         outputs = len(self.center)
         sizes = round_up(np.abs(matrix.center).T @ np.abs(self.center), outputs) * (outputs * 2.0**-52)
         columns = row_lengths(matrix.turned.center)
@@ -48,9 +48,9 @@ class OutputLoss:
 
     Attributes:
         gradients: one for each label.
-        curvature: upper bound of the spectral norm of the Hessian on the box.
-        root: ball that contains a B such that B B^T is the Hessian at the centre of the box.
-        growth: the Hessian on the box is at most this times that at the centre, in the order of quadratic forms.
+        curvature: upper bound of the spectral norm of the Hessian.
+        root: ball that contains a B such that B B^T is the Hessian at the centre.
+        growth: the Hessian is at most this times that at the centre, in the order of quadratic forms.
     """
 
     gradients: tuple[Gradient, ...]
@@ -60,7 +60,7 @@ class OutputLoss:
 
 
 def cross_entropy(center: Array, spread: Spread) -> OutputLoss:
-    """Softmax cross-entropy of outputs within ``spread`` of ``center``, for every label."""
+    """Softmax cross-entropy of outputs within ``spread`` of ``center``."""
     classes = range(len(center))
     at = [exact(float(value)) for value in center]
     off = [exact(float(value)) for value in spread.each]

@@ -1,17 +1,15 @@
-"""Altschuler & Talwar 2022, as printed.
+"""Altschuler & Talwar 2022, as printed: section 5 and appendix B.
 
-Their run adds noise of standard deviation sigma to the averaged gradient, with eta sigma = ``noise_std`` here;
-their L is the clip norm K, and D is a diameter. With q = b/n and a share beta of the variance (sigma_2^2 = beta
-sigma^2),
+Their run adds noise of standard deviation sigma to the averaged gradient, with eta sigma = ``noise_std``
+here; their L is the clip norm K, and D is a diameter. With q = b/n and a share beta of the variance
+(sigma_2^2 = beta sigma^2),
 
     Q = S_alpha(q, b sigma_2 / (2 L)) = D_alpha(N(0, s^2) || (1 - q) N(0, s^2) + q N(2 eta K / b, s^2)),
     s^2 = beta noise_std^2,
 
-the *smaller* of the two directions of the sampled Gaussian, as in their Definition 2.10. At b = n it is a Gaussian
-step, whose directions agree. If the variance may be split freely, any split is an instance of the theorem; the
-best one found by a search is used. All values are Renyi epsilons, rounded up.
-
-Source: Altschuler & Talwar 2022, section 5 and appendix B.
+the *smaller* of the two directions of the sampled Gaussian, as in their Definition 2.10. At b = n it is a
+Gaussian step, whose directions agree. If the variance may be split freely, any split is an instance of the
+theorem, and a search chooses one. All values are Renyi epsilons, rounded up.
 """
 
 # Sympy has no stubs; pyright infers wider types from its source than it documents.
@@ -89,9 +87,9 @@ def equation_3_7(run: NoisySGD, _losses: Assumption, order: float, share: float 
 def theorem_5_6(run: NoisySGD, _losses: Assumption, order: float) -> float:
     """Theorem 5.6 with the constants of its proof: alpha / (2 eta^2 sigma^2) times the sum of a_t^2 of (5.6).
 
-    For T > Tbar = ceil(D n / (L eta)) this is (5.6) with the shifts printed above it, at the worst position of the
-    sample, with D~ = D + 2 eta L / b and Tbar rounded up to a multiple of n/b. For T <= Tbar it is the argument
-    cited for (5.4), which starts at 0. Partial epochs count as whole.
+    For T > Tbar = ceil(D n / (L eta)) this is (5.6) with the shifts printed above it, at the worst position
+    of the sample, with D~ = D + 2 eta L / b and Tbar rounded up to a multiple of n/b; else the argument cited
+    for (5.4), which starts at 0. Partial epochs count as whole.
     """
     with precision():
         batches, horizon = run.batches, run.steps
@@ -109,7 +107,7 @@ def equation_b_2(run: NoisySGD, _losses: Assumption, order: float) -> float:
 
 
 def equation_b_3(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """(B.3): (B.2) with D^2 (1 - c^2) / (c^(-2 w) - 1) for D^2 / w; c is the contraction of the step taken.
+    """(B.3): (B.2) with D^2 (1 - c^2) / (c^(-2 w) - 1) for D^2 / w, c the contraction of the step taken.
 
     >>> from lastiterate.numeric.losses.assumptions import StronglyConvex
     >>> run = NoisySGD(steps=1000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
@@ -121,7 +119,7 @@ def equation_b_3(run: NoisySGD, assumption: Assumption, order: float) -> float:
 
 
 def _best_split(run: NoisySGD, order: float, c: arb) -> float:
-    """Smallest value of (B.2) or (B.3) found over windows and shares, each an instance of the theorem."""
+    """Smallest value of (B.2) or (B.3) found over windows and shares."""
     whole = smaller_direction(run, order)
     with precision():
         composed = whole if run.steps == 1 else upper(run.steps * exact(whole))
@@ -143,7 +141,7 @@ def _best_split(run: NoisySGD, order: float, c: arb) -> float:
 
 
 def _whole_batch(run: NoisySGD, order: float, c: arb) -> float:
-    """The exact best split: Q is Q_1 / beta, and x / beta + y / (1 - beta) has the minimum (sqrt x + sqrt y)^2."""
+    """The exact best split: Q is Q_1 / beta, and x / beta + y / (1 - beta) is at least (sqrt x + sqrt y)^2."""
     cost, hidden = smaller_direction(run, order), _hidden(run, order, 1.0)
     lengths = np.arange(1, min(run.steps - 1, _WINDOWS) + 1)
     ratio = float(c)
@@ -180,7 +178,7 @@ def _hidden(run: NoisySGD, order: float, share: float) -> float:
 
 
 def _around(place: float, low: int, high: int) -> Iterator[int]:
-    """Integers of [low, high] next to a real number; a convex function is smallest at one of them."""
+    """Integers of [low, high] next to a real number; one of them minimises a convex function."""
     if place >= high:
         yield high
         return

@@ -1,18 +1,19 @@
 """Chien & Li 2025, as printed, at the optimum over windows, shares and shifts.
 
-Their conventions are those of this package: noise on the iterate, K the clip norm, D a diameter. Shares beta_t
-split the variance of the noise, and shifts a_t hide the past of a window that starts at tau, w = T - tau.
+Their conventions are those of this package: noise on the iterate, K the clip norm, D a diameter. Shares
+beta_t split the variance of the noise, and shifts a_t hide the past of a window that starts at tau, w = T -
+tau.
 
-*Full batches.* Theorem 3.1, (3): sum s^2 / beta_t + Delta^2 / sum (1 - beta_t) c^-2(t - tau + 1), 0 <= beta_t <=
-1, is minimal at s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-j a_j = Delta. Its value is
-sum max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Theorem 3.7 becomes similarly the program of
-direct shifts for e(z) = z + eta L z^lambda + s.
+*Full batches.* Theorem 3.1, (3): sum s^2 / beta_t + Delta^2 / sum (1 - beta_t) c^-2(t - tau + 1), 0 <= beta_t
+<= 1, is minimal at s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-j a_j = Delta. Its
+value is sum max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Theorem 3.7 becomes similarly the
+program of direct shifts for e(z) = z + eta L z^lambda + s.
 
-*Without replacement.* Theorem 3.12, (19), has S_alpha(b/n, beta_t sigma b / (2 eta K)), although the noise that
-hides the data change has the *variance* beta_t sigma^2 (below (70)). It is read with sqrt(beta_t), which gives the
-smaller value. S_alpha is their (18), the smaller direction of the sampled Gaussian.
+*Without replacement.* Theorem 3.12, (19), has S_alpha(b/n, beta_t sigma b / (2 eta K)), although the noise
+that hides the data change has the *variance* beta_t sigma^2 (below (70)). It is read with sqrt(beta_t), which
+gives the smaller value. S_alpha is their (18), the smaller direction of the sampled Gaussian.
 
-The numbers are the paper's claims, which the ledger decides, rounded up by more than their float error of 1e-12.
+The numbers are the paper's claims, rounded up by more than their float error of 1e-12.
 """
 
 from dataclasses import dataclass, replace
@@ -39,7 +40,7 @@ _LONGEST_TRACK = 10**5
 
 
 def of_full_batches(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """Theorem 3.1, with the Lipschitz constant of the update on losses of this kind."""
+    """Theorem 3.1, with the Lipschitz constant of the update on these losses."""
     eta = run.step_size_at(0)
     c, drift = 1 + eta * _hoelder(assumption)[0], 2 * eta * run.clip_norm
     if isinstance(assumption, Convex | StronglyConvex):
@@ -59,7 +60,7 @@ def _renyi(run: NoisySGD, order: float, squared_length: float) -> float:
 
 
 def _hoelder(assumption: Assumption) -> tuple[float, float]:
-    """Return L and lambda; for convex losses L is their smoothness and lambda 1."""
+    """L and lambda; for convex losses their smoothness and 1."""
     assert isinstance(assumption, Holder | Convex | StronglyConvex)  # noqa: S101  # see the records
     return assumption.L, assumption.lam if isinstance(assumption, Holder) else 1.0
 
@@ -67,8 +68,8 @@ def _hoelder(assumption: Assumption) -> tuple[float, float]:
 def theorem_3_1(c: float, s: float, clip_drift: float, diameter: float, steps: int) -> float:
     """Value of (3) without its factor alpha / (2 sigma^2), minimised over tau and beta; a squared length.
 
-    c is the Lipschitz constant of the update map. At c = 0 (up to rounding) one update forgets the past, and only
-    the last step counts. s = 2 eta K / n, ``clip_drift`` = 2 eta K, and D, which may be inf, are lengths.
+    c is the Lipschitz constant of the update map; at 0 only the last step counts. s = 2 eta K / n,
+    ``clip_drift`` = 2 eta K, and D, which may be inf, are lengths.
     """
     if c <= 0:
         return s**2 * _UP
@@ -133,8 +134,8 @@ class PrintedExpansion(UpdateExpansion):
 def theorem_3_7(weight: float, order: float, s: float, diameter: float, steps: int) -> float:
     """Value of (13) without its factor alpha / (2 sigma^2), minimised over tau, beta and the shifts.
 
-    From tau = 0 nothing beats composition, since g(z) + s >= z + s; with tau > 0 the best start is the diameter.
-    The weight is eta L, the order lambda; other arguments are as in `theorem_3_1`.
+    From tau = 0 nothing beats composition, since g(z) + s >= z + s; with tau > 0 the best start is the
+    diameter. The weight is eta L, the order lambda; other arguments as in `theorem_3_1`.
     """
     best = steps * s**2
     if isfinite(diameter):
@@ -145,9 +146,8 @@ def theorem_3_7(weight: float, order: float, s: float, diameter: float, steps: i
 def theorem_3_12(run: NoisySGD, assumption: Assumption, order: float) -> float:
     """Minimise sum S_alpha(b/n, sqrt(beta_t) sigma b/(2 eta K)) + alpha a_t^2/(2 sigma^2 (1 - beta_t)).
 
-    The search over tau, beta and a uses windows with the shifts of one common share; then every step takes its
-    best share from a table. The result is an instance of the theorem, near its minimum, and refuted
-    (chien_li/theorem_3_12).
+    The search over tau, beta and a uses windows with the shifts of one common share; then every step takes
+    its best share from a table. The result is an instance of the theorem, near its minimum.
 
     >>> run = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")
     >>> round(theorem_3_12(run, Holder(1.0, 1.0), 20.0), 6)
@@ -177,9 +177,10 @@ def theorem_3_12(run: NoisySGD, assumption: Assumption, order: float) -> float:
 
 
 def _tracked_to_the_last_step(run: NoisySGD, L: float, lam: float) -> float:
-    """D_{T-1} of (21), rounded up, an upper bound of D_tau for every window used.
+    """D_{T-1} of (21), rounded up, which bounds D_tau for every window.
 
-    D_0 = 0 and D_t = min(g(D_{t-1}; eta L (b-1)/b) + 2 eta K/b, D_{t-1} + 2 eta K, D), g(x; c) = x + c x^lambda.
+    D_0 = 0 and D_t = min(g(D_{t-1}; eta L (b-1)/b) + 2 eta K/b, D_{t-1} + 2 eta K, D), g(x; c) = x + c
+    x^lambda.
     """
     eta, K, b = run.step_size_at(0), run.clip_norm, run.batch
     weight, distance = eta * L * (b - 1) / b, 0.0
@@ -191,7 +192,7 @@ def _tracked_to_the_last_step(run: NoisySGD, L: float, lam: float) -> float:
 
 
 def _cheapest_shifts(expansion: PrintedExpansion, start: float, steps: int, toll: float) -> Array:
-    """Shifts that hide ``start`` at the lowest cost if every step costs ``toll``, a squared length."""
+    """Shifts that hide ``start`` at the lowest cost if each step costs ``toll``, a squared length."""
     if expansion.order != 1:
         return shoot(expansion, start, steps, toll)
     lengths = np.arange(1, min(steps, LONGEST) + 1)

@@ -1,7 +1,8 @@
 """Theorems whose value for a run is a formula, or the minimum of a few: Liang et al., Bok et al. and others.
 
 Liang et al. 2026, Theorems 3.3 and 3.4 in both versions. Their noise sigma_DP is on the gradient, with eta
-sigma_DP = ``noise_std`` here. C is the clip norm K, q = b/n the rate, and one data set has one more sample. With
+sigma_DP = ``noise_std`` here. C is the clip norm K, q = b/n the rate, and one data set has one more sample.
+With
 
     A = 2 alpha K^2 / (n b sigma_DP^2),   A' = 8 alpha K^2 / (n^2 sigma_DP^2),
     B = alpha (1 + eta L)^2 D^2 / (2 eta^2 sigma_DP^2),
@@ -10,11 +11,11 @@ A' may replace A if b <= n/5, alpha <= alpha*(b/n, b sqrt(beta) sigma_DP / (2 K)
 sqrt(beta)). The later version states both theorems up to a constant; the constants here are those of its own
 proofs, (46) and (51). D is read as the diameter, as in the theorems; section 2.2 calls it a radius.
 
-Bok, Su & Altschuler 2024, closed forms for strongly convex losses. Their gradients of two samples differ by at
-most L_sens, 2 K here, and their noise sigma is on the gradient. c = max(|1 - eta m|, |1 - eta L|) is the
+Bok, Su & Altschuler 2024, closed forms for strongly convex losses. Their gradients of two samples differ by
+at most L_sens, 2 K here, and their noise sigma is on the gradient. c = max(|1 - eta m|, |1 - eta L|) is the
 contraction of the step taken, and m_1 = 2 eta K / (b noise_std) the sensitivity of one participation over the
-noise. No projection is used. The paper is not among the seeds of this package; the ledger derives both values
-(`ours/cyclic/strongly_convex`, and the optimum of direct shifts for full batches).
+noise. The ledger, without this paper, derives both values (`ours/cyclic/strongly_convex`, and the optimum of
+direct shifts for full batches).
 
 Values are Renyi epsilons, rounded up.
 """
@@ -73,8 +74,8 @@ def noisy_cgd(run: NoisySGD, assumption: Assumption, order: float) -> float:
 def liang_3_3(run: NoisySGD, _losses: Assumption, order: float) -> float:
     """(11): O(alpha K^2 T / (n b sigma_DP^2)); here A T of (46) with beta up to 1, or A' T of (42).
 
-    The earlier version has the same limit: A T / beta for every beta < 1 in (12), A' for A in (13). Source:
-    Theorem 3.3 and B.2 of the later version; Theorem 3.3 of the earlier one.
+    Source: Theorem 3.3 and B.2. The earlier version has the same limit: A T / beta for all beta < 1 in (12),
+    A' for A in (13).
     """
     return min(statement_value(T * step, run, order) for step in _steps(run, order, 1.0))
 
@@ -90,8 +91,8 @@ def liang_3_4(run: NoisySGD, assumption: Assumption, order: float) -> float:
 def liang_3_4_earlier(run: NoisySGD, assumption: Assumption, order: float) -> float:
     """(14): 2 alpha K^2/(beta n b sigma_DP^2) + alpha (1 + eta L)^2 D^2/(2 eta^2 sigma_DP^2 (1 - beta)).
 
-    At the best beta it is (sqrt A + sqrt B)^2; (15) has A' for A, if its conditions hold at its own best beta.
-    Source: earlier version, Theorem 3.4.
+    At the best beta it is (sqrt A + sqrt B)^2; (15) has A' for A, if its conditions hold at its own best
+    beta. Source: earlier version, Theorem 3.4.
     """
     if not isfinite(run.diameter):
         return inf

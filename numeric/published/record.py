@@ -1,8 +1,4 @@
-"""Records of published theorems, and the evaluation of their statements for a run.
-
-A `PublishedBound` has the statement in Sympy, the hypotheses as types, an evaluator, and the key of the claim that
-decides it. The verdict is read from the lock file.
-"""
+"""Records of published theorems, and the evaluation of their statements for a run."""
 
 # Sympy has no stubs; pyright infers wider types from its source than it documents.
 # pyright: reportArgumentType=false, reportReturnType=false
@@ -38,7 +34,7 @@ _LETTERS = vars(notation)
 def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
     """The run that a setting, which has no batch size, describes.
 
-    The batch size is the largest proper divisor of n, so that the rate is one over a prime; n = 1 is a full batch.
+    The batch size is the largest proper divisor of n, so the rate is one over a prime; n = 1 is a full batch.
 
     >>> run_of(dict(T=3, n=10, eta=0.1, sigma=1.0, K=1.0, D=2.0), "poisson").batch
     5
@@ -60,8 +56,8 @@ def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
 def statement_value(statement: Expr, run: NoisySGD, order: float, **more: float | arb) -> float:
     """Value of a statement for a run, rounded up.
 
-    The run gives T, n, b, eta, sigma, K and D, those of its first step, and ``order`` gives alpha. Other letters,
-    or other values for these, are keywords with their names in `lastiterate.symbolic.notation`.
+    The run gives T, n, b, K, D, and eta and sigma of its first step; ``order`` is alpha. Other letters, or
+    other values for these, are keywords with their names in `lastiterate.symbolic.notation`.
     """
     known: dict[str, float | arb] = {"T": run.steps, "n": run.dataset_size, "b": run.batch, "K": run.clip_norm}
     known |= {"eta": run.step_size_at(0), "sigma": run.noise_std_at(0), "D": run.diameter, "alpha": order} | more
@@ -90,7 +86,7 @@ def contraction_factor(run: NoisySGD, assumption: Assumption) -> arb:
 
 
 def hypothesis(words: str, holds: Callable[[NoisySGD, Assumption], bool]) -> Refusal:
-    """A hypothesis that is described by these words."""
+    """A hypothesis described by these words."""
     return lambda run, assumption: "" if holds(run, assumption) else words
 
 
@@ -111,7 +107,7 @@ def _verdicts() -> dict[str, dict[str, str]]:
 
 
 def kind_of(claim: str) -> str:
-    """Status of a number by the verdict on its claim.
+    """Status of a number by the locked verdict on its claim.
 
     It is a "bound" if the claim is proved; "supported" if the evidence has a scope stated in the ledger and
     nothing contradicts the claim beyond it; "refuted"; a "gap"; or "unknown".
@@ -160,7 +156,7 @@ class PublishedBound:
 
     @property
     def usable(self) -> bool:
-        """Tell whether the number may be used as a bound: its claim is proved or supported."""
+        """Tell whether the number may be used as a bound."""
         return self.kind in USABLE
 
     def refusal(self, run: NoisySGD, assumption: Assumption) -> str:
@@ -176,7 +172,7 @@ class PublishedBound:
         return next((words for one in (*self.needs, _STABLE) if (words := one(run, assumption))), "")
 
     def epsilon(self, run: NoisySGD, assumption: Assumption, order: float) -> float:
-        """Number that the theorem claims, rounded up; inf if it claims nothing.
+        """The claimed number, rounded up; inf if the theorem claims nothing.
 
         Raises:
             InputError: the theorem does not cover this run.

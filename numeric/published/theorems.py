@@ -1,8 +1,4 @@
-"""The published theorems by name, papers in the order of the ledger.
-
-A `PublishedBound` gives the reason why it does not apply to a run (`PublishedBound.refusal`), or its number
-(`PublishedBound.epsilon`). The lock file has the verdict of its claim, `PublishedBound.claim`.
-"""
+"""The published theorems by name, papers in the order of the ledger."""
 
 # Sympy has no stubs; pyright infers wider types from its source than it documents.
 # pyright: reportArgumentType=false
@@ -164,7 +160,7 @@ def run_at(T: int) -> NoisySGD:
 
 
 def theorem_named(name: str) -> PublishedBound:
-    """Return the theorem of this name; raise `InputError` if there is none."""
+    """The theorem of this name, or an `InputError`."""
     if not isinstance(name, str) or name not in THEOREMS:
         raise InputError(
             f"theorem needs one of {', '.join(THEOREMS)}, got theorem={name!r}; {suggestion(name, THEOREMS)}"

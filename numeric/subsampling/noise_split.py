@@ -101,7 +101,7 @@ _LEAST_SHARE, _POINTS = 0.01, 160
 class PriceTable:
     """The lower convex hull of (multiplier^2, S) over increasing multipliers, in floats.
 
-    S + pull multiplier^2 is least at a vertex, so one table of slopes, increasing towards 0, serves every pull.
+    S + pull multiplier^2 is least at a vertex, found by its slopes, which increase towards 0.
     """
 
     multiplier: Array
@@ -110,7 +110,7 @@ class PriceTable:
 
     @classmethod
     def over(cls, multipliers: Array, prices: Array) -> "PriceTable":
-        """The hull of the given nodes, with increasing multipliers."""
+        """The hull of nodes with increasing multipliers."""
         kept: list[int] = []
         square = multipliers**2
         for k in range(len(square)):
@@ -136,7 +136,7 @@ Window = tuple[float, Candidate]
 
 @dataclass(frozen=True, eq=False)
 class NoiseSplit:
-    """The choices behind a window; ``multipliers`` are in time order."""
+    """The choices behind a window; ``multipliers`` in time order."""
 
     shares: "Shares"
     multipliers: Array
@@ -144,7 +144,7 @@ class NoiseSplit:
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """The windows of a run with random batches at one order; ``program`` bounds the distance of the runs."""
+    """The windows of a run with random batches at one order; ``program`` bounds the distance."""
 
     run: NoisySGD
     program: ShiftProgram
@@ -152,7 +152,7 @@ class Shares:
     _known: dict[tuple[float, int], UpdateExpansion] = field(default_factory=dict, init=False)
 
     def same_data(self, t: int) -> UpdateExpansion:
-        """Expansion of step t for two copies of one run with the same batch: e_t(0) = 0."""
+        """Expansion of step t for two copies of a run with the same batch: e_t(0) = 0."""
         run = self.program.run
         size = run.step_size_at(t), run.batch_at(t)
         if size not in self._known:
@@ -161,7 +161,7 @@ class Shares:
 
     @property
     def period(self) -> int:
-        """The number of steps that divides the length of every window."""
+        """A divisor of the length of every window."""
         return 1
 
     @cached_property
@@ -171,7 +171,7 @@ class Shares:
 
     @cached_property
     def noise(self) -> Array:
-        """The noise sigma of the last steps, last step first; lengths."""
+        """Sigma of the last steps, last step first; lengths."""
         return self._backwards(self.program.run.noise_std)
 
     @cached_property
@@ -183,7 +183,7 @@ class Shares:
 
     @cached_property
     def reach(self) -> Array:
-        """Upper bounds on the distance of the runs before each step, last step first; lengths."""
+        """Upper bounds on the distance before each step, last step first; lengths."""
         steps = self.program.steps
         grows = self.program.constant and not self.program.initial
         if self.program.expansive or (grows and steps > _TRACKED):
@@ -207,7 +207,6 @@ class Shares:
 
     @cached_property
     def _sizes(self) -> NDArray[np.int64]:
-        """Batch sizes of the last steps, last step first."""
         size = self.run.batch_size
         return self._backwards(size if isinstance(size, tuple) else self.run.batch).astype(np.int64)
 
@@ -231,16 +230,16 @@ class Shares:
         return np.full(self.horizon, schedule)
 
     def prices(self, multipliers: Array) -> Array:
-        """S of a step at each multiplier, to about four digits."""
+        """S of a step at each multiplier, approximately."""
         return approximate_prices(rate(self.run), multipliers, self.run.adjacency, self.order)
 
     def table(self, multipliers: Array) -> PriceTable:
-        """The cost table at these increasing multipliers."""
+        """The table at these increasing multipliers."""
         return PriceTable.over(multipliers, self.prices(multipliers))
 
     @cached_property
     def wide(self) -> PriceTable:
-        """The cost table over all useful multipliers."""
+        """The table over all useful multipliers."""
         low = float(self.most.min()) * _LEAST_SHARE**0.5
         return self.table(np.geomspace(low, float(self.most.max()) * (1 - 1e-9), _NODES))
 
@@ -274,7 +273,7 @@ def approximate_rdp(pair: DominatingPair, order: float) -> float:
 
 
 def quantiles(nodes: Array, chosen: NDArray[np.int64]) -> Array:
-    """At most `KINDS` nodes, spread over the steps that use them, including the smallest and the largest."""
+    """At most `KINDS` nodes, spread over the steps that use them, with the smallest and the largest."""
     places = np.linspace(0, len(chosen) - 1, KINDS).round().astype(int)
     return np.unique(nodes[np.sort(chosen)[places]])
 
@@ -282,7 +281,7 @@ def quantiles(nodes: Array, chosen: NDArray[np.int64]) -> Array:
 def sampled_steps(
     run: NoisySGD, counts: Mapping[float, int], batch: int | None = None
 ) -> tuple[SampledSteps, ...]:
-    """The sampled parts of a pair; ``counts`` maps a multiplier to its number of steps."""
+    """The sampled parts of a pair; ``counts`` gives the steps of each multiplier."""
     q = rate(run, batch)
     return tuple(SampledSteps(q, multiplier, run.adjacency, count) for multiplier, count in counts.items())
 

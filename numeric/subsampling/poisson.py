@@ -2,15 +2,16 @@
 
 One of two data sets has an additional sample i*, which n counts. The batch without i*, of random size k, is
 revealed, and an update takes two copies of the run without i* at distance z to at most e_k(z); k has the law
-Binomial(n - 1, q). The expansion covers every size, or [low, high] outside an event of probability p. With G the
-bound outside the event and F one for every size, epsilon <= log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) /
-(alpha - 1). A wider range, of bound G' and probability p', reduces the last term to p e^(.. G') + p' e^(.. F). If
-a window starts from the diameter, the event concerns its steps alone; if distances shrink, also earlier ones,
-until almost nothing is left of the diameter.
+Binomial(n - 1, q). The expansion covers every size, or [low, high] outside an event of probability p. With G
+the bound outside the event and F one for every size, epsilon <= log((1 - p) e^((alpha-1) G) + p e^((alpha-1)
+F)) / (alpha - 1). A wider range, of bound G' and probability p', reduces the last term to p e^(.. G') + p'
+e^(.. F). If a window starts from the diameter, the event concerns its steps alone; if distances shrink, also
+earlier ones, until almost nothing is left of the diameter.
 
-Under strong convexity, blocks of w steps contract by C = (1 - eta m S / (b w))^w, where S, the sum of the sizes,
-is Binomial(w (n - 1), q). Outside an event, each block contracts by a known factor, applied at its last step. The
-distance before a block is at most min(D, w s / (1 - C)), and w s / (1 - C) + C^k D after k blocks from D.
+Under strong convexity, blocks of w steps contract by C = (1 - eta m S / (b w))^w, where S, the sum of the
+sizes, is Binomial(w (n - 1), q). Outside an event, each block contracts by a known factor, applied at its
+last step. The distance before a block is at most min(D, w s / (1 - C)), and w s / (1 - C) + C^k D after k
+blocks from D.
 
 Source: docs/proofs/poisson.md (claims ours/poisson/*).
 """
@@ -55,7 +56,7 @@ _FEW = 64
 
 @dataclass(frozen=True)
 class ContractingBlock:
-    """``steps`` steps that together contract by ``contraction``, rounded up, except with probability ``chance``.
+    """``steps`` steps that together contract by ``contraction``, rounded up, except with the given probability.
 
     ``reach``, a length, bounds the distance at the beginning of a block after ``before`` blocks (0: from the
     domain alone). ``sizes``: the smallest sum in a block and the largest batch, without the differing sample.
@@ -69,7 +70,7 @@ class ContractingBlock:
     sizes: tuple[int, int]
 
     def covered(self, length: int, run: int) -> int:
-        """Number of blocks that a window of the last ``length`` of ``run`` steps rests on."""
+        """Number of blocks that a window of the last ``length`` of ``run`` steps needs."""
         return min(self.before + length // self.steps, -(-run // self.steps))
 
 
@@ -113,7 +114,7 @@ def last_steps(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
 
 
 def fixed_size(run: NoisySGD) -> NoisySGD:
-    """A run with the same steps and batches of a fixed size b."""
+    """The run with batches of a fixed size b."""
     if isinstance(run.batch_size, tuple):
         return replace(run, sampling="without_replacement", adjacency="replace")
     return replace(run, dataset_size=run.batch, batch_size=None, sampling="full", adjacency="replace")
@@ -128,7 +129,7 @@ def poisson_routes(
     every: bool = True,
     most: float | None = None,
 ) -> list[Candidate]:
-    """Composition, windows of shifts, and the worst case over coins; arguments as for `by_shifts`."""
+    """Composition, windows of shifts, and the worst case over coins; arguments of `by_shifts`."""
 
     def limit(known: float) -> float | None:
         return None if every else known if most is None else most
@@ -180,7 +181,7 @@ class _Search:
     beyond: list[tuple[float, float, Candidate]] = field(default_factory=list)
 
     def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[tuple[Size, Size, float]]:
-        """Ranges of sizes, each with the small probability, rounded up, that a batch is outside."""
+        """Ranges of sizes, each with the probability, rounded up, that a batch is outside."""
         run, others = self.run, self.run.dataset_size - 1
         if not others or run.batch_sizes[0] == run.dataset_size:
             return
@@ -208,7 +209,7 @@ class _Search:
         return beside(Shares(self.run, program, self.order), surely, bounded)
 
     def in_blocks(self, assumption: StronglyConvex, surely: float | None) -> list[Candidate]:
-        """Windows of contracting blocks, see `ContractingBlock`."""
+        """Windows of contracting blocks."""
         run, found = self.run, list[Candidate]()
         program = ShiftProgram(fixed_size(run), Sized(assumption, 0, run.dataset_size - 1))
         for width, depth in product(_BLOCKS, _IN_BLOCKS):
@@ -224,7 +225,7 @@ class _Search:
         return found
 
     def _growth(self, low: Size, high: Size) -> float | None:
-        """The growth factor of a step over these sizes, if known and equal for all steps; else None."""
+        """Growth factor of a step over these sizes, if known and equal for all steps; else None."""
         if isinstance(low, tuple) or isinstance(high, tuple):
             return None
         known = self.run.constant and self.assumption.over_sizes(self.run, 0, low, high).affine_on(

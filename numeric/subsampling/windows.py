@@ -1,10 +1,10 @@
 """The routes for all random batches: composition, the best window of shifts, and the worst case over batches.
 
-Composition gives all of the noise to the change of the data, the worst case none, and a window splits it. With
-P_t = c_t .. c_(T-1), the best shifts of a window from tau cost B^2 / X, where B = P_tau reach and X is the sum of
-v_t P_(t+1)^2, so sums from the end give all windows at once. The total, sum of S + alpha B^2 / (2 X), is
-stationary if every step minimises S + nu P_(t+1)^2 sigma_t^2 beta_t with nu = alpha B^2 / (2 X^2). The right side
-falls as nu rises, so bisection finds nu.
+Composition gives all of the noise to the change of the data, the worst case none, and a window splits it.
+With P_t = c_t .. c_(T-1), the best shifts of a window from tau cost B^2 / X, where B = P_tau reach and X is
+the sum of v_t P_(t+1)^2, so sums from the end give all windows at once. The total, sum of S + alpha B^2 / (2
+X), is stationary if every step minimises S + nu P_(t+1)^2 sigma_t^2 beta_t with nu = alpha B^2 / (2 X^2),
+which bisection finds, since the right side falls as nu rises.
 
 Source: ours (claims ours/sampled/shares).
 """
@@ -71,7 +71,7 @@ def beside(
 
 
 def worth_pricing(shares: Shares, surely: float | None) -> list[Candidate]:
-    """The best window of shifts, if it may be less than ``surely``; arguments as for `beside`."""
+    """The best window of shifts, if it may be less than ``surely``."""
     ceiling = inf if surely is None else surely * _CLOSE
     found = split_windows(shares) if surely is None or shares.least() < surely else []
     return [one for estimate, one in found if estimate < ceiling]
@@ -97,7 +97,7 @@ def _solved(run: NoisySGD, assumption: Assumption) -> Optimum:
 
 
 def split_windows(shares: Shares) -> list[Window]:
-    """The best window found, with one share or a share for each step; none if steps are not affine."""
+    """The best window found, with one share or one per step; none if steps are not affine."""
     if shares.contractions is None or not isfinite(float(shares.reach.max())) or not shares.reach[0] > 0:
         return []
     search = _Search(shares, shares.contractions)

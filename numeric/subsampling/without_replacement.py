@@ -1,10 +1,11 @@
 """Batches drawn without replacement, and random batches at a delta.
 
 A batch without the differing sample is revealed; with probability q = b / n the sample replaces one of its
-elements. A share beta_t of the variance hides the change of the data, at the cost S of one step between
-mixtures (`step_rdp`), and the rest hides shifts; see `noise_split`.
+elements. A share beta_t of the variance hides this change, at the cost S of one step between mixtures
+(`step_rdp`), and the rest hides shifts; see `noise_split`.
 
-Source: docs/proofs/without_replacement.md, which repairs Chien & Li 2025, Theorem 3.12 (claims ours/sampled/*).
+Source: docs/proofs/without_replacement.md, which repairs Chien & Li 2025, Theorem 3.12 (claims
+ours/sampled/*).
 """
 
 from collections.abc import Callable
@@ -28,7 +29,7 @@ _PROMISING = 1.5
 
 @dataclass(frozen=True, eq=False)
 class EventMixture:
-    """The choices behind a bound that may fail: the candidate outside the event, and those within it."""
+    """The choices behind a bound that may fail: the candidate outside the event, and those in it."""
 
     inside: Candidate
     beyond: tuple[Candidate, ...]
@@ -43,7 +44,7 @@ def without_replacement_routes(
     every: bool = True,
     most: float | None = None,
 ) -> list[Candidate]:
-    """Composition, the best window of shifts and the worst batches; arguments as for `poisson_routes`."""
+    """Composition, the best window of shifts and the worst batches; arguments of `by_shifts`."""
     del delta
     with precision():
         program, composed = ShiftProgram(run, assumption), composition_route(run)
@@ -56,8 +57,8 @@ def convert_routes(
 ) -> list[Candidate]:
     """Bounds for random batches at one delta, one of them close to the smallest of any route.
 
-    Worst batches are converted exactly, composition and windows through their privacy-loss distribution or
-    Renyi divergence. The best window depends on the order, so a few orders are tried.
+    Worst batches are converted exactly, others through their privacy-loss distribution or Renyi divergence.
+    The best window depends on the order, so a few orders are tried.
     """
     order, tried, whole = _order_near(most, delta), set[float](), composition_route(run)
     best = min(most, *(quick_rdp_to_dp(at, approximate_rdp(whole.pair, at), delta) for at in _LOOKED_AT))
@@ -90,7 +91,7 @@ def convert_routes(
 
 
 def _order_near(epsilon: float, delta: float) -> float:
-    """The approximately best order for this epsilon: rho + 2 sqrt(rho log 1/delta) = epsilon of a Gaussian."""
+    """About the best order for this epsilon: rho + 2 sqrt(rho log 1/delta) = epsilon of a Gaussian."""
     if epsilon == inf:
         return _FIRST_ORDER
     root = sqrt(-log(delta))
@@ -100,7 +101,7 @@ def _order_near(epsilon: float, delta: float) -> float:
 
 
 def least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:
-    """The best bound of every route; at a delta, separately for bounds that may fail and those that cannot."""
+    """The best bound of every route; at a delta, also among those that cannot fail."""
 
     def spent(one: Candidate) -> float:
         if delta is None:

@@ -1,8 +1,8 @@
 """Machine-checked theory for private training when only the last iterate is released.
 
-``lastiterate check`` decides every claim of the papers, `bound` computes a rigorous privacy bound for a described
-run, and `lastiterate.runtime` measures the constants of a trained network. Names are imported on first use, so
-that ``import lastiterate`` is fast.
+``lastiterate check`` decides every claim of the papers, `bound` computes a rigorous privacy bound for a
+described run, and `lastiterate.runtime` measures the constants of a trained network. Names are imported on
+first use.
 """
 
 from importlib import import_module
@@ -10,7 +10,7 @@ from pathlib import Path
 
 if (
     not Path(__file__).with_name("numeric").is_dir()
-):  # a clone without symbolic links: the folders lie beside src/
+):  # a clone without symbolic links: the folders lie next to src/
     __path__.append(str(Path(__file__).parents[2]))
 
 _LISTED = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
@@ -23,7 +23,7 @@ __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name from its module on first use; the version is that of the installation."""
+    """Import a public name on first use; the version is that of the installation."""
     if name == "__version__":
         from importlib.metadata import version
 

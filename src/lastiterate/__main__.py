@@ -20,7 +20,7 @@ COMMANDS: Final = {
     "check": "decide every claim of the ledger and compare with the lock file",
     "list": "list the claims of the ledger",
     "show": "show one claim: statement, assumptions, checks, mutants, verdict",
-    "report": "write the ledger as pages, with Markdown, JSON and JUnit beside them",
+    "report": "write the ledger as pages, with Markdown, JSON and JUnit",
     "new-claim": "write a commented module of claims for a paper of your own",
     "bound": "bound the privacy loss of a run described in a TOML file",
     "verify": "check the certificate of a bound, independently of how it was found",
@@ -33,19 +33,19 @@ COMMANDS: Final = {
     "estimate": "measure the Hoelder constants of a network",
     "checkpoints": "measure the Hoelder constants along a training, from its checkpoints",
     "attack": "attack the last iterate of a run and compare with its bound",
-    "drift": "measure the distance of coupled runs, beside the tracked distance",
+    "drift": "measure the distance of coupled runs, and the tracked distance",
     "schema": "print the JSON schema of what a command prints under --json",
 }
 
 
 def _laid_out(command: click.Command) -> click.Command:
-    """Give help click's mark for a paragraph that keeps its lines; a raw docstring holds it as two characters."""
+    """Replace the two characters of click's mark for a paragraph that keeps its lines by the mark."""
     command.help = (command.help or "").replace("\\b", "\b")
     return command
 
 
 class _LazyGroup(click.Group):
-    """A group that lists its commands by a line each, and imports a command's module only when it runs."""
+    """A group that lists its commands by a line each, and imports a command only when it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)

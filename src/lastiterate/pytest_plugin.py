@@ -1,10 +1,11 @@
 """Pytest plugin that collects the claims of any repository as tests.
 
 ``pytest --lastiterate`` searches the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` by
-default), and files named as arguments, for a tuple ``CLAIMS`` of `lastiterate.symbolic.claim.Claim`. Each claim
-is one test. It passes if its verdict is PROVED, SUPPORTED, CITED or TESTED and every mutant is rejected. With a
-lock file from ``lastiterate check --update-lock`` it passes if verdict, grade, checks and mutants are as locked,
-and a run of whole folders fails if a locked claim is missing. Without the flag nothing is imported or run.
+default), and files named as arguments, for a tuple ``CLAIMS`` of `lastiterate.symbolic.claim.Claim`. Each
+claim is one test. It passes if its verdict is PROVED, SUPPORTED, CITED or TESTED and every mutant is
+rejected. With a lock file from ``lastiterate check --update-lock`` it passes if verdict, grade, checks and
+mutants are as locked, and a run of whole folders fails if a locked claim is missing. Without the flag nothing
+is imported or run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ClaimModule | None":
-    """Collect a file of claims, if the flag is given: one that matches, or an argument that is no test file."""
+    """Collect a file of claims that matches, or an argument that is not a test file, under the flag."""
     if not parent.config.getoption("lastiterate") or not file_path.is_relative_to(parent.config.rootpath):
         return None
     inside = PurePosixPath(file_path.as_posix())  # also where pytest is run in the folder of the pattern itself
@@ -81,7 +82,7 @@ class ClaimItem(pytest.Item):
         self.cache = cache
 
     def runtest(self) -> None:
-        """Decide the claim, or read its report from the cache, and compare it with the lock file."""
+        """Decide the claim, or read its cached report, and compare it with the lock file."""
         from lastiterate.commands.claims import Book
         from lastiterate.proofs_checks.describe import evidence
         from lastiterate.proofs_checks.folder import lock_of, written_in
@@ -98,13 +99,13 @@ class ClaimItem(pytest.Item):
             pytest.fail("\n".join(told), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """File, line and key, for the heading of a failure."""
+        """File, line and key."""
         file, line = self.claim.place
         return self.path, line - 1 if Path(file).resolve() == self.path.resolve() else None, self.claim.key
 
 
 class MissingItem(pytest.Item):
-    """Test that fails because no file holds some locked claims any more."""
+    """Test that fails because locked claims are missing."""
 
     def __init__(self, *, missing: Sequence[str], **rest: Any) -> None:
         super().__init__(**rest)
@@ -134,7 +135,7 @@ def pytest_collection_modifyitems(
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> str:
-    """Say where claims were searched, if none was found."""
+    """Name the places searched, if no claim was found."""
     if not config.getoption("lastiterate") or any(isinstance(item, ClaimItem) for item in items):
         return ""
     patterns = " ".join(config.getini("lastiterate_claims"))

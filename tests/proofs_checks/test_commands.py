@@ -182,7 +182,7 @@ def test_show_recomputes_a_counterexample(capsys):
     assert "  fails" in shown
     assert "820.8225" + "0" * 20 in shown
     assert status("show", "toy/square", "--recompute") == 0
-    assert capsys.readouterr().out == "toy/square is PROVED: there is no counterexample.\n"
+    assert capsys.readouterr().out == "toy/square is PROVED, without a counterexample.\n"
 
 
 def test_the_real_ledger_is_locked_claim_by_claim():

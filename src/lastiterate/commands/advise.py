@@ -19,9 +19,8 @@ Example:
 def command(run_file: Path, delta: float, as_json: bool) -> None:
     """Advise on the run in RUN_FILE before it is trained: what its last iterate costs compared with all iterates.
 
-    It also says why, from which step on the last iterate costs less, after how many steps one might stop and
-    release everything at the same cost, and what a domain, weight decay, fewer steps or another order of batches
-    would change.
+    It also says why, from which step on the last iterate costs less, after how many steps releasing all
+    iterates costs the same, and what a domain, weight decay, fewer steps or another order of batches changes.
     """
     from lastiterate.numeric.advice import advise
     from lastiterate.numeric.run_file import load_run

@@ -62,14 +62,13 @@ def command(
 ) -> int:
     """Attack the last iterate of the run in RUN_FILE, and compare with its certified upper bound.
 
-    The run is trained many times on the data and on the adjacent data. Correct guesses give a lower bound of epsilon
-    with confidence, and of mu of Gaussian differential privacy. It is compared with the bounds under the assumption of
-    the file and under clipping alone. Exit status 1 if one is refuted. Finished runs are kept for the next call, also
-    for one with more --runs.
+    The run is trained many times on the data and on the adjacent data. Correct guesses give lower confidence
+    bounds of epsilon and mu, compared with the bounds under the assumption of the file and under clipping alone.
+    Exit status 1 if one is refuted. Finished runs are kept for the next call, also for one with more --runs.
 
-    canary: a sample with the worst gradients. loss: a real sample, by its loss. shadow: its loss, by likelihood ratio.
-    The last two need one sample more than the run's dataset_size, to replace it.
-    Without --workload the gradients of all samples are crafted, the worst that the assumption allows.
+    canary: a sample with the worst gradients. loss: a real sample, by its loss. shadow: its loss, by likelihood
+    ratio. The last two need one sample more than the run's dataset_size, to replace it. Without --workload the
+    gradients of all samples are crafted, the worst that the assumption allows.
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder
@@ -113,7 +112,6 @@ def command(
 def _bounds(
     run: "NoisySGD", assumption: "Assumption", network: "Workload", kind: str, delta: float, seed: int
 ) -> "Bounds":
-    """Bounds under the assumption of the file, constants in closed form if known, and clipping alone."""
     from lastiterate.numeric.bound import bound
     from lastiterate.numeric.losses.assumptions import Clipped, StronglyConvex
 

@@ -42,10 +42,10 @@ def command(
 ) -> None:
     r"""Measure the Hölder constants of WORKLOAD at the CHECKPOINTS of its training, in their order.
 
-    A checkpoint is a file of weights saved by torch or safetensors; a folder stands for those in it, by number. Points
-    are drawn around each in the same directions, and from each to the next the change of the gradients is divided by
-    the distance. All constants are lower estimates for per-sample gradients. With --metric, lengths are weighted by
-    coordinate, as Adam sees them.
+    A checkpoint is a file of weights saved by torch or safetensors; a folder stands for those in it, by number.
+    Points are drawn around each in the same directions, and from each to the next the change of the gradients is
+    divided by the distance. All constants are lower estimates for per-sample gradients. With --metric, lengths
+    are weighted by coordinate, as Adam sees them.
 
     \b
     Examples:
@@ -97,6 +97,6 @@ def _print(found: "AlongTraining") -> None:
         print_table("L of each layer's block around each checkpoint", ("layer", *places), by_layer)
     click.echo(
         f"Per-sample gradients, the largest over {found.samples} samples; {found.points} points in a ball of radius "
-        f"{found.radius:g} around each checkpoint, in the same directions. The true constants are no smaller. "
+        f"{found.radius:g} around each checkpoint, in the same directions. The true constants are at least as large. "
         f"{found.remark}".rstrip()
     )

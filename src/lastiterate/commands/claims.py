@@ -56,16 +56,13 @@ class Book:
         return self.file is None or self.file.exists()
 
     def expected(self) -> dict[str, lock.LockedVerdict]:
-        """The entries of the lock file; none if a user's own folder has no such file."""
+        """The entries of the lock file, if there is one."""
         return lock.read_lock(self.file) if self.locked else {}
 
     def drifts(
         self, reports: Sequence[ClaimReport], expected: Mapping[str, lock.LockedVerdict], *, complete: bool
     ) -> tuple[str, ...]:
-        """Sentences about how the reports differ from the lock file, or fail if there is none.
-
-        Each sentence about a user's own claim ends with its place.
-        """
+        """Sentences, with places, about how the reports differ from the lock file, or fail if there is none."""
         if self.locked:
             # Other versions of Sympy print the ledger differently.
             says = self._says(reports) if self.file else {}
@@ -76,7 +73,7 @@ class Book:
         return tuple(f"{one} [{place}]" if place else one for one, place in zip(found, places, strict=True))
 
     def jobs(self, wanted: int) -> int:
-        """The number of processes; 1 if a new process would lack what a user's own folder has registered."""
+        """The number of processes; 1 if a new one would lack what a user's folder has registered."""
         return wanted if sys.platform == "linux" or not self.file else 1
 
     def entries(self, reports: Sequence[ClaimReport]) -> dict[str, lock.LockedVerdict]:

@@ -44,10 +44,9 @@ def command(
 ) -> int:
     """Measure the distance of pairs of the run in RUN_FILE when one sample differs.
 
-    The runs of a pair share batches and noise. No pair may exceed the tracked distance D_t: under the assumption of the
-    file, with constants in closed form if the loss has them, and under clipping alone. Exit status 1 if a
-    pair exceeds one. Finished pairs are kept for the next call. If a sample is replaced, the workload needs
-    dataset_size + 1 samples; the last one is the replacement.
+    The runs of a pair share batches and noise. No pair may exceed the tracked distance D_t: under the assumption
+    of the file, with constants in closed form if the loss has them, and under clipping alone. Exit status 1 if
+    one does. Finished pairs are kept for the next call. A replacement is the workload's sample dataset_size + 1.
     """
     measuring.require_torch()
     from lastiterate.numeric.store import cache_folder

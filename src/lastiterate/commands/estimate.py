@@ -88,19 +88,19 @@ def command(
 ) -> None:
     r"""Find the Hölder constants of WORKLOAD: builtin:NAME, hf:FOLDER or module:factory.
 
-    The network is trained, and the largest |g(x) - g(y)| / |x - y|^lambda is searched for in the ball of the domain.
-    It is a lower estimate of the true constant, so the privacy numbers are estimates, too. The certified constant, or
-    the reason why there is none, is printed with it. With --draw, pairs are drawn around every iterate as in the paper,
-    which gives far smaller estimates. Several workloads are compared in one table. With --metric, lengths are weighted
-    by coordinate and gradients are measured in the dual norm, as Adam sees them.
+    The network is trained, and the largest |g(x) - g(y)| / |x - y|^lambda is searched for in the ball of the
+    domain. It is a lower estimate of the true constant, so the privacy numbers are estimates, too. The certified
+    constant is printed with it, or why it is unknown. With --draw, pairs are drawn around every iterate as in
+    the paper, which gives far smaller estimates. Several workloads share one table. With --metric, lengths are
+    weighted by coordinate and gradients are measured in the dual norm, as Adam sees them.
 
     A module:factory is your function that returns a lastiterate.Workload: network, loss of one sample, data.
     hf:FOLDER is a classifier written by Hugging Face's save_pretrained; --data names a file with input_ids,
     attention_mask and labels (safetensors, npz, parquet or jsonl). Nothing in it is executed.
 
-    Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn, minilm (a pretrained
-    transformer), and on your copy of CIFAR-10, named by --data: cifar10-resnet18. Large workloads recommend
-    settings, which replace the defaults and are printed.
+    Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn, minilm (a
+    pretrained transformer), and cifar10-resnet18 on your copy of CIFAR-10, named by --data. Large workloads
+    recommend settings, which replace the defaults and are printed.
 
     \b
     Examples:
@@ -108,7 +108,6 @@ def command(
       lastiterate estimate builtin:digits-cnn --inputs box:0,1 --save-pairs pairs.safetensors
       lastiterate estimate builtin:digits-cnn --recheck pairs.safetensors
       lastiterate estimate hf:my_model --data tokens.parquet
-      lastiterate estimate builtin:iris-mlp-tanh builtin:iris-mlp-gelu
       lastiterate estimate mine:factory --checkpoint net.pt --metric adam.pt --lambda 0.5 --lambda 1 --device cuda
     """
     require_torch()
@@ -162,7 +161,7 @@ class _Chosen:
         return paper_run(self.workload, **{key: self.options[key] for key in _OF_RUN})
 
     def settings(self, *names: str) -> dict[str, Any]:
-        """Settings of the measurement, including those in ``names``."""
+        """Settings of the measurement, with those in ``names``."""
         return {
             key: self.options[key] for key in (*names, "centers", "dtype", "device", "memory", "threads", "seed")
         }
@@ -174,7 +173,7 @@ def _left_open(option: str) -> bool:
 
 
 def search_worst(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "WorstCaseConstants":
-    """The largest constants of a search; finished parts are stored in ``folder`` and reused."""
+    """The largest constants of a search; finished parts are kept in ``folder``."""
     from lastiterate.runtime.constants.sampling import input_set
     from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
     from lastiterate.runtime.pair_table import Kind
@@ -261,7 +260,6 @@ def _side_by_side(chosen: Sequence[_Chosen], lambdas: Sequence[float], folder: P
 
 
 def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
-    """Compute saved pairs again, and exit with status 1 if one does not hold."""
     from lastiterate.runtime.constants.saved_pairs import recheck
 
     rows = recheck(workload, path)
@@ -273,14 +271,14 @@ def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
     for row in () if as_json else rows:
         verdict = "holds" if row.holds else f"does not hold{': ' * bool(row.problem)}{row.problem}"
         click.echo(
-            f"lambda {row.lam:g}: {row.said:.10g} said, {row.found:.10g} in float64, "
-            f"{abs(row.found / row.said - 1):.1e} apart: {verdict}"
+            f"lambda {row.lam:g} {verdict}; {row.said:.10g} said, {row.found:.10g} in float64, relative difference "
+            f"{abs(row.found / row.said - 1):.1e}"
         )
     click.get_current_context().exit(0 if all(row.holds for row in rows) else 1)
 
 
 def carry_over(run: "NoisySGD", measured: "Measured") -> "Estimate":
-    """The conditional number in the setting of Figure 1 of Chien & Li, with as many steps as the training."""
+    """The conditional number in the setting of Figure 1 of Chien & Li, with the steps of the training."""
     from lastiterate.numeric.bound import estimate
     from lastiterate.numeric.published.theorems import SETTING, run_at
 
@@ -292,8 +290,8 @@ _WHICH_RUN = (
     "(eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured."
 )
 _IN_METRIC = (
-    "Lengths are in the metric and gradients in its dual norm; the run steps in the coordinates sqrt(a) w. There is no "
-    "epsilon: isotropic noise there has variance noise_std^2 / a in w, for an a that is fixed before the data are seen."
+    "Lengths are in the metric and gradients in its dual norm; the run steps in the coordinates sqrt(a) w. No "
+    "epsilon follows: isotropic noise there has variance noise_std^2 / a in w, for an a fixed before the data are seen."
 )
 
 
@@ -303,7 +301,7 @@ def print_found(
     advised: Mapping[str, object],
     metric: Path | None,
 ) -> None:
-    """Print the constants, the conditional epsilons and their basis; ``advised`` are options of the workload."""
+    """Print the constants, the conditional epsilons and their basis; ``advised``: options of the workload."""
     from lastiterate.numeric.rounding import printed_up
 
     epsilons = [printed_up(one.epsilon, 4) for one in carried] or ["-"] * len(found.lambdas)
@@ -322,7 +320,7 @@ def print_found(
         run = _WHICH_RUN.format(order=carried[-1].order, steps=found.run.steps)
         said.append(f"{run} It is conditional on {carried[-1].conditional_on}.")
     else:
-        said.append(f"There is no epsilon: {found.untrusted}.")
+        said.append(f"No epsilon follows: {found.untrusted}.")
     for line in filter(None, [*said, *found.remarks()]):
         click.echo(line)
 

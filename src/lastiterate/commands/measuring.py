@@ -21,7 +21,7 @@ option: Final = partial(click.option, show_default=True)
 
 
 def computing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for where and how gradients are computed, the same for every command that trains."""
+    """Add the options for where and how gradients are computed."""
     options = (
         option("--device", default="cpu", help="Device: cpu, cuda or cuda:INDEX."),
         option("--dtype", default="float64", help="Precision: float64 or float32."),
@@ -75,7 +75,7 @@ def print_table(title: str, headings: Iterable[str], rows: Iterable[tuple[str, .
 
 
 def require_torch() -> None:
-    """Raise an InputError if torch is not installed."""
+    """Raise an `InputError` if torch is not installed."""
     if find_spec("torch") is None:
         raise InputError(
             "Training a network needs torch, got an installation without it; run pip install 'lastiterate[runtime]'."
@@ -83,7 +83,7 @@ def require_torch() -> None:
 
 
 def read_run_file(path: Path) -> tuple["NoisySGD", "Assumption"]:
-    """The run and the assumption of a run file; clipping alone, which always holds, if it has no [assumption]."""
+    """The run and the assumption of a run file; clipping alone if it has no [assumption]."""
     from lastiterate.numeric.run_file import described_tables, read_toml
 
     tables = read_toml(path)

@@ -1,4 +1,4 @@
-"""Output of the commands: JSON that any program can read, a progress bar, a silent exit if stdout is closed."""
+"""Output of the commands: JSON, a progress bar, a silent exit if stdout is closed."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def plain(value: Any) -> Any:
 
 
 def say_json(value: Any, indent: int | None = None) -> None:
-    """Print one JSON value; its schema is in `schemas`, under the command's name."""
+    """Print one JSON value; `schemas` describes it."""
     click.echo(dumped(value, indent))
 
 
@@ -63,7 +63,7 @@ def end_quietly() -> NoReturn:
 
 
 def console() -> "Console":
-    """A console for tables, as wide as the terminal, or WIDTH columns if there is none."""
+    """A console for tables; of WIDTH columns if it is not a terminal."""
     from rich.console import Console
 
     made = Console()
@@ -71,13 +71,13 @@ def console() -> "Console":
 
 
 class OutputFile(click.Path):
-    """Option type of an output file, which is tested for writing before the work begins."""
+    """Option type of an output file; fails before the work begins if it cannot be written."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path, dir_okay=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """The path, if its folder, or the nearest existing folder above, can be written."""
+        """The path, if its folder, or the nearest existing one above, can be written."""
         from lastiterate.numeric.store import writing
 
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
@@ -89,7 +89,7 @@ class OutputFile(click.Path):
 
 @contextmanager
 def progress(words: str, kept: str = "") -> Iterator[Callable[..., None]]:
-    """Show a progress bar if stderr is a terminal; yields the function to call with (finished, all).
+    """Show a progress bar on a terminal; yields the function to call with (finished, all).
 
     Raises:
         Interrupted: by Ctrl-C, with a sentence that ends with ``kept``, unless that is "".

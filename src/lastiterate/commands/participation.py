@@ -38,7 +38,7 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
     """Bound what the last iterate of the run in RUN_FILE reveals about a sample, by the steps that use it.
 
     Without --steps and --position, the samples of every batch of an epoch are bounded: the worst, the 90 %
-    quantile, the median and the best. `python examples/figures ours/position` draws them.
+    quantile, the median and the best.
     """
     from lastiterate.numeric.participation import by_position, participation
     from lastiterate.numeric.run_file import load_run

@@ -25,10 +25,10 @@ _MOST_CURVES: Final = 12
 
 
 def checked_plot(plan: SweepPlan, plot: str) -> tuple[str, str]:
-    """Axis and column that ``plot`` names as "axis:column"; the column is epsilon if left out.
+    """Axis and column of ``plot``, "axis:column"; the column is epsilon if left out.
 
     Raises:
-        InputError: the axis or column is unknown, the axis has texts or one value, or there are too many curves.
+        InputError: the axis or column is unknown, the axis has texts or one value, or curves are too many.
     """
     across, colon, upward = plot.partition(":")
     upward = upward if colon else "epsilon"
@@ -54,7 +54,7 @@ def draw_sweep(table: SweepTable, plot: str) -> "Figure":
     """Draw "axis:column" of a sweep; a note counts the rows without a number, which are left out.
 
     Raises:
-        InputError: as `checked_plot`, or no row has a number.
+        InputError: as `checked_plot`, or all rows lack a number.
     """
     from matplotlib.figure import Figure
 
@@ -92,7 +92,7 @@ def draw_sweep(table: SweepTable, plot: str) -> "Figure":
 
 
 def write_sweep_picture(table: SweepTable, plot: str, out: Path) -> Path:
-    """Write the picture as a PNG next to the table ``out``; its name ends with that of the axis.
+    """Write the picture as a PNG next to the table ``out``, named after it and the axis.
 
     Raises:
         InputError: as `draw_sweep`.

@@ -1,4 +1,4 @@
-"""Types of the records that commands print under --json, from which ``lastiterate schema`` makes schemas."""
+"""Types of what commands print under --json, of which ``lastiterate schema`` makes schemas."""
 
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NotRequired, cast, get_type_hints
@@ -21,7 +21,7 @@ _record, _list = cast("Any", TypedDict), cast("Any", list)  # for types that are
 
 
 def _plain(result: type[Displayed], **more: Any) -> Any:
-    """Type of `Displayed.as_dict` for a result, from the annotations of its fields and properties."""
+    """Type of `Displayed.as_dict` for a result."""
     found = {"kind": Literal[result._kind]} | get_type_hints(result)
     found |= {
         name: get_type_hints(one.fget)["return"]

@@ -49,7 +49,7 @@ def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: in
     with progress("computing the counterexamples"):
         found = recompute(claims[0], report, digits)
     if not found:
-        click.echo(f"{key} is {report.verdict}: there is no counterexample.")
+        click.echo(f"{key} is {report.verdict}, without a counterexample.")
     for one in found:
         click.echo(f"{one.check}{f' at {one.found.point}' if one.found.at else ''}")
         click.echo(f"  left   {one.found.left}\n  {one.found.relation}\n  right  {one.found.right}")

@@ -28,7 +28,7 @@ A sweep file is a run file, as `lastiterate bound --help` shows it, with a grid;
 )
 @click.option("--scheduler", help="Address of the cluster's scheduler; a cluster on this machine if left out.")
 @click.option(
-    "--plot", metavar="AXIS:COLUMN", help="Also draw an axis against epsilon or mu, as a PNG beside OUT."
+    "--plot", metavar="AXIS:COLUMN", help="Also draw an axis against epsilon or mu, as a PNG next to OUT."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the files and how many rows.")
 def command(

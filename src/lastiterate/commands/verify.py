@@ -14,8 +14,7 @@ from lastiterate.commands.output import say_json
 def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
     r"""Check a CERTIFICATE that `bound --certificate` wrote: everything except its choices is computed again.
 
-    Exit status 0 if it holds, 1 if it is refused. The file proofs_checks/certificates/checker.py does the same by
-    itself.
+    Exit status 0 if it holds, 1 if it is refused; proofs_checks/certificates/checker.py alone does the same.
 
     \b
     Examples:

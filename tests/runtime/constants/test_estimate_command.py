@@ -205,7 +205,7 @@ def test_pairs_are_saved_and_computed_anew(tmp_path: Path, capsys: pytest.Captur
     assert pair["said"] == said["constant"]
     assert pair["recomputed"] == pytest.approx(pair["said"], rel=1e-6)
     assert run(["builtin:iris-softmax", "--recheck", file]) == 0
-    assert "apart: holds" in capsys.readouterr().out
+    assert " holds; " in capsys.readouterr().out
 
 
 @pytest.mark.nightly

@@ -141,6 +141,6 @@ def test_a_metric_gives_no_epsilon(tmp_path: Path, capsys: pytest.CaptureFixture
     assert said["search"]["upper"] == [None]
     assert _run(*searched, "--draw", "uniform", "--inits", "1", "--points", "3", "--layers") == 0
     out = capsys.readouterr().out
-    assert "There is no epsilon" in out
+    assert "No epsilon follows" in out
     assert "network.0" not in out
     assert "conditional" not in out
