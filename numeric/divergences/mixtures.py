@@ -1,8 +1,8 @@
 """Rényi divergence of two mixtures of two Gaussians each, by quadrature with a certified error.
 
-All components have the same standard deviation, which is the unit of length. p_i, a_i are the weights and
-means of the numerator P, and q_k, c_k those of the denominator Q. The middle part of I = E_Q (P/Q)^alpha =
-integral of f, D_alpha = log(I) / (alpha - 1), is computed by `acb.integral`. Beyond X, for every k,
+The unit of length is the common standard deviation. p_i, a_i are the weights and means of the numerator P,
+and q_k, c_k those of the denominator Q. The middle part of I = E_Q (P/Q)^alpha = integral of f, D_alpha =
+log(I) / (alpha - 1), is computed by `acb.integral`. Beyond X, for every k,
 
     f <= q_k^(1 - alpha) sum_i p_i exp(alpha (alpha - 1) (a_i - c_k)^2 / 2) phi(x - alpha a_i + (alpha - 1) c_k).
 
@@ -147,13 +147,13 @@ class Mixture:
 
 
 def renyi_mixtures(numerator: Mixture, denominator: Mixture, noise: Any = 1.0, *, alpha: Any) -> Enclosure:
-    """D_alpha(numerator || denominator), enclosed to a relative radius below 1e-10, for any real order alpha > 1.
+    """D_alpha(numerator || denominator) for any real alpha > 1, enclosed to a relative radius below 1e-10.
 
-    ``noise`` is the standard deviation of every component, in the unit of the means.
+    ``noise`` is the standard deviation of every component.
 
     Raises:
         InputError: an argument is out of range.
-        ArithmeticError: the two laws are too close or too far apart to be resolved.
+        ArithmeticError: the two laws are too close or too distant to be resolved.
 
     >>> round(renyi_mixtures(Mixture(0.1, 0, 1), Mixture(0, 0, 1), alpha=20).middle, 6)  # S_up(0.1, 1; 20)
     7.576226
@@ -261,7 +261,6 @@ def _peak(numerator: Components, denominator: Components, alpha: float, left: fl
 def _pieces(
     numerator: Components, denominator: Components, alpha: float, left: float, right: float
 ) -> list[tuple[float, float]]:
-    """[left, right], cut at the means and at the centres of the Gaussians that bound f."""
     p, q = ([float(m.mid()) for _, m in law] for law in (numerator, denominator))
     cuts = {alpha * a - (alpha - 1) * c for a in p for c in q} | set(p) | set(q)
     inside = [left, *(cut for cut in sorted(cuts) if left < cut < right)]

@@ -1,15 +1,14 @@
 """Divergences of two Gaussians, of the sampled Gaussian in both directions, and of a replaced sample.
 
-With base N(0, s^2) and mixture M = (1 - q) N(0, s^2) + q N(d, s^2), S_up(q, s; alpha) = D_alpha(M || N(0,
-s^2)) and S_down(q, s; alpha) = D_alpha(N(0, s^2) || M). A guarantee in both directions needs the larger,
-S_up. For integer alpha it is a binomial sum, otherwise `renyi_mixtures` computes it.
+With base N = N(0, s^2) and mixture M = (1 - q) N(0, s^2) + q N(d, s^2), S_up = D_alpha(M || N) and S_down =
+D_alpha(N || M). A guarantee in both directions needs the larger, S_up. For integer alpha it is a binomial
+sum.
 
-Given the rest of the batch, a step on a batch drawn without replacement has the laws P = (1-q) N(x) + q N(y)
-and P' = (1-q) N(x) + q N(y'), with x, y, y' at pairwise distance at most d, and noise s; q = b/n, g = d/s. By
-advanced joint convexity D_alpha(P || P') <= log(1 + alpha (alpha-1) J) / (alpha-1) in both directions. With r
-= 1 + q (e^(g x - g^2/2) - 1), alpha (alpha-1) J = integral from g/2 to inf of phi(x) (r^alpha - 1) (1 -
-r^(1-alpha)), which is bounded beyond X by that of phi r^alpha <= phi (1 - q + q e^(alpha (g x - g^2/2))). It
-is never below S_up at shift d.
+Given the rest of the batch, a step without replacement has the laws P = (1-q) N(x) + q N(y) and P' = (1-q)
+N(x) + q N(y'), with x, y, y' at pairwise distance at most d, and noise s; q = b/n, g = d/s. By advanced joint
+convexity D_alpha(P || P') <= log(1 + alpha (alpha-1) J) / (alpha-1) in both directions. With r = 1 + q (e^(g
+x - g^2/2) - 1), alpha (alpha-1) J is the integral of phi(x) (r^alpha - 1) (1 - r^(1-alpha)) over x > g/2,
+bounded beyond X by that of phi r^alpha <= phi (1 - q + q e^(alpha (g x - g^2/2))). It is never below S_up.
 
 Source: docs/proofs/divergences.md, without_replacement.md; Balle & Wang 2018, theorem 5; Mironov, Talwar &
 Zhang 2019, sections 3.1 to 3.3; Balle, Barthe & Gaboardi 2018, theorem 2; Sason & Verdú 2016, section VII.
@@ -58,30 +57,30 @@ def gaussian_profile(m: arb, log_t: arb) -> arb:
     return (near.erfc() - log_t.exp() * far.erfc()) / 2
 
 
+def _validated(
+    q: Any, noise: Any, shift: Any, alpha: Any, widest: float = 1e4
+) -> tuple[float, float, float, float]:
+    found = sampling_rate(q), positive_scale("noise", noise), positive_scale("shift", shift), order(alpha)
+    ratio(found[1], found[2], widest)
+    return found
+
+
 def s_up(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
-    """D_alpha((1-q) N(0, noise^2) + q N(shift, noise^2) || N(0, noise^2)), enclosed: the mixture is the numerator.
+    """D_alpha((1-q) N(0, s^2) + q N(d, s^2) || N(0, s^2)), enclosed: the mixture is the numerator.
 
     Args:
         q: sampling rate in (0, 1], taken as this exact float; round fractions such as 1/10 up.
-        noise: standard deviation.
+        noise: the standard deviation s.
         alpha: the order, any real number above 1.
-        shift: distance of the two means, in the unit of ``noise``.
+        shift: the distance d of the means, in the unit of ``noise``.
 
     Raises:
         InputError: an argument is out of range.
 
     >>> round(s_up(0.1, 1.0, alpha=20, shift=2.0).middle, 6)
     37.576226
-    >>> s_up(0.1, 1.0, alpha=1.1).relative_radius < 1e-10  # dp-accounting 0.6 returns inf here
-    True
     """
-    q, s, d, alpha = (
-        sampling_rate(q),
-        positive_scale("noise", noise),
-        positive_scale("shift", shift),
-        order(alpha),
-    )
-    ratio(s, d)
+    q, s, d, alpha = _validated(q, noise, shift, alpha)
     if q == 1:
         return renyi_gaussian(d, s, alpha=alpha)
     if alpha == int(alpha) and alpha <= _WHOLE_LIMIT:
@@ -90,20 +89,14 @@ def s_up(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
 
 
 def s_down(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
-    """D_alpha(N(0, noise^2) || (1-q) N(0, noise^2) + q N(shift, noise^2)), enclosed: the base is the numerator.
+    """D_alpha(N(0, s^2) || (1-q) N(0, s^2) + q N(d, s^2)), enclosed: the base is the numerator.
 
     Arguments and errors are those of `s_up`.
 
     >>> round(s_down(0.1, 1.0, alpha=20, shift=2.0).middle, 7)
     0.0807336
     """
-    q, s, d, alpha = (
-        sampling_rate(q),
-        positive_scale("noise", noise),
-        positive_scale("shift", shift),
-        order(alpha),
-    )
-    ratio(s, d)
+    q, s, d, alpha = _validated(q, noise, shift, alpha)
     if q == 1:
         return renyi_gaussian(d, s, alpha=alpha)
     return renyi_mixtures(Mixture(0.0, 0.0, d), Mixture(q, 0.0, d), s, alpha=alpha)
@@ -126,9 +119,9 @@ def _binomial(q: float, noise: float, shift: float, alpha: int) -> arb:
 def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
     """Proved bound on D_alpha of one step without replacement, in both directions, enclosed; use its upper end.
 
-    The divergence itself may be smaller. ``q``, the probability that the differing sample is in the batch, is
-    taken as this exact float, so round it up. ``shift`` is the largest distance d of two outcomes of the step
-    without its noise, at most ten times the noise.
+    ``q``, the probability that the differing sample is in the batch, is taken as this exact float, so round
+    it up. ``shift`` is the largest distance d of two outcomes of the step without its noise, at most ten
+    times the noise.
 
     Raises:
         InputError: an argument is out of range.
@@ -136,13 +129,8 @@ def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enc
     >>> replacement_step(0.1, 1.0, alpha=20, shift=2.0).upper >= s_up(0.1, 1.0, alpha=20, shift=2.0).upper
     True
     """
-    q, s, d, alpha = (
-        sampling_rate(q),
-        positive_scale("noise", noise),
-        positive_scale("shift", shift),
-        order(alpha),
-    )
-    ratio(s, d, widest=10)  # near order 1 the quadrature takes seconds at 10 and minutes at 20
+    # Near order 1 the quadrature takes seconds at ratio 10 and minutes at 20.
+    q, s, d, alpha = _validated(q, noise, shift, alpha, widest=10)
 
     def value(bits: int) -> arb:
         power, distance = exact(alpha), exact(d) / exact(s)
@@ -186,7 +174,7 @@ def _peak(q: float, g: float, alpha: float) -> float:
 
 
 def _end(q: arb, g: arb, alpha: arb, fine: arb) -> arb:
-    """A point, nearly the smallest, beyond which the tail is at most ``fine``."""
+    """A point beyond which the tail is at most ``fine``."""
     low, high = g / 2, alpha * g + 8
     while not _tail(q, g, alpha, high) <= fine:
         low, high = high, 2 * high

@@ -33,7 +33,7 @@ def loss_constant(name: str, value: object) -> float:
 
 
 def _sensitivity(run: NoisySGD, t: int, *, differs: bool) -> arb:
-    """Sensitivity, a length: 2 eta K / b if the batch of step t holds the differing sample, else 0."""
+    """2 eta K / b, a length, if the batch of step t holds the differing sample, else 0."""
     return 2 * differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch_at(t)
 
 
@@ -68,8 +68,8 @@ class Assumption(ABC):
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
         """The expansion of an update on the same data, valid for all batches of ``low`` to ``high`` samples.
 
-        The sum of the gradients is divided by b = ``run.batch_at(t)`` for every size. By default clipping
-        gives (1 - eta lambda) z + 2 eta K high / b.
+        Sums of gradients are divided by b = ``run.batch_at(t)`` for every size. By default clipping gives (1
+        - eta lambda) z + 2 eta K high / b.
         """
         return Clipped().over_sizes(run, t, low, high)
 
@@ -305,9 +305,8 @@ class Blocks(_OfParts, Modulus):
 
     If |g_j(x) - g_j(y)| <= omega_j(|x - y|), with |x - y| the distance of all parameters, then g = (g_1, ...,
     g_m) has the modulus omega = (sum_j omega_j^2)^.5. For omega_j(r) = L_j r^(lambda_j) with smallest order p
-    and largest q, it is concave if q <= 1/2, p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2. Otherwise, since the
-    shift program needs concave pieces, the roots of the orders up to 1/2 and of those above are added, an
-    upper bound.
+    and largest q, it is concave if q <= 1/2, p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2. Otherwise the roots of
+    the orders up to 1/2 and of those above are added, an upper bound with concave parts.
 
     >>> float(Blocks(Holder(3.0, 1.0), Holder(4.0, 1.0)).value(np.array(2.0)))
     10.0
@@ -428,8 +427,8 @@ class _UpdateMap(Assumption):
 class Convex(_UpdateMap):
     """Convex, L-smooth and K-Lipschitz losses with eta <= 2/L: e(z) = z + 2 eta K / b.
 
-    With weight decay lambda, outside the clip, e(z) = c z + 2 eta K / b where c is the larger of 1 - eta
-    lambda and eta (lambda + L) - 1.
+    With weight decay lambda, outside the clip, e(z) = c z + 2 eta K / b, c = max(1 - eta lambda, eta (lambda
+    + L) - 1).
 
     Attributes:
         L: smoothness, gradient / length.
@@ -457,7 +456,7 @@ class Convex(_UpdateMap):
 class StronglyConvex(_UpdateMap):
     """m-strongly convex, L-smooth and K-Lipschitz losses with eta <= 2/L.
 
-    e(z) = c z + 2 eta K / b, where c = max(1 - eta m, eta L - 1) bounds |1 - eta h| for every curvature h in
+    e(z) = c z + 2 eta K / b, where c = max(1 - eta m, eta L - 1) bounds |1 - eta h| for all curvatures h in
     [m, L]. Lemma 3.4 of Chien & Li 2025 requires eta <= 1/L.
     """
 
@@ -550,7 +549,7 @@ class Measured:
     """An assumption whose constants were measured, not proved.
 
     Attributes:
-        assumption: the assumption with the measured constants in it.
+        assumption: the assumption with these constants.
         conditional_on: the condition of every number computed from it, in one sentence.
     """
 

@@ -1,8 +1,9 @@
-"""Closed-form constants of losses, for bounds that rest on no measurement.
+"""Closed-form constants of losses, for bounds without measurements.
 
 For features of norm at most r (including a constant feature for the bias) and logits f = W x, softmax
-cross-entropy has per-sample gradients of norm at most sqrt(2) r and smoothness r^2 / 2; for the logistic loss of
-one logit, these are r and r^2 / 4. For logits W2 phi(W1 x + b1) + b2 on a ball, |phi'| <= p and |phi''| <= c,
+cross-entropy has per-sample gradients of norm at most sqrt(2) r and smoothness r^2 / 2; for the logistic loss
+of one logit, these are r and r^2 / 4. For logits W2 phi(W1 x + b1) + b2 on a ball, |phi'| <= p and |phi''| <=
+c,
 
     |J|^2 <= |phi|^2 + 1 + (p |W2| r)^2,  H <= (c |W2| r^2 + sqrt((c |W2| r^2)^2 + 4 (p r)^2)) / 2,
 
@@ -31,12 +32,12 @@ class LossConstants:
         lipschitz: upper bound of the norm of a per-sample gradient; a clip norm of at least this never acts.
         smoothness: upper bound L of the Lipschitz constant of a per-sample gradient.
         strong_convexity: lower bound m of the curvature; 0 for a convex loss, -inf for a nonconvex one.
-        statement: the conditions of the constants, in words.
+        statement: the conditions, in words.
         linear_score: whether the loss depends on one linear score of the sample: then its clipped gradients
             are those of another convex loss (claim ours/clipped_scores/convex).
         radius: radius of the ball of parameters on which they hold, a length; inf for all parameters.
         any_sample: whether they hold for every sample that the statement admits, not only for those at hand.
-        input_norm: largest norm of an input for which they hold; inf if the statement gives another set.
+        input_norm: largest norm of an input; inf if the statement gives another set.
         loss: "cross_entropy" or "logistic", times ``scale``; empty if only the statement describes it.
     """
 
@@ -64,8 +65,7 @@ class LossConstants:
         in this package; the caller must ensure it for any other domain.
 
         Raises:
-            InputError: the ball is too small for the domain, or the constants hold only for the samples at
-                hand.
+            InputError: the ball is too small for the domain, or the constants hold only for samples at hand.
         """
         if not isfinite(self.smoothness):
             return Clipped()

@@ -104,9 +104,9 @@ class Affine(UpdateExpansion):
 class ModulusExpansion(UpdateExpansion):
     """e(z) = kept z + weight min(omega(z), 2 K) + sensitivity.
 
-    ``weight`` is the step size times the fraction of shared samples in the batch, whose gradients differ by
-    at most their modulus, capped at twice the clip norm K. A differing sample adds at most 2 eta K / b.
-    ``kept`` in [0, 1] is the factor of weight decay.
+    ``weight`` is the step size times the fraction of shared samples in the batch; their gradients differ by
+    at most their modulus and twice the clip norm K. A differing sample adds at most 2 eta K / b. ``kept`` in
+    [0, 1] is the factor of weight decay.
     """
 
     modulus: "Modulus"
@@ -156,7 +156,7 @@ class ModulusExpansion(UpdateExpansion):
 
 @dataclass(frozen=True)
 class LeastOf(UpdateExpansion):
-    """The minimum of several expansions that all hold for the same run."""
+    """The minimum of several expansions of one run."""
 
     parts: tuple[UpdateExpansion, ...]
 
@@ -223,7 +223,7 @@ class PowerDrift:
         return np.asarray(np.maximum(x, (y - self.cap) * (1 - 1e-15)))
 
     def slope(self, x: Array) -> Array:
-        """g'(x) for x > 0, and 1 at 0, where a path has nothing left to hide."""
+        """g'(x) for x > 0, and 1 at 0."""
         if self.weight == inf:
             return np.ones_like(x)
         free = (x > 0) & (self.weight * x**self.order < self.cap)

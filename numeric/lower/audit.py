@@ -114,7 +114,7 @@ class Scores:
 
     @property
     def mu(self) -> float:
-        """Lower limit of mu, from the AUC or the curve; refutes only claims of mu-GDP."""
+        """Lower limit of mu; refutes only claims of mu-GDP."""
         return max([mu_of_auc(self.auc_at_least), *(mu_of_rates(*rates) for rates in self.curve)])
 
     def epsilon(self, delta: float) -> float:
@@ -123,14 +123,14 @@ class Scores:
         return max([0.0, *(epsilon_of_rates(*rates, delta) * DOWN for rates in self.curve)])
 
     def delta(self, epsilon: float) -> float:
-        """Lower limit of the larger of both profiles at ``epsilon`` >= 0, simultaneous for all epsilon."""
+        """Lower limit of the larger profile at ``epsilon`` >= 0, simultaneous for all epsilon."""
         return max([0.0, *(delta_of_rates(*rates, epsilon) for rates in self.curve)])
 
 
 def all_scores(with_it: ArrayLike, without: ArrayLike, *, level: float = 0.95) -> Scores:
     """Limits from the scores of independent runs; half of 1 - level is for the AUC, half for the curve.
 
-    Runs with the sample, shape (positives,), should have the larger scores; ``without`` has shape
+    Runs with the sample, shape (positives,), should have larger scores than those without, shape
     (negatives,).
 
     Raises:
@@ -233,8 +233,9 @@ class Audit(Displayed):
         observed: the formula of the paper at the observed rates; not a bound, and inf if a rate is 0.
         false_positives: wrong answers among ``negatives`` runs without the sample.
         false_negatives: wrong answers among ``positives`` runs with it.
-        gaussian_epsilon: epsilon at ``delta`` of mu-GDP with this ``mu``, rounded down; refutes as ``mu``.
-        scores: limits from all scores; None for an audit from counts alone.
+        gaussian_epsilon: epsilon at ``delta`` of mu-GDP with this ``mu``, rounded down; refutes claims from
+            mu-GDP.
+        scores: limits from all scores; None for an audit from counts.
     """
 
     epsilon: float
@@ -261,8 +262,8 @@ class Audit(Displayed):
     def refutes(self, bound: "PrivacyLoss") -> tuple[str, ...]:
         """Claims of a bound that are too small, simultaneously at confidence ``level``.
 
-        The claims are "epsilon" at the bound's delta, "mu" of GDP, and, if the bound's epsilon does not follow
-        from a mu, "profile": the bound's delta at a few other epsilons.
+        They are "epsilon" at the bound's delta, "mu" of GDP, and, if the bound's epsilon does not follow from
+        a mu, "profile": its delta at a few other epsilons.
 
         Raises:
             InputError: the bound has no delta, or one that differs from the audit's.

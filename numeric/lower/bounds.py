@@ -260,7 +260,6 @@ def _contracting(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
 
 
 def _walk(run: NoisySGD, half: float, slope: float, move: float) -> Walk:
-    """Contractions with random batches of a fixed size, on [-half, half]."""
     plain, met = (((1.0, Update.affine(slope, drift, half)),) for drift in (0.0, move))
     epoch = run.batches if run.scheme.permuted else 1
     step = WalkStep(run.noise_std_at(0), plain, met, run.batch / run.dataset_size if epoch == 1 else 0.0)

@@ -73,17 +73,16 @@ def _slopes_within(gradient: Gradient, least: float, most: float) -> bool:
 
 
 def _slack(gradient: Gradient) -> Fraction:
-    """Rounding allowance for a difference of two values, within the rounding error of an update."""
+    """Rounding allowance for a difference of two values, below the rounding error of an update."""
     return Fraction(largest_gradient(gradient)) * Fraction(_ROUNDING)
 
 
 def _changes_within(gradient: Gradient, modulus: Modulus) -> bool:
     """Tell whether |g(x) - g(y)| <= omega(|x - y|) for all x, y.
 
-    At a fixed distance z the change is piecewise linear in x, with kinks where x or x + z is a point of g, so
-    it is largest there. From such a point it is linear in z between the distances of two points. omega is
-    concave between its knots, where it may jump up. So the ends of these pieces suffice, with both limits at
-    a jump.
+    At a fixed distance z the change is largest where x or x + z is a point of g. From such a point it is
+    linear in z between the distances of two points. omega is concave between its knots, where it may jump up.
+    So the ends of these pieces suffice, with both limits at a jump.
     """
     exact = [(Fraction(x), Fraction(g)) for x, g in gradient]
     places, slack = [x for x, _ in exact], _slack(gradient)

@@ -7,9 +7,8 @@ up; omitted components are added to every cell of the denominator. scipy's ``ndt
 relative error at most 1e-12 in its lower half; its argument is moved outwards by its own rounding error.
 
 Under weight decay W_T is r sum_k c^k B_k + N(0, sigma^2 sum_k c^(2k)), c = 1 - eta lambda, where B_k = 1 if
-the step k before the last one met the sample. Each c^k is rounded down to a multiple of 1/n, and the sum is
-capped. This cannot increase the divergence: as their likelihood ratio is monotone, the best tests are half
-lines.
+the step k before the last one met the sample. Rounding c^k down to a multiple of 1/n and capping the sum
+cannot increase the divergence: as their likelihood ratio is monotone, the best tests are half lines.
 
 Source: docs/proofs/lower_bounds.md.
 """
@@ -103,7 +102,7 @@ class GaussianMixture:
 
 
 def binomial_mixture(kinds: Kinds | list[tuple[int, Fraction, float]], std: float) -> GaussianMixture:
-    """Law for kinds of steps (T_j, q_j, r_j); ``std`` is that of the total noise of all steps."""
+    """Law for kinds of steps (T_j, q_j, r_j) with total noise ``std``."""
     places, low, high, missing = np.zeros(1), np.ones(1), np.ones(1), 0.0
     for steps, rate, move in kinds:
         if not move or rate in (0, 1):
@@ -171,10 +170,6 @@ def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
     """Difference of the means and common variance after ``steps`` updates x -> c x +- s/2 + N(0, sigma^2).
 
     They are s (1 + c + ... + c^(T-1)), a length, and sigma^2 (1 + c^2 + ... + c^(2T-2)).
-
-    >>> gap, variance = affine_law(arb(1), 3, arb(2), arb(1))
-    >>> gap == 6 and variance == 3
-    True
     """
     return s * (1 + geometric_sum(c, steps - 1)), sigma**2 * (1 + geometric_sum(c * c, steps - 1))
 
@@ -182,8 +177,7 @@ def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
 def one_step_below(order: float, rate: float, first: float, second: float, noise: float) -> float:
     """D_order((1-q) N(0) + q N(first) || (1-q) N(0) + q N(second)) at q = ``rate``, rounded down.
 
-    It increases in q: both laws are affine in q, so the integral of the power is convex, and it is smallest
-    at 0.
+    It increases in q: the laws are affine in q, so the integral of the power is convex, and least at 0.
     """
     try:
         return renyi_mixtures(Mixture(rate, 0.0, first), Mixture(rate, 0.0, second), noise, alpha=order).lower

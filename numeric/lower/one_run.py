@@ -6,13 +6,13 @@ one coin, at least v guesses are right with probability at most
 
     beta + m delta beta (1 - beta) / (v b),   b = P(B = v),   beta = P(B >= v),
 
-where B is binomial with r draws of probability e^epsilon / (1 + e^epsilon); some mechanism attains this.
-Error probability d therefore refutes every delta below (d - beta) / (1 - beta) * v b / (m beta), at all
-epsilon at once. The coins with the r / 2 largest and the r / 2 smallest scores are guessed, for r = m, m / 2,
-m / 4, m / 8 and m / 16; each r gets an equal part of the error probability.
+where B is binomial with r draws of probability e^epsilon / (1 + e^epsilon). Error probability d therefore
+refutes every delta below (d - beta) / (1 - beta) * v b / (m beta), at all epsilon at once. The coins with the
+r / 2 largest and the r / 2 smallest scores are guessed, for r = m, m / 2, m / 4, m / 8 and m / 16; each r
+gets an equal part of the error probability.
 
-Source: docs/proofs/lower_bounds.md, which compares with Steinke, Nasr & Jagielski 2023, whose scheme this is;
-Dong, Roth & Su 2022 for mu.
+Source: docs/proofs/lower_bounds.md; Steinke, Nasr & Jagielski 2023 for the scheme; Dong, Roth & Su 2022 for
+mu.
 """
 
 from dataclasses import dataclass

@@ -130,7 +130,7 @@ def _families(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator
 
 
 def _strongest(witness: Witness) -> float:
-    """Largest useful gradient of the shared samples: it moves every iterate past the end of the interval."""
+    """Largest useful gradient of the shared samples: it moves every iterate past the interval's end."""
     run, noise = witness.run, witness.run.noise_std_at(witness.run.steps - 1)
     move = run.step_size_at(run.steps - 1) * (run.batch - 1 if run.batch > 1 else 1) / run.batch
     return min(run.clip_norm * _JUST_BELOW, (2 * witness.half + 7 * noise) / move)

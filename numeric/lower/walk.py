@@ -1,10 +1,10 @@
 """Clamped walks X <- clip(phi(X) + N(0, sigma^2)) on [-D/2, D/2]: certified masses of the last iterate.
 
-phi is piecewise affine. The law after a step has a density inside and an atom at each end. The next density,
-an integral over this law, is computed by Gauss quadrature with `NODES` nodes on panels at most `PANEL` sigma
-long, cut at the kinks of phi. On a panel of half length a the error is at most 8 a M r^(-2 NODES) / (1 -
-1/r), where M bounds the integrand on the ellipse of parameter r. Rounding errors are relative: `RELATIVE` for
-each entry of the kernel, one unit in the last place for each term of a sum. Masses below `LEAST` become 0.
+phi is piecewise affine. The law after a step has a density inside and an atom at each end. The next density
+is an integral over this law, by Gauss quadrature with `NODES` nodes on panels at most `PANEL` sigma long, cut
+at the kinks of phi. On a panel of half length a the error is at most 8 a M r^(-2 NODES) / (1 - 1/r), where M
+bounds the integrand on the ellipse of parameter r. Rounding errors are relative: `RELATIVE` for each entry of
+the kernel, one unit in the last place for each term of a sum. Masses below `LEAST` become 0.
 
 Source: docs/proofs/lower_bounds.md.
 """
@@ -288,7 +288,6 @@ def _before_last(walk: Walk, grid: Grid) -> Array:
     cycle, kept = walk.cycle, 1 + int(_KEPT / len(grid.points) ** 2)
 
     def at(back: int) -> WalkStep:
-        """The step ``back`` steps before the last one."""
         return cycle[-1 - back % len(cycle)]
 
     @lru_cache(kept)
@@ -353,7 +352,6 @@ def epoch_kernel(length: int, plain: Array, met: Array) -> Array:
 
 
 def _product(powers: Sequence[tuple[Array, int]]) -> Array:
-    """Product of powers of kernels, the last kernel leftmost."""
     factors = list[Array]()  # in order of application
     for kernel, times in powers:
         left, square = times, kernel

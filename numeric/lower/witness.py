@@ -2,10 +2,8 @@
 
 The gradients of all samples are piecewise linear on an interval [-D'/2, D'/2], D' < D. The domain is a
 capsule: all points of R^(1+d) within a tiny distance of this interval. Projection clamps the first
-coordinate. The removed part u remains visible, as u / sqrt(d), in the direction from the end of the interval
-to the iterate, because the noise in the other d coordinates has length about sqrt(d). As d grows, the last
-iterate thus reveals the first coordinate before its projection: no bound that holds in every dimension is
-below the loss of that coordinate.
+coordinate, but as d grows the direction of the iterate reveals the removed part: no bound that holds in every
+dimension is below the loss of the first coordinate before its projection.
 
 Source: docs/proofs/lower_bounds.md.
 """

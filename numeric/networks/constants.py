@@ -5,7 +5,7 @@ The Hessian of a per-sample loss along a unit direction v, with v_l the length o
     f'(v)^T H f'(v) + sum over l of 2 (P_l^T g)^T V_l h_(l-1)'(v) + (U_l^T g)^T phi_l''(a_l) a_l'(v)^2,
 
 where g and H are the loss's gradient and Hessian in the outputs f, U_l = df/dphi_l(a_l) and P_l = U_l phi_l'.
-Bounds of the factors give a quadratic form in (v_1, v_2, ...), whose largest eigenvalue bounds the smoothness.
+Bounds of the factors give a quadratic form in (v_1, v_2, ...), whose largest eigenvalue is the bound.
 
 Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 """

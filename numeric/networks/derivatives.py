@@ -64,8 +64,7 @@ class Derivatives:
 
     Attributes:
         sizes: s_l, upper bounds of |V h + c| over directions (V, c) of layer l of unit length.
-        inner: da_l/da_j by (l, j), for moving layers j <= l; for a shared layer j, da_l/d(V, c), with s_j =
-            1.
+        inner: da_l/da_j by (l, j), moving layers j <= l; for a shared layer j, da_l/d(V, c), and s_j = 1.
         outer: dh_(l+1)/da_j, or in (V, c), by (l, j).
         upward: derivative of the outputs in phi_l(a_l), by l.
         slopes: phi_l', by l.

@@ -306,8 +306,7 @@ def convolution(
     """A convolution as in torch, padded with zeros, in any number of dimensions.
 
     ``weight`` has shape (channels, input channels of a group, *kernel). ``shape`` is that of an input, (input
-    channels, *sizes), flattened in this order like the outputs. Other arguments are those of torch and
-    `Layer`.
+    channels, *sizes), flattened in this order like the outputs. Other arguments as in torch and `Layer`.
 
     Raises:
         InputError: shapes do not fit.

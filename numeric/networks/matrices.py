@@ -25,11 +25,7 @@ TINY: Final = 1e-290
 
 
 def gamma(operations: int) -> arb:
-    """Relative error n u / (1 - n u) of n = ``operations`` roundings, a ball.
-
-    >>> float(gamma(1)) < 1.2e-16
-    True
-    """
+    """Relative error n u / (1 - n u) of n = ``operations`` roundings."""
     share = operations * exact(_U)
     return share / (1 - share)
 
@@ -207,7 +203,7 @@ def box(each: Array) -> Spread:
 def parameter_spread(radius: arb, blocks: Iterable[tuple[MatrixBall, arb]], width: int) -> Spread:
     """Spread of a vector that depends on the parameters: the radius times its derivative in them.
 
-    The derivative is a sum of terms S z, |z| <= s v_l, over the pairs (S, s) in ``blocks``.
+    Along (v_1, v_2, ...) it is a sum of terms S z, |z| <= s v, over the pairs (S, s) in ``blocks``.
     """
     rows, squares, sizes = np.zeros(width), arb(0), list(blocks)
     for matrix, size in sizes:

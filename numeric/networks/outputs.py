@@ -50,7 +50,7 @@ class OutputLoss:
         gradients: one for each label.
         curvature: upper bound of the spectral norm of the Hessian.
         root: ball that contains a B such that B B^T is the Hessian at the centre.
-        growth: the Hessian is at most this times that at the centre, in the order of quadratic forms.
+        growth: the Hessian is at most this times that at the centre, as a quadratic form.
     """
 
     gradients: tuple[Gradient, ...]
@@ -95,7 +95,7 @@ def cross_entropy(center: Array, spread: Spread) -> OutputLoss:
 
 
 def logistic(center: Array, spread: Spread) -> OutputLoss:
-    """Logistic loss log(1 + exp(f)) - y f of one output, for y = 0 and 1."""
+    """Logistic loss log(1 + exp(f)) - y f of one output, y = 0 or 1."""
     sigmoid = SMOOTH["sigmoid"]
     at, off = exact(float(center[0])), exact(float(spread.each[0])).min(spread.total)
     curvature = sigmoid.slopes(at - off, at + off)[1].min(arb(1) / 4)

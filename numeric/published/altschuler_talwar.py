@@ -1,4 +1,4 @@
-"""Altschuler & Talwar 2022, as printed: section 5 and appendix B.
+"""Altschuler & Talwar 2022, section 5 and appendix B, as printed.
 
 Their run adds noise of standard deviation sigma to the averaged gradient, with eta sigma = ``noise_std``
 here; their L is the clip norm K, and D is a diameter. With q = b/n and a share beta of the variance
@@ -7,9 +7,9 @@ here; their L is the clip norm K, and D is a diameter. With q = b/n and a share 
     Q = S_alpha(q, b sigma_2 / (2 L)) = D_alpha(N(0, s^2) || (1 - q) N(0, s^2) + q N(2 eta K / b, s^2)),
     s^2 = beta noise_std^2,
 
-the *smaller* of the two directions of the sampled Gaussian, as in their Definition 2.10. At b = n it is a
-Gaussian step, whose directions agree. If the variance may be split freely, any split is an instance of the
-theorem, and a search chooses one. All values are Renyi epsilons, rounded up.
+the *smaller* of the two directions of the sampled Gaussian, as in their Definition 2.10. At b = n both agree.
+Any split of the variance is an instance of the theorem, so a search chooses one. All values are Renyi
+epsilons, rounded up.
 """
 
 # Sympy has no stubs; pyright infers wider types from its source than it documents.
@@ -88,8 +88,8 @@ def theorem_5_6(run: NoisySGD, _losses: Assumption, order: float) -> float:
     """Theorem 5.6 with the constants of its proof: alpha / (2 eta^2 sigma^2) times the sum of a_t^2 of (5.6).
 
     For T > Tbar = ceil(D n / (L eta)) this is (5.6) with the shifts printed above it, at the worst position
-    of the sample, with D~ = D + 2 eta L / b and Tbar rounded up to a multiple of n/b; else the argument cited
-    for (5.4), which starts at 0. Partial epochs count as whole.
+    of the sample, with D~ = D + 2 eta L / b and Tbar rounded up to a multiple of n/b; else the argument for
+    (5.4), which starts at 0. Partial epochs count as whole.
     """
     with precision():
         batches, horizon = run.batches, run.steps
@@ -107,13 +107,7 @@ def equation_b_2(run: NoisySGD, _losses: Assumption, order: float) -> float:
 
 
 def equation_b_3(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """(B.3): (B.2) with D^2 (1 - c^2) / (c^(-2 w) - 1) for D^2 / w, c the contraction of the step taken.
-
-    >>> from lastiterate.numeric.losses.assumptions import StronglyConvex
-    >>> run = NoisySGD(steps=1000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
-    >>> round(equation_b_3(run, StronglyConvex(1.0, 1.0), 2.0), 4)
-    0.1695
-    """
+    """(B.3): (B.2) with D^2 (1 - c^2) / (c^(-2 w) - 1) for D^2 / w, c the contraction of the step taken."""
     with precision():
         return _best_split(run, order, contraction_factor(run, assumption))
 

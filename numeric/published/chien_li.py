@@ -1,19 +1,17 @@
-"""Chien & Li 2025, as printed, at the optimum over windows, shares and shifts.
+"""Chien & Li 2025, as printed, at the optimum over windows, shares and shifts; the claims, rounded up.
 
 Their conventions are those of this package: noise on the iterate, K the clip norm, D a diameter. Shares
 beta_t split the variance of the noise, and shifts a_t hide the past of a window that starts at tau, w = T -
 tau.
 
-*Full batches.* Theorem 3.1, (3): sum s^2 / beta_t + Delta^2 / sum (1 - beta_t) c^-2(t - tau + 1), 0 <= beta_t
-<= 1, is minimal at s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-j a_j = Delta. Its
-value is sum max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Theorem 3.7 becomes similarly the
-program of direct shifts for e(z) = z + eta L z^lambda + s.
+*Full batches.* Theorem 3.1, (3): sum s^2 / beta_t + Delta^2 / sum (1 - beta_t) c^-2(t - tau + 1) is minimal
+at s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-j a_j = Delta. Its value is sum
+max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Similarly Theorem 3.7 becomes the program of
+direct shifts for e(z) = z + eta L z^lambda + s.
 
 *Without replacement.* Theorem 3.12, (19), has S_alpha(b/n, beta_t sigma b / (2 eta K)), although the noise
 that hides the data change has the *variance* beta_t sigma^2 (below (70)). It is read with sqrt(beta_t), which
 gives the smaller value. S_alpha is their (18), the smaller direction of the sampled Gaussian.
-
-The numbers are the paper's claims, rounded up by more than their float error of 1e-12.
 """
 
 from dataclasses import dataclass, replace
@@ -60,7 +58,6 @@ def _renyi(run: NoisySGD, order: float, squared_length: float) -> float:
 
 
 def _hoelder(assumption: Assumption) -> tuple[float, float]:
-    """L and lambda; for convex losses their smoothness and 1."""
     assert isinstance(assumption, Holder | Convex | StronglyConvex)  # noqa: S101  # see the records
     return assumption.L, assumption.lam if isinstance(assumption, Holder) else 1.0
 
@@ -135,7 +132,7 @@ def theorem_3_7(weight: float, order: float, s: float, diameter: float, steps: i
     """Value of (13) without its factor alpha / (2 sigma^2), minimised over tau, beta and the shifts.
 
     From tau = 0 nothing beats composition, since g(z) + s >= z + s; with tau > 0 the best start is the
-    diameter. The weight is eta L, the order lambda; other arguments as in `theorem_3_1`.
+    diameter. ``weight`` is eta L, ``order`` lambda; other arguments as in `theorem_3_1`.
     """
     best = steps * s**2
     if isfinite(diameter):
@@ -148,10 +145,6 @@ def theorem_3_12(run: NoisySGD, assumption: Assumption, order: float) -> float:
 
     The search over tau, beta and a uses windows with the shifts of one common share; then every step takes
     its best share from a table. The result is an instance of the theorem, near its minimum.
-
-    >>> run = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")
-    >>> round(theorem_3_12(run, Holder(1.0, 1.0), 20.0), 6)
-    0.080734
     """
     L, lam = _hoelder(assumption)
     with precision():

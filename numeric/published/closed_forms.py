@@ -1,4 +1,4 @@
-"""Theorems whose value for a run is a formula, or the minimum of a few: Liang et al., Bok et al. and others.
+"""Theorems whose value for a run is a formula, or the minimum of a few, as Renyi epsilons, rounded up.
 
 Liang et al. 2026, Theorems 3.3 and 3.4 in both versions. Their noise sigma_DP is on the gradient, with eta
 sigma_DP = ``noise_std`` here. C is the clip norm K, q = b/n the rate, and one data set has one more sample.
@@ -11,13 +11,10 @@ A' may replace A if b <= n/5, alpha <= alpha*(b/n, b sqrt(beta) sigma_DP / (2 K)
 sqrt(beta)). The later version states both theorems up to a constant; the constants here are those of its own
 proofs, (46) and (51). D is read as the diameter, as in the theorems; section 2.2 calls it a radius.
 
-Bok, Su & Altschuler 2024, closed forms for strongly convex losses. Their gradients of two samples differ by
-at most L_sens, 2 K here, and their noise sigma is on the gradient. c = max(|1 - eta m|, |1 - eta L|) is the
-contraction of the step taken, and m_1 = 2 eta K / (b noise_std) the sensitivity of one participation over the
-noise. The ledger, without this paper, derives both values (`ours/cyclic/strongly_convex`, and the optimum of
-direct shifts for full batches).
-
-Values are Renyi epsilons, rounded up.
+Bok, Su & Altschuler 2024, strongly convex losses. Their gradients of two samples differ by at most L_sens, 2
+K here, and their noise sigma is on the gradient. c = max(|1 - eta m|, |1 - eta L|) is the contraction of the
+step taken, and m_1 = 2 eta K / (b noise_std) the sensitivity of one participation over the noise. The ledger
+derives both values (`ours/cyclic/strongly_convex`, and the optimum of direct shifts for full batches).
 """
 
 from math import inf, isfinite
@@ -49,13 +46,7 @@ def one_last_step(run: NoisySGD, assumption: Assumption, order: float) -> float:
 
 
 def noisy_gd(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """Full batches, constant steps: mu^2 = m_1^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T).
-
-    >>> from lastiterate.numeric.losses.assumptions import StronglyConvex
-    >>> run = NoisySGD(steps=50, step_size=0.1, noise_std=1, clip_norm=1, dataset_size=5)
-    >>> round(noisy_gd(run, StronglyConvex(1.0, 1.0), 2.0), 6)
-    0.030088
-    """
+    """Full batches, constant steps: mu^2 = m_1^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T)."""
     with precision():
         c = contraction_factor(run, assumption)
         return statement_value(stated.NOISY_GD if c < 1 else stated.COMPOSITION, run, order, c=c)

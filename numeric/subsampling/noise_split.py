@@ -5,7 +5,7 @@ With variance v_t = (1 - beta_t) sigma_t^2 left for shifts, a window from tau co
     sum of S(multiplier_t) + alpha / 2 sum of a_t^2 / v_t,    z' = e_t(z) - a_t,  z_tau = reach -> 0,
 
 with beta_t = (multiplier_t move_t / sigma_t)^2. Every feasible choice is a valid bound. The search is in
-floats, and its result is evaluated with every rounding on the safe side.
+floats; its result is evaluated with every rounding on the safe side.
 
 Source: ours (claims ours/sampled/shares).
 """
@@ -38,7 +38,7 @@ _NODES_OF_A_STEP = 160
 
 
 def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: float) -> Array:
-    """S at each multiplier, shape (k,), to about four digits, for searches only."""
+    """S at each multiplier, shape (k,), to about four digits."""
     whole = order / (2 * multipliers**2)
     if rate >= 1 or order > HIGH_ORDER:
         return np.asarray(whole)
@@ -52,7 +52,7 @@ def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: f
 
 
 def _log_excess(q: float, g: Array, alpha: float, *, replaced: bool) -> Array:
-    """Logarithm of the expected excess over 1, by the trapezoid rule where the integrand is large."""
+    """Logarithm of the expected excess over 1, by the trapezoid rule."""
     left, right = (g / 2, alpha * g + 8) if replaced else (np.full_like(g, -8.0), alpha * g + 8)
     width = total = np.zeros_like(g)
     for points in (_NODES_OF_A_STEP, _NODES_OF_A_STEP, _NODES_OF_A_STEP):
@@ -263,7 +263,7 @@ class Shares:
 
 
 def approximate_rdp(pair: DominatingPair, order: float) -> float:
-    """Renyi epsilon of a pair outside its failure event, to about four digits."""
+    """Renyi epsilon of a pair outside its failure event, approximately."""
     found = order / 2 * pair.cost
     for rate_, alike in groupby(pair.steps, key=lambda step: step.rate):
         steps = list(alike)

@@ -1,4 +1,4 @@
-"""``lastiterate advise``: whether releasing only the last iterate helps a planned run, and what else would."""
+"""The command ``lastiterate advise``."""
 
 from pathlib import Path
 

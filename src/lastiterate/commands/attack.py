@@ -1,4 +1,4 @@
-"""``lastiterate attack``: train a run many times, attack it, and compare the result with its bound."""
+"""The command ``lastiterate attack``."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

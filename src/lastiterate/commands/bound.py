@@ -1,4 +1,4 @@
-"""``lastiterate bound``: a rigorous privacy bound for a run described in a TOML file."""
+"""The command ``lastiterate bound``."""
 
 import json
 from pathlib import Path

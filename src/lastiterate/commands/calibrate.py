@@ -1,4 +1,4 @@
-"""``lastiterate calibrate``: the least noise, most steps, widest domain or smallest batch that meets a target."""
+"""The command ``lastiterate calibrate``."""
 
 from pathlib import Path
 from typing import Any

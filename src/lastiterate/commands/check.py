@@ -1,4 +1,4 @@
-"""``lastiterate check``: decide the claims and compare with the lock file."""
+"""The command ``lastiterate check``."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""``lastiterate checkpoints``: Hölder constants along a training run, from its saved checkpoints."""
+"""The command ``lastiterate checkpoints``."""
 
 from dataclasses import asdict
 from os.path import commonpath

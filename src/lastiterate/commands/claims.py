@@ -1,4 +1,4 @@
-"""The claims that a command works on: the ledger's, or those of a user's own folder."""
+"""The claims of the ledger, or of a user's own folder."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""``lastiterate compare``: every theorem that applies to a run, side by side."""
+"""The command ``lastiterate compare``."""
 
 from dataclasses import asdict
 from pathlib import Path

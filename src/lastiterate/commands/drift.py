@@ -1,4 +1,4 @@
-"""``lastiterate drift``: the distance of coupled runs of a network, and the tracked distance of the theory."""
+"""The command ``lastiterate drift``."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

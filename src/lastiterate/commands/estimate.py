@@ -1,4 +1,4 @@
-"""``lastiterate estimate``: the Hölder constants of a network, and their consequences for privacy."""
+"""The command ``lastiterate estimate``."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -91,8 +91,8 @@ def command(
     The network is trained, and the largest |g(x) - g(y)| / |x - y|^lambda is searched for in the ball of the
     domain. It is a lower estimate of the true constant, so the privacy numbers are estimates, too. The certified
     constant is printed with it, or why it is unknown. With --draw, pairs are drawn around every iterate as in
-    the paper, which gives far smaller estimates. Several workloads share one table. With --metric, lengths are
-    weighted by coordinate and gradients are measured in the dual norm, as Adam sees them.
+    the paper, which gives far smaller estimates. With --metric, lengths are weighted by coordinate and gradients
+    are measured in the dual norm, as Adam sees them.
 
     A module:factory is your function that returns a lastiterate.Workload: network, loss of one sample, data.
     hf:FOLDER is a classifier written by Hugging Face's save_pretrained; --data names a file with input_ids,

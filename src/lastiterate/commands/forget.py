@@ -1,4 +1,4 @@
-"""``lastiterate forget``: what a deleted sample still loses after clean steps, or the steps a target needs."""
+"""The command ``lastiterate forget``."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""``lastiterate list``: the claims of the ledger with the verdicts of the lock file, without deciding them."""
+"""The command ``lastiterate list``."""
 
 from pathlib import Path
 

@@ -68,7 +68,7 @@ def load_measured(name: str, data: Path | None, checkpoint: Path | None, metric:
 
 
 def print_table(title: str, headings: Iterable[str], rows: Iterable[tuple[str, ...]]) -> None:
-    """Print a table of texts."""
+    """Print a table."""
     from lastiterate.numeric.display import TextTable
 
     click.echo(str(TextTable(title, tuple(headings), tuple(rows))))

@@ -1,4 +1,4 @@
-"""``lastiterate new-claim PATH``: a module of claims to start from."""
+"""The command ``lastiterate new-claim``."""
 
 from importlib import resources
 from pathlib import Path

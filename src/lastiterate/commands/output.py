@@ -49,7 +49,7 @@ def dumped(value: Any, indent: int | None) -> str:
 
 
 def say_result(found: "Displayed", text: str, *, as_json: bool) -> None:
-    """Print a result as one JSON object, or a text about it."""
+    """Print a result as JSON, or a text about it."""
     if as_json:
         say_json(found.as_dict())
     else:

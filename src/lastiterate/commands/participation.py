@@ -1,4 +1,4 @@
-"""``lastiterate participation``: the privacy loss of the samples of each batch, or of one used at listed steps."""
+"""The command ``lastiterate participation``."""
 
 from functools import partial
 from pathlib import Path

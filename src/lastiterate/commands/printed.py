@@ -21,7 +21,6 @@ _record, _list = cast("Any", TypedDict), cast("Any", list)  # for types that are
 
 
 def _plain(result: type[Displayed], **more: Any) -> Any:
-    """Type of `Displayed.as_dict` for a result."""
     found = {"kind": Literal[result._kind]} | get_type_hints(result)
     found |= {
         name: get_type_hints(one.fget)["return"]

@@ -1,4 +1,4 @@
-"""``lastiterate report``: the ledger as pages."""
+"""The command ``lastiterate report``."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``lastiterate schema``: the JSON schema of what each command prints under --json."""
+"""The command ``lastiterate schema``."""
 
 import json
 from functools import lru_cache
@@ -12,7 +12,7 @@ from lastiterate.numeric.errors import InputError, suggestion
 
 @lru_cache(maxsize=1)
 def schemas() -> dict[str, dict[str, Any]]:
-    """Command -> the JSON schema (draft 2020-12) of what it prints under --json."""
+    """Command -> the JSON schema (draft 2020-12) of what it prints."""
     from pydantic import TypeAdapter
     from pydantic.json_schema import GenerateJsonSchema
 

@@ -1,4 +1,4 @@
-"""``lastiterate show KEY``: one claim with its evidence."""
+"""The command ``lastiterate show``."""
 
 from pathlib import Path
 

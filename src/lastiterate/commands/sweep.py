@@ -1,4 +1,4 @@
-"""``lastiterate sweep``: bounds over a grid of runs, in parallel and resumable, as one table."""
+"""The command ``lastiterate sweep``."""
 
 from pathlib import Path
 

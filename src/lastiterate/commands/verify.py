@@ -1,4 +1,4 @@
-"""``lastiterate verify``: check the certificate of a bound with an independent file."""
+"""The command ``lastiterate verify``."""
 
 from pathlib import Path
 
