@@ -50,7 +50,7 @@ class Advice(Displayed):
     Attributes:
         found: bound of the last iterate.
         composed: epsilon of composition of all steps, rounded up.
-        below: a certified lower bound of the epsilon of the last iterate.
+        below: a lower bound of the epsilon of the last iterate.
         linear: estimate of epsilon for linear losses without the domain; nan if unknown.
         helps_from: smallest number of steps at which the last iterate helps; None if beyond the plan.
         stop_after: most steps whose composition costs at most as much as the last iterate, or None.

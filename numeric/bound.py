@@ -193,11 +193,8 @@ class Bound(PrivacyLoss):
     def certificate(self, *, weaker: bool = False) -> dict[str, Any]:
         """Choices behind the number, from which anyone can check it (docs/certificates.md).
 
-        Args:
-            weaker: certify the smallest bound that the checker can verify, if it cannot verify this one.
-
         Raises:
-            InputError: the checker cannot verify the number; the error names the smallest one that it can.
+            InputError: the checker cannot verify the number; ``weaker`` certifies the smallest that it can.
         """
         from lastiterate.numeric.certificates.description import UncertifiedError
         from lastiterate.numeric.certificates.proof import certificate, least_certified

@@ -28,12 +28,7 @@ _FEW_SIZES = 16
 @teaches()
 @dataclass(frozen=True)
 class Calibrated(Bound):
-    """Bound of the run that just meets a target.
-
-    Attributes:
-        vary: field of the run that was calibrated.
-        target: target epsilon, at the bound's order or delta.
-    """
+    """Bound of the run that just meets a target epsilon by the value of its field ``vary``."""
 
     vary: str = ""
     target: float = 0.0

@@ -113,11 +113,7 @@ class Displayed:
         return [self.as_dict()]
 
     def to_pandas(self) -> "DataFrame":
-        """The records as a DataFrame.
-
-        Raises:
-            ImportError: pandas is not installed.
-        """
+        """The records as a DataFrame; raises `ImportError` without pandas."""
         try:
             from pandas import DataFrame
         except ModuleNotFoundError:

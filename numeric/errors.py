@@ -163,10 +163,7 @@ def renyi_order(value: Any, toward: float = inf) -> float:
 
 
 def order_or_delta(what: str, order: Any, delta: Any, outwards: float = inf) -> tuple[float | None, float | None]:
-    """Return the order and the delta as floats, exactly one of which is given.
-
-    Fractions are rounded to be safe for upper bounds, or for lower bounds if ``outwards`` is -inf.
-    """
+    """Return order and delta, one of them None, rounded for upper bounds, or lower ones if outwards < 0."""
     if (order is None) == (delta is None):
         raise InputError(f"{what} needs an order or a delta, got order={order}, delta={delta}; pass exactly one.")
     return (

@@ -51,7 +51,7 @@ class Forgetting(Displayed):
         trained: bound of the run up to the deletion.
         clean: the clean steps as a run.
         epsilon: against a run trained in the same way without the sample, then with the same clean steps.
-        retrained: against any model in the domain made from the rest alone, whose last steps are clean ones.
+        retrained: against any model in the domain, made from the rest alone, that ends with such clean steps.
         shifts: bound from shifts of the clean steps alone, valid for both.
         claim: the ledger's claim for blocks of steps; for reflected noise see docs/proofs/reflection.md.
     """

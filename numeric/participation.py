@@ -53,12 +53,7 @@ class _OfKnownSteps(Displayed):
 @teaches()
 @dataclass(frozen=True, eq=False)
 class Participation(_OfKnownSteps):
-    """A rigorous bound for a sample that is used only at listed steps; numbers are rounded up.
-
-    Attributes:
-        uses: increasing steps at which the sample is used, from 0.
-        shifts: the bound by shifts alone.
-    """
+    """A rigorous bound for a sample that is used only at the steps ``uses``, and that by ``shifts`` alone."""
 
     uses: Sequence[int]
     epsilon: float
@@ -93,12 +88,7 @@ class Participation(_OfKnownSteps):
 @teaches()
 @dataclass(frozen=True, eq=False)
 class ByPosition(_OfKnownSteps):
-    """Bounds for the samples of every batch of an epoch; batches have equal sizes.
-
-    Attributes:
-        epsilons: one per batch, in the order of an epoch; 0 for a batch that is never used.
-        shifts: the bounds by shifts alone.
-    """
+    """Bounds for the samples of each batch of an epoch, 0 if never used, and those by ``shifts`` alone."""
 
     epsilons: tuple[float, ...] = field(repr=False)
     shifts: tuple[float, ...] = field(repr=False)

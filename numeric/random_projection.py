@@ -174,7 +174,7 @@ def projection_rdp(
     Args:
         order: alpha > 1.
         sensitivity: Delta, the largest distance of the two gradients before the projection.
-        noise_std: s, standard deviation of the noise in each of the p coordinates, in the unit of Delta.
+        noise_std: s, standard deviation of the noise per coordinate, in the unit of Delta.
         dimension: p, the smallest projected dimension of all layers.
         entry_std: sigma_A, dimensionless.
         rate: probability q that the batch holds the differing sample.
@@ -185,8 +185,6 @@ def projection_rdp(
 
     >>> round(projection_rdp(2.0, sensitivity=1.0, noise_std=2.0, dimension=1), 6)
     0.346574
-    >>> projection_rdp(2.0, sensitivity=1.0, noise_std=1.0, dimension=2)
-    inf
     """
     order, ratio = renyi_order(order), _ratio(sensitivity, noise_std, dimension, entry_std)
     rate = portion("rate", rate, "a probability in (0, 1]", "give batch_size / dataset_size.")
@@ -241,9 +239,7 @@ def _ratio(sensitivity: float, noise_std: float, dimension: int, entry_std: floa
 class ProjectionBound(Displayed):
     """A rigorous upper bound for a run with random projections; rounded up, of either law from the other.
 
-    Attributes:
-        epsilon: of (order, epsilon)-RDP, or of (epsilon, delta)-DP if delta is not None.
-        order: with a delta, the order that was converted, or None if the bound was not Renyi.
+    With a delta, ``order`` is the Renyi order that was converted, or None if the conversion is not Renyi.
     """
 
     run: RandomProjectionRun

@@ -21,11 +21,7 @@ def load_run(path: Path) -> tuple[NoisySGD, Assumption]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read the tables of a TOML file.
-
-    Raises:
-        InputError: the file cannot be read, or is not TOML.
-    """
+    """Read the tables of a TOML file; raises `InputError` if this fails."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors write a byte order mark
     except (OSError, UnicodeDecodeError) as error:
@@ -38,11 +34,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def described_tables(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumption]:
-    """The run and the assumption from the tables [run] and [assumption] of the file ``origin``.
-
-    Raises:
-        InputError: a value is missing, or a key or value is unknown.
-    """
+    """The run and the assumption from the tables of a file; raises `InputError`, which names ``origin``."""
     _known(data, ("run", "assumption"), origin)
     for name in ("run", "assumption"):
         if name not in data:

@@ -74,12 +74,7 @@ def seal(content: bytes) -> bytes:
 
 
 def read_sealed(path: Path) -> bytes:
-    """Read the content of a sealed file.
-
-    Raises:
-        OSError: the file cannot be read.
-        DamagedError: the file differs from what was written.
-    """
+    """Read the content of a sealed file; raises `OSError`, or `DamagedError` if it was changed."""
     data = path.read_bytes()
     if seal(data[:-_SEAL]) != data:
         raise DamagedError(f"{path} is damaged")
@@ -89,10 +84,8 @@ def read_sealed(path: Path) -> bytes:
 class Store:
     """Finished parts of one computation, each a set of named arrays, in a subfolder for ``settings``.
 
-    ``settings``, plain JSON, determine the numbers. Nothing is stored if the folder is None.
-
-    Raises:
-        InputError: the folder cannot be written.
+    ``settings``, plain JSON, determine the numbers. Nothing is stored if the folder is None; an `InputError`
+    if it cannot be written.
     """
 
     def __init__(self, folder: Path | None, settings: Mapping[str, object]) -> None:
@@ -134,12 +127,10 @@ class Store:
 
 
 class Journal:
-    """An append-only file of checksummed JSON lines below a header; the caller closes it.
+    """An append-only file of checksummed JSON lines below a header, plain JSON that determines them.
 
-    ``header``, plain JSON, determines the entries. ``entries`` are those already in the file and undamaged.
-
-    Raises:
-        InputError: the file has another header, or cannot be read or written.
+    ``entries`` are the undamaged ones already in the file. The caller closes it. An `InputError` if the file
+    has another header, or cannot be read or written.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:

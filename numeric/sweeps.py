@@ -100,11 +100,7 @@ class SweepPlan:
 
 
 def load_sweep(path: Path) -> SweepPlan:
-    """Read a sweep from a TOML file: a run file with a table [grid] of lists.
-
-    Raises:
-        InputError: as in `lastiterate.numeric.run_file.load_run` and `SweepPlan`.
-    """
+    """Read a sweep from a run file with a table [grid] of lists; raises `InputError` if it is invalid."""
     data, origin = read_toml(path), str(path)
     grid = data.pop("grid", None)
     if not isinstance(grid, dict):
@@ -180,11 +176,7 @@ class SweepTable(Displayed):
         return TextTable(f"Bounds of {self.plan.rows} runs, rounded up", names, rows, notes)
 
     def write(self, path: Path) -> None:
-        """Write the table atomically, as .csv or .parquet.
-
-        Raises:
-            InputError: another extension, Parquet without pyarrow, or a folder that cannot be written.
-        """
+        """Write the table as .csv or .parquet; raises `InputError` if this is impossible."""
         names = (*self.plan.axes, *Result._fields)
         if _checked_ending(path) == ".parquet":
             arrow, parquet, sink = import_module("pyarrow"), import_module("pyarrow.parquet"), io.BytesIO()

@@ -270,8 +270,7 @@ class Composition:
     """Law of the sum of all losses, tilted by lam = ``tilt``, on a window of the lattice.
 
     Attributes:
-        first: lattice index of the first loss of the window.
-        weights: c, shape (n,), from the first loss on.
+        weights: c, shape (n,), from the loss with the lattice index ``first`` on.
         log_scale: log of the product of Y^T, as a ball.
         error: upper bound of the l1 norm of the error of the weights.
         lost: upper bound of the mass above the window and at infinity.

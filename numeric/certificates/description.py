@@ -50,11 +50,7 @@ def run_lengths(values: Iterable[float | arb]) -> list[list[int]]:
 
 
 def write_run(run: NoisySGD) -> Node:
-    """Write a run.
-
-    Raises:
-        InputError: the run has weight decay, which the format does not support.
-    """
+    """Write a run; raises `InputError` if it has weight decay."""
     if run.weight_decay:
         raise InputError(
             f"A certificate needs a run without weight decay, got weight_decay={run.weight_decay:g}; the checker does "

@@ -166,10 +166,7 @@ def spread_nodes(scale: float, end: float, count: int) -> Array:
 
 
 def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, NDArray[np.intp], NDArray[np.intp]]:
-    """The lower convex envelope through nodes g (ahead) and 1/g (back): its value at 1, and the kept nodes.
-
-    The kept nodes of each order are indices, with 0; any choice gives a bound.
-    """
+    """The lower convex envelope through nodes g and 1/g: its value at 1, and the kept indices, with 0."""
     n, one = len(g), min(float(ahead[0]), float(back[0]))
     kept = _convex(g, headed(one, ahead), headed(one, back))
     right, left = kept[kept > n] - n, (n - kept[(kept > 0) & (kept < n)])[::-1]
@@ -187,9 +184,10 @@ def headed(first: float, values: Array) -> Array:
 
 
 def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
-    """Indices of the nodes kept among 0, 1/g from the last to the second, and g.
+    """Indices of the nodes kept among 0, 1/g from the last to the second, and g; any choice gives a bound.
 
-    Slopes are computed from g - 1, since 1/g loses digits near 1. Those from nodes left of 1 are stored plus 1.
+    Slopes are computed from g - 1, since 1/g loses digits near 1. Those from nodes left of 1 are stored plus
+    1.
     """
     one = len(g)
     widths = g[1:] - g[:-1]

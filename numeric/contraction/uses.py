@@ -138,7 +138,7 @@ class Clean:
         return self.assumption if self.run.scheme.fixed_size else Sized(self.assumption, 0, self.largest)
 
     def _fixed(self, steps: int) -> NoisySGD:
-        """``steps`` steps of a cyclic run that uses its sample only after them."""
+        """A cyclic run of ``steps`` steps that uses its sample only after them."""
         size = (steps + 1) * self.run.batch
         return replace(self.run, steps=steps, sampling="cyclic", adjacency="replace", dataset_size=size,
                        batch_size=self.run.batch)  # fmt: skip

@@ -202,10 +202,7 @@ def _number(expression: sp.Expr) -> arb:
 
 
 class Tape:
-    """An expression, compiled to interval operations over named symbols.
-
-    Attributes:
-        symbols: the inputs, in the order of `value` and `gradient`.
+    """An expression, compiled to interval operations over its inputs ``symbols``, in their order.
 
     Raises:
         UnsupportedError: a part has no enclosure (an integral that may not exist, a sum whose limits are not

@@ -55,16 +55,15 @@ class Path:
 @teaches()
 @dataclass(frozen=True, eq=False)
 class ShiftProgram:
-    """The program of one run under one assumption, or of its last steps.
+    """The program of one run with fixed batches, or of its last steps.
 
     Attributes:
-        run: its batches are fixed in advance.
         position: index, from 0, of the batch of an epoch that holds the differing sample; 0 for full batches.
         skipped: number of initial steps left out; set by `tail`.
         initial: upper bound on the distance of the runs at the first step kept, a length; set by `tail`.
 
     Raises:
-        InputError: the assumption does not fit the run, the batch order is unknown, or ``position`` is too large.
+        InputError: the assumption does not fit the run, the batch order is unknown, or a number is too large.
     """
 
     run: NoisySGD
