@@ -107,9 +107,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         # Checksums of the samples' rows, 0 if unseen.
         self._sums = torch.zeros(run.dataset_size, dtype=torch.int64)
         self._first: Gradients | None = None
-        self._tried_on: list[
-            tuple[Tensor, Tensor]
-        ] = []  # first rows of the steps, on which assumptions are tested
+        self._tried_on: list[tuple[Tensor, Tensor]] = []  # first rows of the steps
         self._room = SAMPLES  # room for further rows
         self._trials: dict[tuple[Assumption, int], str] = {}
         self._around_start = center == "initial"

@@ -63,7 +63,7 @@ class Record:
 def check_settings(
     optimiser: RecordedSGD, optimisers: Sequence[object], **settings: tuple[object, object]
 ) -> None:
-    """Refuse other ``optimisers`` of the trainer, and settings, name -> (actual value, needed value)."""
+    """Refuse other ``optimisers`` of the trainer, and settings (actual value, needed value) that differ."""
     if len(optimisers) != 1 or optimisers[0] is not optimiser:
         names = [type(one).__name__ for one in optimisers]
         raise InputError(

@@ -100,9 +100,8 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
             "by save_pretrained(FOLDER, safe_serialization=True)."
         )
     kept = read_weights(path)
-    weights = {
-        one: values for one, values in kept.items() if not one.endswith("position_ids")
-    }  # saved until 2023
+    # Positions were saved until 2023.
+    weights = {one: values for one, values in kept.items() if not one.endswith("position_ids")}
     rows, labels = read_tokens(data, getattr(config, "pad_token_id", None) or 0)
     segmented = config.model_type in _SEGMENTED
     for what, values, limit in (

@@ -116,9 +116,7 @@ class Together:
     def in_its_precision(self) -> "Together":
         """Copy in double precision, or else in a precision that the loss accepts."""
         for dtype in (torch.float64, tree_leaves(self.outputs)[0].dtype, torch.float32):
-            with suppress(
-                Exception
-            ):  # the loss holds tensors of another dtype, or the device has no double precision
+            with suppress(Exception):  # tensors of another dtype in the loss, or a device without doubles
                 cast = lambda one: one.to(dtype) if one.is_floating_point() else one  # noqa: B023, E731
                 loss = deepcopy(self.loss).to(dtype) if isinstance(self.loss, nn.Module) else self.loss
                 outputs, targets = tree_map(cast, (self.outputs, self.targets))
