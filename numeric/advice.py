@@ -25,7 +25,7 @@ HELPS: Final = 0.95
 
 _NARROW: Final = 4.0
 _FORGETS: Final = 10.0
-"""Distance covered by the noise of all steps over the diameter tried, and number of decay times per run."""
+"""Distance covered by the noise over the diameter tried, and number of decay times per run."""
 
 
 @dataclass(frozen=True)

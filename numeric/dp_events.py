@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.accounting.batches import rate
+from lastiterate.numeric.accounting.batches import rate, step_multiplier
 from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.accounting.pld import Composition
 from lastiterate.numeric.bound import Bound
@@ -24,7 +24,7 @@ from lastiterate.numeric.contraction.block import DiscretePair
 from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.contraction.table import Table
 from lastiterate.numeric.errors import InputError, positive, teaches, within
-from lastiterate.numeric.rounding import exact, lower, precision
+from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.schemes import SCHEMES
 
@@ -144,10 +144,8 @@ def _dp_accounting() -> ModuleType:
 
 
 def _multiplier(run: NoisySGD, t: int) -> float:
-    """Noise over the largest distance of two outcomes of step t, rounded down."""
     with precision():
-        moved = exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
-        return lower(exact(run.noise_std_at(t)) / (moved if run.adjacency == "add_remove" else 2 * moved))
+        return step_multiplier(run, run.step_size_at(t), run.noise_std_at(t))
 
 
 def _step(run: NoisySGD, noise: float) -> "DpEvent":

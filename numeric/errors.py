@@ -16,7 +16,7 @@ _MOST: Final = 10**15
 
 _ITEM = r"""(?>'[^']*'|"[^"]*"|[\w.]*[\[({][^\[\](){}]*[\])}]|[-+\w.]*\d[-+\w.]*|True|False|None|-?inf|nan)"""
 _LISTED = re.compile(rf"([\[({{])\s*((?>(?:{_ITEM}:\s*)?{_ITEM}(?:,\s*|\s+)?){{8,}})([\])}}])")
-"""Pattern of a list, tuple, set, array or dictionary with at least eight entries, as Python writes it."""
+"""Pattern of a printed list, tuple, set, array or dictionary with at least eight entries."""
 
 
 class InputError(ValueError):

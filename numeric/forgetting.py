@@ -36,7 +36,7 @@ _MOST_STEPS = 10**9
 """Maximum number of clean steps."""
 
 _Deleted = tuple[Bound, Table, Callable[[float], float], NoisySGD]
-"""Bound at the deletion, its profile and its Renyi bounds, which serve all numbers of steps, and a clean step."""
+"""Bound at the deletion, its profile and its Renyi bounds, and a clean step."""
 
 _COARSE, _FINE, _READ, _RARELY = 60, 240, 12, 7.0
 """Nodes of the first and the last table, places of a profile, and -log of the share of delta for large batches."""

@@ -29,8 +29,7 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import used_program
 
 _LOOKED = 64
-"""Maximum number of bounded counts of clean steps (others take the next smaller one), or of batches if steps
-differ."""
+"""Most counts of clean steps that are bounded (others take the next smaller), or batches if steps differ."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,7 +57,7 @@ _AS_A_RUN: Final = ("steps", "step_size", "noise_std", "dataset_size", "batch_si
 _HIGHEST_WHOLE_ORDER = 128
 """Longest binomial sum that is worth its time."""
 _ORDERS, _TRIES = 200, 3
-"""Orders tried in floats for one delta, plus a quarter as many integers; the best few are computed rigorously."""
+"""Orders tried in floats, plus a quarter as many integers; the best few are computed rigorously."""
 
 
 @teaches()

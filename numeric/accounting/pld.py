@@ -48,7 +48,7 @@ _MOST_NODES = 1500
 _LONGEST = 1 << 21
 _LEAST_DELTA = 1e-250
 _LEAST_GAP, _MOST_GAP = 1e-25, 1e8
-"""Range of gaps for which floats can represent the masses and losses of a sketch."""
+"""Range of gaps for which floats represent the masses and losses of a sketch."""
 TILTS: Final[Array] = np.geomspace(1e-8, 1e5, 161).astype(np.float64)
 """Candidate tilts."""
 _UNIT = 2.0**-53

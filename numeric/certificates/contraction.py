@@ -13,7 +13,7 @@ from lastiterate.numeric.certificates.description import Node, UncertifiedError,
 from lastiterate.numeric.certificates.paths import Paths
 from lastiterate.numeric.contraction.block import Block, DiscretePair
 from lastiterate.numeric.contraction.chain import Goal, resample
-from lastiterate.numeric.contraction.table import Table, gaussian_table, unknown
+from lastiterate.numeric.contraction.table import CUTS, Table, gaussian_table, unknown
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
@@ -25,14 +25,11 @@ _COARSE, _FINE, _EACH = 60, (160, 100, 70, 50, 40), 100
 _LENGTHS, _CLEAN = (2.8, 2.2, 3.4), 2.4
 """Approximate ratios of the diameter over the square root of a block's steps to the noise."""
 _CLOSE, _ROUNDS, _BLOCKS = 1e-4, 400, 24
-"""Decrease below which a table is final, maximum rounds until then, maximum blocks of a chain from the start."""
+"""Decrease below which a table is final, maximum rounds, maximum blocks of a chain from the start."""
 _LIFTS = (0.0, 1e-8, 1e-6, 1e-4)
-"""Amounts, relative to delta or to the table itself at an order, by which a table is lifted until it decreases."""
+"""Amounts, relative to delta or to the table, by which a table is lifted until it decreases."""
 _LIFT = 1e-9
 """Relative lift of tables per block, well above rounding errors."""
-BEYOND = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0)
-"""Orders of bounds beyond the last node relative to the requested order, and the number of last nodes tried."""
-_CUTS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +224,7 @@ def table_moments(found: Tabled, order: float, bounds: Mapping[float, float]) ->
         sums.append(total)
         total += q * x**a
     best, chosen = inf, (0.0, 0)
-    for cut in sorted({int(k) for k in np.linspace(len(g) // 4, len(g) - 1, _CUTS)}):
+    for cut in sorted({int(k) for k in np.linspace(len(g) // 4, len(g) - 1, CUTS)}):
         beyond = sum(masses[cut:], arb(0))
         excess = sum((q * (x - g[cut]) for q, x in zip(masses[cut:], g[cut + 1 :], strict=True)), only)
         part = sums[cut] + (beyond + masses[cut - 1]) * g[cut] ** a + a * g[cut] ** (a - 1) * excess

@@ -22,7 +22,7 @@ from lastiterate.numeric.accounting.conversion import (
 )
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, step_rdp
 from lastiterate.numeric.accounting.pld import Composition, Release, TransformPlan, plan_transform
-from lastiterate.numeric.certificates.contraction import BEYOND, Contraction, table_moments
+from lastiterate.numeric.certificates.contraction import Contraction, table_moments
 from lastiterate.numeric.certificates.description import (
     Node,
     UncertifiedError,
@@ -34,6 +34,7 @@ from lastiterate.numeric.certificates.description import (
 )
 from lastiterate.numeric.certificates.paths import Paths
 from lastiterate.numeric.contraction.chain import Goal, TableCandidate
+from lastiterate.numeric.contraction.table import BEYOND
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, lower, precision, upper

@@ -115,7 +115,7 @@ Indices = NDArray[np.intp]
 _SCANNED, _STEPS = 40, (0.01, 0.003, 0.0)
 """Number of threshold pairs scanned first; sizes of later moves as fractions of the number of atoms."""
 _FIRST, _AGAIN = 6, 5
-"""Number of first blocks whose thresholds are searched everywhere, and period of such searches afterwards."""
+"""Number of first blocks whose thresholds are searched everywhere, and period of such searches later."""
 
 
 @dataclass(eq=False)

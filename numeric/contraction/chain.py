@@ -49,14 +49,13 @@ COARSE, FINE = 80, 240
 _FROM_EQUAL, _FROM_EQUAL_ALONE = 100, 600
 """Maximum number of blocks of a run followed from its beginning, with and without `Repeated.always`."""
 _MOST = ((600, 1e-4, 5000), (1000, 3e-5, 3000))
-"""On coarse and fine nodes: maximum number of periods, relative change at which a number has settled, and maximum
-number of blocks."""
+"""On coarse and fine nodes: most periods, relative change at which a number has settled, and most blocks."""
 _OUTGROWN, _GRIDS = 3.0, 12
-"""Factor by which a number must fall below the one of its nodes for new nodes, and maximum number of grids."""
+"""Factor by which a number must fall for new nodes, and maximum number of grids."""
 _PATIENCE = 40
-"""Number of periods after which a number that is still infinite is abandoned."""
+"""Number of periods after which an infinite number is abandoned."""
 _FINE_BLOCKS, _LONGER, _STILL = 20, 4, 1e-4
-"""Number of last blocks on fine nodes, its growth factor, and the relative change that calls for more of them."""
+"""Number of last blocks on fine nodes, its growth factor, and the relative change that calls for more."""
 _WIDEST, _FURTHEST = 60.0, 200.0
 """Minimum and maximum logarithm of the last node; beyond the maximum, a tail over a width loses digits."""
 _NEARLY, _UNKNOWN = 1.05, 8.0

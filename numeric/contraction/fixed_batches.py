@@ -40,13 +40,13 @@ _LAST = 64
 """Number of last blocks used in a run with schedules."""
 _MOST_POSITIONS = 16
 _RATIO = 1.01
-"""Base of the powers to which mu is rounded up, for schedules and trial widths, so that few tables suffice."""
+"""Base of the powers to which mu is rounded up for schedules and trial widths."""
 _SINGLE = 6
 """Number of places at each end of an epoch that are not grouped."""
 _MOST_CLEAN = 24
-"""Maximum number of consecutive clean blocks used; the past hardly matters after them."""
+"""Maximum number of consecutive clean blocks used."""
 _LAST_EPOCHS, _MOST_PLACES = 6, 16
-"""Number of last epochs used in a run with schedules, and maximum number of places in its epochs."""
+"""Number of last epochs used with schedules, and maximum number of places in an epoch."""
 
 
 def contract_fixed(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:

@@ -245,9 +245,9 @@ def gaussian_table(mu: float) -> Table:
     )
 
 
-_HIGHER = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0)
-"""Factors on the order; Renyi bounds of the resulting orders cover the ratios beyond a table."""
-_CUTS = 12
+BEYOND, CUTS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0), 12
+"""Factors on the order, whose Renyi bounds cover the ratios beyond a table, and number of last nodes
+tried."""
 
 
 def table_rdp(table: Table, order: float, known: Callable[[float], float]) -> float:
@@ -262,7 +262,7 @@ def sketch_rdp(table: Table, order: float, known: Callable[[float], float]) -> f
     """Approximate `table_rdp` in floats; inf beyond their range."""
     a, log_g, found = order, np.log(table.g), [0.0]
     rest = [log(a * (a - 1) / (b - a)) + (b - 1) * (d + log(b - 1)) - b * log(b) + (a - b) * log_g
-            for b in (a * factor for factor in _HIGHER) if isfinite(d := known(b))]  # fmt: skip
+            for b in (a * factor for factor in BEYOND) if isfinite(d := known(b))]  # fmt: skip
     with np.errstate(over="ignore", invalid="ignore"):
         widths = np.diff(log_g) * (a - 1) * a / 2
         tail = np.exp(np.min(rest, axis=0)) if rest else np.full(len(log_g), inf)
@@ -281,7 +281,7 @@ def _one_order(table: Table, order: float, tail: Callable[[int, Table], arb]) ->
     back += exact(table.back[-1]) * (a - 1) * g[-1] ** -a  # the last value right of the last node
     sums = list(accumulate(ahead, initial=arb(0)))
     best = inf
-    for cut in sorted({int(k) for k in np.linspace(len(g) // 4, len(g) - 1, _CUTS)}):
+    for cut in sorted({int(k) for k in np.linspace(len(g) // 4, len(g) - 1, CUTS)}):
         total = 1 + back + sums[cut] + tail(cut, table)
         if total.is_finite():
             best = min(best, upper(total.log() / (a - 1)))
@@ -300,7 +300,7 @@ def _integrals(g: list[arb], values: Array, twice: Callable[[arb], arb], once: C
 
 def _tails(order: float, known: Callable[[float], float]) -> Callable[[int, Table], arb]:
     a = exact(order)
-    bounds = [(exact(b), exact(known(b))) for b in (order * factor for factor in _HIGHER)]
+    bounds = [(exact(b), exact(known(b))) for b in (order * factor for factor in BEYOND)]
     constants = [
         (b, a * (a - 1) / (b - a) * ((b - 1) * d).exp() * (b - 1) ** (b - 1) / b**b)
         for b, d in bounds

@@ -40,7 +40,7 @@ _ENOUGH, _PLACES, _WIDTHS = 12.0, 200, 9
 _LEVELS, _ACROSS, _MOST = 1024, 16.0, 4000
 """Number of distances for V; ratio of D to the noise of steps merged into one; maximum number of these."""
 _LONGEST = 1024
-"""Maximum number of steps in a searched path of shifts; a longer window has the cost of its last steps."""
+"""Maximum number of steps in a searched path; a longer window has the cost of its last steps."""
 _PARTS = 2.4, 2.8
 """Approximate ratios of diameter / sqrt(w) to the noise, for windows of w steps."""
 _WINDOWS = 100

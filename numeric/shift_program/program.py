@@ -30,9 +30,9 @@ from lastiterate.numeric.run import NoisySGD, described_run
 
 _KNOWN = 1 << 15
 _TRACKED = 1 << 16
-"""Maximum number of steps over which distances are tracked; in longer runs paths start from the diameter."""
+"""Maximum number of steps over which distances are tracked; longer paths start from the diameter."""
 _DOUBLINGS, _SIZES = 100, 64
-"""Maximum number of doublings of a candidate invariant distance, and of step sizes examined in a schedule."""
+"""Maximum number of doublings of an invariant distance, and of step sizes examined in a schedule."""
 _ABOVE = 1 + 1e-9
 _LONGEST = 100_000
 """Maximum number of steps of a run with an uneven list of uses."""

@@ -34,7 +34,7 @@ from lastiterate.numeric.shift_program.program import Path, run_forward
 _HUGE = 1e100
 
 _SPARE = 1 + 1e-13
-"""Factor on the shifts that makes z reach 0 at the vertices; expansive steps would amplify a remainder."""
+"""Factor on the shifts that makes z reach 0 at the vertices."""
 
 
 def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
