@@ -32,8 +32,8 @@ class Relation(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Never:
-        mend = "swap the sides" if value in (">", ">=") else "write one of them"
-        raise ValueError(f"A sign needs to be one of {', '.join(cls)}, got sign={value!r}; {mend}.")
+        remedy = "swap the sides" if value in (">", ">=") else "use one of them"
+        raise ValueError(f"A sign needs to be one of {', '.join(cls)}, got sign={value!r}; {remedy}.")
 
 
 Sign = Literal["==", "<=", "<", "<= and attained", "<~"]
@@ -109,8 +109,8 @@ class Check(_Named):
         engines = {vars(one).get("engine") for one in cls.__mro__}
         if engines & set(Engine) and not cls.__module__.startswith("lastiterate."):
             raise TypeError(
-                f"What an engine of the package decides is a kind of the package, got {cls.__name__}; inherit from "
-                "Check or TwoSided and name an engine of its own."
+                f"Only kinds of the package may use its engines, got {cls.__name__}; inherit from Check or TwoSided "
+                "and name an engine of its own."
             )
 
     @property
@@ -151,7 +151,7 @@ class Check(_Named):
         mutant = replace(wrong or self, **changes | alone)
         if type(mutant) is not type(self):
             raise TypeError(
-                f"The mutant '{name}' of a check {type(self).__name__} is of type {type(mutant).__name__}."
+                f"The mutant '{name}' needs to be of type {type(self).__name__}, got {type(mutant).__name__}."
             )
         if mutant == replace(self, **alone):
             raise ValueError(f"The mutant '{name}' needs to differ from the check '{self.name}'; change it.")

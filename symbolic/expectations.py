@@ -119,9 +119,11 @@ class GaussianMean(ExactMean):
         entries, letters, joined = self._read()
         random = [k for k, letter in enumerate(letters) if letter in entries]
         if len(random) > _MOST or any(not isinstance(one, Vector) and one not in entries for one in letters):
-            raise ValueError(f"A mean needs vectors and at most {_MOST} Gaussian factors, got {self.args[0]}.")
+            raise ValueError(
+                f"A mean may have at most {_MOST} Gaussian factors, and vectors, got {self.args[0]}."
+            )
         if not all(self.args[0]):
-            raise ValueError("A mean needs words of one factor or more, got an empty one.")
+            raise ValueError("Each product in a mean needs a factor, got an empty product.")
         self.rooms()
         total: Expr = S.Zero
         for pairs in _pairings(random, letters):
@@ -193,7 +195,7 @@ def _summed(ends: set[_End], letters: Sequence[Expr], entries: dict[Expr, tuple[
         return inner(*vectors)
     if vectors or not sizes:
         raise ValueError(
-            f"A vector in a trace needs another next to it, got {', '.join(map(str, vectors))} alone."
+            f"A trace needs known sizes and no single vector, got {', '.join(map(str, vectors)) or 'none'}."
         )
     return sizes.pop()
 
@@ -264,7 +266,7 @@ class BatchMean(ExactMean):
         value: Expr = square.xreplace({Norm(TOTAL) ** 2: total, inner(TOTAL, MEAN): across})
         linear = value.is_polynomial(total, across) and Poly(value, total, across).total_degree() <= 1
         if value.has(TOTAL) or not linear:
-            raise ValueError(f"The mean over a batch needs |S|^2, <M, S> and numbers, got {square}.")
+            raise ValueError(f"The mean over a batch needs a term linear in |S|^2 and <M, S>, got {square}.")
         return value.xreplace({total: squares, across: b * middle})
 
     def _sympystr(self, printer: Any) -> str:
@@ -282,7 +284,7 @@ def batch_mean(square: Expr, law: str, b: Expr, n: Expr | None = None) -> BatchM
     """The mean of a square over batches of b; ``law`` is "fixed" or "coins", of n samples, or "draws"."""
     if law not in _LAWS or (n is None) != (law == "draws"):
         raise ValueError(
-            f"batch_mean needs a law fixed or coins with n, or draws without, got law={law!r}, n={n}."
+            f"batch_mean needs law='fixed' or 'coins' with n, or 'draws' without n, got law={law!r}, n={n}."
         )
     made: BatchMean = BatchMean(square, Symbol(law), b, *(() if n is None else (n,)))
     return made

@@ -18,13 +18,13 @@ def put(expression: Expr, values: Mapping[Symbol, Expr | int]) -> Expr:
     known = {letter: value for letter, value in values.items() if letter in expression.free_symbols}
     if isinstance(expression, Subs) or not known:
         raise ValueError(
-            f"A formula in one of the letters {', '.join(map(str, values))} is needed, got {expression}."
+            f"put needs a formula with one of the letters {', '.join(map(str, values))}, not a put, got {expression}."
         )
     put_in = Tuple(*known.values())
     bound = (expression.atoms(Symbol) - expression.free_symbols) & put_in.free_symbols
     if bound:
         raise ValueError(
-            f"Values without {', '.join(map(str, bound))} are needed, got {put_in}; {expression} binds it."
+            f"Values may not contain {', '.join(map(str, bound))}, which {expression} binds, got {put_in}."
         )
     return Subs(expression, tuple(known), put_in)
 

@@ -204,9 +204,7 @@ def by_claim(claim: Claim, z: Symbol) -> Expansion:
         UnprovedError: the claim has no such check or more than one, or no list of claims has the claim.
     """
     if known(claim.key) is not claim:
-        raise UnprovedError(
-            f"An expansion needs a claim that is decided, got {claim.key}, which is not among CLAIMS."
-        )
+        raise UnprovedError(f"An expansion needs a claim among CLAIMS, got {claim.key}, which is not; add it.")
     bounds = [check for check in claim.checks if isinstance(check, NormBound)]
     if len(bounds) != 1:
         raise UnprovedError(f"An expansion needs a claim with one NormBound, got {claim.key} with {len(bounds)}.")

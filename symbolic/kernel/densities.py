@@ -191,7 +191,7 @@ def weighted(term: Basic) -> tuple[Expr, Basic]:
 def _parts(mixture: Basic) -> list[tuple[Expr, Basic]]:
     parts = [weighted(one) for one in Add.make_args(mixture)]
     if expand(Add(*(weight for weight, _ in parts))) != 1:
-        raise UnprovedError(f"The weights of a mixture add up to 1, got {mixture}.")
+        raise UnprovedError(f"The weights of a mixture need to add up to 1, got {mixture}.")
     return parts
 
 
@@ -214,7 +214,7 @@ def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
     """Points for a draw from laws on one space, other than those given and those on which the laws depend."""
     maps = set[tuple[str, Basic]]().union(*map(_maps, laws))
     if len({dimension(law) for law in laws}) > 1 or len({level for level, _ in maps}) < len(maps):
-        raise UnprovedError(f"Laws on one space, and images under one map, are needed, got {laws}.")
+        raise UnprovedError(f"The laws need to be on one space, and their images under one map, got {laws}.")
     taken = frozenset(given).union(*map(points, laws))
     free = (one for one in map(Point, ("x", "y", "ya", "yb", "yc", "yd")) if one not in taken)
     return tuple(islice(free, dimension(laws[0])))
@@ -251,7 +251,7 @@ def density(law: Basic, *where: Point) -> Expr:
     letters = sorted((one for one in law.free_symbols if isinstance(one, Point) or one.is_integer), key=str)
     named = law.xreplace({one: Symbol("." * i) for i, one in enumerate(letters, 1)})
     if _NAMED.setdefault(str(named), named) != named:
-        raise UnprovedError(f"One name for two laws, got {law}.")
+        raise UnprovedError(f"Two laws need two names, got {law} for both.")
     made: Expr = Function(f"density of {named}", nonnegative=True)(*letters, *where)
     return made
 
@@ -280,7 +280,7 @@ def anonymous(term: Expr) -> Expr:
 def constant_kernel(law: Basic) -> Lambda:
     """The kernel with this law at every point."""
     if Point("o") in law.free_symbols:
-        raise UnprovedError(f"A kernel that is the same at every point is needed, got {law}.")
+        raise UnprovedError(f"A kernel that is the same at every point may not contain the point o, got {law}.")
     return Lambda(Point("o"), law)
 
 

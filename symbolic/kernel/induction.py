@@ -37,12 +37,12 @@ def own_letters(
     own = [*(letter for one in sequences for letter in (one.value, one.last)), *letters]
     declared = [letter for letter in own if letter.assumptions0 != plain]
     if declared:
-        raise UnprovedError(f"Properties of {declared} need a proof; declare them as real symbols only.")
+        raise UnprovedError(f"Letters of an induction may be declared only real, got {declared}.")
     terms = [part for one in sequences for part in (one.first, one.after, one.closed) if part is not None]
     named = set[Basic]().union(*(one.free_symbols for one in (*terms, *conditions)))
     if len({index, *own}) <= len(own) or named & {one.last for one in sequences}:
         raise UnprovedError(
-            f"Letters of its own for each sequence, and for its last value, are needed, got {own}."
+            f"Each sequence needs a letter of its own, and another for its last value that no term contains, got {own}."
         )
 
 
@@ -169,7 +169,7 @@ class StepInduction:
         self._of_values(profile, distance)
         if begin.scope or begin.drawn or not begin.given <= self.kernel.given:
             raise UnprovedError(
-                "An induction begins with no variable, and with no more than its kernel supposes."
+                "The judgement at the beginning may have no variable and may suppose only what the kernel supposes."
             )
         inner, near = self.kernel.under(*self._known), begin.near
         first = self.kernel.weaken(
@@ -182,7 +182,7 @@ class StepInduction:
             supposed.hypotheses & made.hypotheses and not made.premises and made is not supposed
             for made in one.lines()
         ):
-            raise UnprovedError("An induction supposes one judgement about the steps before.")
+            raise UnprovedError("The step may suppose only the judgement about steps before that it is given.")
         kept = any(self.index in variable.step.free_symbols for variable in revealed)
         if (
             kept
@@ -190,7 +190,7 @@ class StepInduction:
             or any(self.index not in variable.step.free_symbols for variable in one.drawn)
         ):
             raise UnprovedError(
-                "What is drawn in the steps of an induction is averaged over there, and nothing else."
+                "An induction needs to average over everything that is drawn in its steps, and over nothing else."
             )
         if one.order is not begin.order:
             raise UnprovedError(f"An induction needs one order, got {begin.order} and {one.order}.")
@@ -205,7 +205,7 @@ class StepInduction:
         given = self.kernel.given | self._kept | self._of_all | one.given - inner.given
         if set(self._over) & set().union(*(said.free_symbols for said in (*given, begin.start, end, near))):
             raise UnprovedError(
-                "What holds of all steps, such as the distance before them, may not name the index."
+                "What holds for all steps, such as the distance before, may not contain the index or a letter of one."
             )
         self._own()
         made = {"rule": "induct", "premises": (first, after), "shown": tuple(shown), "cites": (), "near": near}
@@ -219,7 +219,7 @@ class StepInduction:
         """Replace the letters for last values by closed forms, which satisfy what the sequences keep."""
         self._own()
         if not (self.supposed() <= span.hypotheses and self.kernel.given <= span.given):
-            raise UnprovedError("What is closed was not reached by this induction.")
+            raise UnprovedError(f"close needs a judgement that this induction derived, got {span}.")
         known = [(one, one.closed) for one in self.sequences if one.closed is not None]
         closed = {one.last: put_values(form, {self.index: self.count}) for one, form in known}
         here = closed | {one.value: form for one, form in known}
@@ -281,11 +281,13 @@ class StepInduction:
     def _of_values(self, *said: Basic | Profile) -> None:
         """Raise an error if a term names a letter of one step."""
         if put_values(said, {one: whichever(one) for one in self.letters}) != said:
-            raise UnprovedError(f"What holds over many steps names values of sequences alone, got {said}.")
+            raise UnprovedError(
+                f"A term for many steps may contain values of sequences but no other letter of one step, got {said}."
+            )
 
     def _own(self) -> None:
         if not genuine(self) or type(self.kernel) is not Kernel:
-            raise UnprovedError("An induction needs to be made as one, of a kernel: what it keeps was not shown.")
+            raise UnprovedError("An induction needs to be made by the rules, with a Kernel, got another.")
 
     def _learn(self, known: frozenset[Boolean], shown: Iterable[Shown]) -> Self:
         """Store what is known of a step; it counts once a rule returns the induction."""
@@ -329,7 +331,7 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
     at most 1 + r, and no other exceeds 1.
     """
     if not genuine(steps):
-        raise UnprovedError("Payments are those of an induction that was made as one.")
+        raise UnprovedError("Paying in cyclic order needs an induction that the rules made, got another.")
     b, n = batch
     of_steps = {p, k, u, U, Q, _p_m, _U_m, _Q_m}
     meant = steps.supposed(Hypothesis("so many of so many samples of a batch are replaced: one or none", (k, b)))
@@ -343,7 +345,7 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
         *(c for one in others for c in one.constants),
     )
     if not meant <= made.hypotheses or of_steps & set().union(*(one.free_symbols for one in spoken)):
-        raise UnprovedError("Payments are chosen where nothing but the profile speaks of them.")
+        raise UnprovedError("Payments can be chosen only if they occur nowhere but in the profile.")
     r, m = n / b, steps.count
     most = {_U_m: m + r, _Q_m: m + 2 * r + r**2}
     within = kernel.under(*(Le(letter, bound) for letter, bound in most.items()), Ge(_U_m, 0), Ge(_Q_m, 0))

@@ -56,7 +56,7 @@ class Proposition(Judgement):
 
     def _sides(self) -> tuple[Expr, Expr]:
         if not isinstance(self.says, Le):
-            raise UnprovedError(f"An inequality is needed here, got {self.says}.")
+            raise UnprovedError(f"An inequality is needed, got {self.says}.")
         return self.says.lhs, self.says.rhs
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ class Calculus(Ground):
             return S.One
         if below == true or below in self.given:
             return S.NegativeOne
-        raise UnprovedError(f"An order above or below 1 is needed, got {order}.")
+        raise UnprovedError(f"The order needs to be known to be above or below 1, got {order}.")
 
     @rule
     def jensen(
@@ -121,11 +121,11 @@ class Calculus(Ground):
         kept = frozenset[Point]().union(*map(points, known)) - set(given)
         if kept:
             raise UnprovedError(
-                f"A mean over {kept} needs the inequality at every point, and weights and an order without them."
+                f"A mean over {kept} needs conditions, weights and an order in which these points do not occur."
             )
         if limits is not None:
             if len(terms) != 1 or limits[1] != 1:
-                raise UnprovedError(f"A sum over {limits[0]} = 1, 2, ... needs one pair for all, got {terms}.")
+                raise UnprovedError(f"A sum from 1 needs exactly one pair, got {terms} over {limits}.")
             _runs(limits[0], limits[2], fixed)
 
         def total(*parts: Expr) -> Expr:
@@ -151,7 +151,7 @@ class Calculus(Ground):
         kept = frozenset[Expr]().union(*(points(one) for one in made.given))
         if kept - set(given):
             raise UnprovedError(
-                f"A mean over {kept} needs the inequality at every point, but {made.given} is given."
+                f"A mean over {kept} needs conditions in which these points do not occur, got {made.given}."
             )
         return self._draw("mean", (mean(made.left, *given), mean(made.right, *given)), (made,))
 
@@ -160,7 +160,7 @@ class Calculus(Ground):
         """Multiply both sides by a nonnegative quantity whose factors, if they may be 0, do not occur in them."""
         inside = {one for one in gathered(factor).as_powers_dict() if not one.is_positive and not one.is_number}
         if any(made.says.has(one) for one in inside):
-            raise UnprovedError(f"To multiply by {factor} needs a quantity that {made} does not have.")
+            raise UnprovedError(f"A factor that may be 0 may not occur in {made}, got {factor}.")
         return self._draw("times", (factor * made.left, factor * made.right), (made,), nonnegative(factor))
 
     @rule
@@ -183,7 +183,7 @@ class Calculus(Ground):
         factor = Add(*(one / link for one in terms if one.has(link)))
         rest = Add(*(one for one in terms if not one.has(link)))
         if factor == 0 or factor.has(link):
-            raise UnprovedError(f"A chain needs {other.left} as a term of {made.right}.")
+            raise UnprovedError(f"A chain needs a right side linear in {other.left}, got {made.right}.")
         return self._draw("chain", (made.left, rest + factor * other.right), (made, other), nonnegative(factor))
 
     @rule
@@ -195,7 +195,7 @@ class Calculus(Ground):
         """
         values = quantities(made.left, made.right)
         if not quantities(left, right).keys() <= values.keys():
-            raise UnprovedError(f"{left} <= {right} is about other quantities than {made}.")
+            raise UnprovedError(f"{left} <= {right} has quantities that do not occur in {made}.")
         there, asked = (Le(*(side.xreplace(values) for side in sides), evaluate=False)
                         for sides in ((made.left, made.right), (left, right)))  # fmt: skip
         for one, value in values.items():
@@ -203,14 +203,14 @@ class Calculus(Ground):
             ratio = cancel(after / before) if before != 0 else after
             grows = (ratio.is_positive or before == ratio == 0) and not ratio.free_symbols & set(values.values())
             if not grows or not (asked.lhs == there.lhs or less.is_nonnegative):
-                raise UnprovedError(f"Where {one} is infinite, {right} is not seen to be.")
+                raise UnprovedError(f"Where {one} is infinite, {right} is not shown to be infinite.")
         return self._draw("follow", (left, right), (made,), within=(there,), inner=(asked,))
 
     @rule
     def equal(self, made: Proposition, left: Expr, right: Expr) -> Proposition:
         """Rewrite both sides by the laws of exponentials and of powers of nonnegative quantities."""
         if not (_equal_powers(made.left, left) and _equal_powers(made.right, right)):
-            raise UnprovedError(f"Equal sides are needed, got {left} <= {right} from {made}.")
+            raise UnprovedError(f"The sides need to equal those before, got {left} <= {right} from {made}.")
         bases = {one.base for side in (left, right, made.left, made.right) for one in side.atoms(Pow)}
         conditions = [condition for one in sorted(bases, key=str) for condition in nonnegative(one)]
         return self._draw("equal", (left, right), (made,), conditions)
@@ -245,12 +245,12 @@ class Calculus(Ground):
             sides = (made.left.subs(letter, value), made.right.subs(letter, value))
             totals = {one.lhs: one.rhs for one in made.given if isinstance(one, Eq)}
             if not _same(*(one.xreplace(totals) for one in sides)):
-                raise UnprovedError(f"Equal sides are needed at {letter} = {value}, got {sides}.")
+                raise UnprovedError(f"Both sides need to be equal at {letter} = {value}, got {sides}.")
             strict = {one for one in made.given if one in (Gt(letter, value), Lt(letter, value))}
             weak = {Ge(letter, value) if isinstance(one, Gt) else Le(letter, value) for one in strict}
             discharged, supposed = discharged | strict, supposed | weak - {true}
         if any(letter in one.free_symbols for one in made.given - discharged):
-            raise UnprovedError(f"A condition on {letter} is left: {made.given - discharged}.")
+            raise UnprovedError(f"No other condition on {letter} may be left, got {made.given - discharged}.")
         return self._draw("ends", made.says, (made,), supposed=supposed, discharged=discharged)
 
     @rule
@@ -293,7 +293,7 @@ class Calculus(Ground):
         bound = Mul(*(moment(one, other, order, *given) ** power for power, one, other in some), exp(rest))
         left = moment(*pair, order, *given)
         if not (_same_moments(made.left, s * left) and _same_moments(made.right, s * bound)):
-            raise UnprovedError(f"Logarithms need {s * left} <= {s * bound}, got {made}.")
+            raise UnprovedError(f"Taking logarithms needs {s * left} <= {s * bound}, got {made}.")
         divergences = Add(*(power * RenyiDivergence(order, one, other) for power, one, other in some))
         says = RenyiDivergence(order, *pair), divergences + rest / (order - 1)
         return self._draw(
@@ -304,7 +304,7 @@ class Calculus(Ground):
     def conditional(self, made: Proposition, order: Expr, *given: Point) -> Proposition:
         """From D(K(x) || K'(x)) <= B: s E[k^a k'^(1-a) | x] <= s exp((a-1) B), by the definition of D."""
         if not isinstance(made.left, RenyiDivergence) or made.left.args[0] != order:
-            raise UnprovedError(f"A divergence of order {order} is needed, got {made}.")
+            raise UnprovedError(f"A divergence of order {order} is needed on the left, got {made}.")
         s, (_, one, other) = self.sign(order), made.left.args
         says = s * moment(one, other, order, *given), s * exp((order - 1) * made.right)
         return self._draw("conditional", says, (made,))
@@ -318,10 +318,10 @@ class Calculus(Ground):
     def restrict(self, made: Proposition, condition: Basic, law: Basic) -> Proposition:
         """Extend an inequality from a ball to all points, if a factor is a law's density, 0 outside the ball."""
         if not isinstance(condition, Le) or not isinstance(condition.lhs, Norm):
-            raise UnprovedError(f"A ball is given by the length of a point, got {condition}.")
+            raise UnprovedError(f"A ball needs to be given by Norm(point) <= radius, got {condition}.")
         factor = density(law, *condition.lhs.args)
         if not all(gathered(one).as_powers_dict().get(factor) == 1 for one in (made.left, made.right)):
-            raise UnprovedError(f"To restrict to a ball needs the factor {factor} on both sides, got {made}.")
+            raise UnprovedError(f"Extending from a ball needs the factor {factor} on both sides, got {made}.")
         on = OnBall(law, condition.rhs)
         return self._draw("restrict", made.says, (made,), supposed=(on,), discharged=(condition,))
 
@@ -342,7 +342,7 @@ class Calculus(Ground):
         place(first, second)  # on one space
         rest = made.right - factor * self.event(second)
         if not _same(made.left, self.event(first)) or any(one.has(EVENT) for one in (factor, rest, *made.given)):
-            raise UnprovedError(f"An event needs P(S) <= {factor} Q(S) + r, got {made}.")
+            raise UnprovedError(f"A hockey stick needs P(S) <= {factor} Q(S) + r, got {made}.")
         return self._draw("hockey stick", (HockeyStick(factor, first, second), rest), (made,))
 
     @rule
@@ -355,15 +355,17 @@ class Calculus(Ground):
         """
         real = _ranges(order, positive=True) or _ranges(order, nonnegative=True)
         if not real or above.says != below.says or not _continuous(above, order):
-            raise UnprovedError(f"One inequality at all orders is needed, got {above} and {below}.")
+            raise UnprovedError(f"One inequality, continuous in the order, is needed, got {above} and {below}.")
         if least == 0 and above.says.has(Supremum):
-            raise UnprovedError("At order 0 a limit does not pass through a supremum.")
+            raise UnprovedError(f"An inequality at order 0 may have no supremum, got {above}.")
         ways = ({Gt(order, 1)}, {Gt(order, 0), Lt(order, 1)} - {true})
         if not all(way <= made.given for way, made in zip(ways, (above, below), strict=True)):
-            raise UnprovedError(f"Orders above 1 and below 1 are needed, got {above.given} and {below.given}.")
+            raise UnprovedError(
+                f"Orders above and below 1 need to be given, got {above.given} and {below.given}."
+            )
         rests = [made.given - way for way, made in zip(ways, (above, below), strict=True)]
         if any(order in one.free_symbols for rest in rests for one in rest):
-            raise UnprovedError(f"A condition on the order is left: {rests}.")
+            raise UnprovedError(f"No other condition on the order may be left, got {rests}.")
         known = {"supposed": {Ge(order, least)} - {true}, "discharged": set[Basic]().union(*ways)}
         return self._draw("every order", above.says, (above, below), cites=(CONTINUOUS,), **known)
 
@@ -374,13 +376,15 @@ class Calculus(Ground):
         """From f(j+1) <= f(j) + b(j), all j >= 0, and f(0) <= 0: f(k) <= b(0) + ... + b(k-1). Induction on k."""
         bound = step.right - value
         if not (_ranges(index, integer=True, nonnegative=True) and count.is_integer):
-            raise UnprovedError(f"Induction needs an index that runs over 0, 1, 2, ..., got {index}.")
+            raise UnprovedError(
+                f"A sum needs an index over 0, 1, ... and an integer count, got {index}, {count}."
+            )
         if not _same(step.left, value.subs(index, index + 1)) or any(
             index in one.free_symbols for one in step.given
         ):
             raise UnprovedError(f"A sum of steps needs f({index} + 1) <= f({index}) + b({index}), got {step}.")
         if not _same(base.left, value.subs(index, 0)) or base.right != 0:
-            raise UnprovedError(f"A sum of steps starts from {value.subs(index, 0)} <= 0, got {base}.")
+            raise UnprovedError(f"A sum of steps needs {value.subs(index, 0)} <= 0 at the start, got {base}.")
         says = value.subs(index, count), Sum(bound.subs(index, index - 1), (index, 1, count))
         return self._draw("telescope", says, (step, base), (Ge(count, 0),))
 
@@ -404,7 +408,7 @@ class Calculus(Ground):
             elif isinstance(condition, Close) and condition.args[:2] == (one, other):
                 apart = condition.args[2]
         if far is None or apart is None:
-            raise UnprovedError(f"To couple {maps} needs how far they move points, got {how}.")
+            raise UnprovedError(f"Coupling {maps} needs conditions on how far they move points, got {how}.")
         says, enough = Within(Image(one, first), Image(other, second), distance), Ge(distance, far + apart)
         return self._draw("push", says, (made,), (enough, *signs), cites=(ATTAINED,), supposed=how)
 
@@ -433,7 +437,7 @@ class Calculus(Ground):
         balls = {one for one in made.given if isinstance(one, OnBall) and isinstance(one.args[0], At)}
         balls = {one for one in balls if one.args[0].args[0] == kernel and one.args[1] == radius}
         if not isinstance(chosen, Parting) or len(balls) != 1:
-            raise UnprovedError(f"A law on the ball of radius {radius} is needed, got {made.given}.")
+            raise UnprovedError(f"{kernel} needs one condition OnBall of radius {radius}, got {made.given}.")
         return self._draw("parted", made.says, (made,), supposed=(chosen,), discharged=balls)
 
     @rule
@@ -444,7 +448,7 @@ class Calculus(Ground):
         named = made.says.free_symbols.union(*(one.free_symbols for one in made.given - {chosen}))
         if not isinstance(chosen, Parting) or not within or not isinstance(kernel, Symbol) or kernel in named:
             raise UnprovedError(
-                f"The kernel {kernel} is still named in {made}, or its laws are not within a distance."
+                f"The kernel {kernel} may not occur in {made}, whose conditions need its laws within a distance."
             )
         return self._draw("forget", made.says, (made,), (Ge(radius, 0),), discharged=(chosen,))
 
@@ -461,12 +465,12 @@ class Calculus(Ground):
         first, letter, z = within.args
         divergences = [one for one in made.right.atoms(RenyiDivergence) if one.args[1] == letter]
         if not isinstance(within, Within) or within not in made.given or len(divergences) != 1:
-            raise UnprovedError(f"An infimum over {letter} needs one divergence of it, got {made}.")
+            raise UnprovedError(f"An infimum needs {within} and one divergence of {letter}, got {made}.")
         (divergence,) = divergences
         rest = made.right - divergence
         named = (made.left, rest, first, z, divergence.args[2], *(made.given - {within}))
         if not isinstance(letter, Symbol) or any(letter in one.free_symbols for one in named):
-            raise UnprovedError(f"An infimum over {letter} needs {letter} nowhere else, got {made}.")
+            raise UnprovedError(f"An infimum needs {letter} to occur in one divergence only, got {made}.")
         bound = ShiftedDivergence(divergence.args[0], z, first, divergence.args[2])
         return self._draw("infimum", (made.left, bound + rest), (made,), discharged=(within,))
 
@@ -483,7 +487,7 @@ class Calculus(Ground):
         )
         c = square.coeff(Norm(h), 2)
         if expand(square - c * Norm(h) ** 2) != 0:
-            raise UnprovedError("The square was not completed.")
+            raise UnprovedError(f"Completing the square needs a multiple of |h|^2, got {square}.")
         cost = (-c / (2 * variance * (order - 1))).factor()
         says = RenyiDivergence(order, Gaussian(point, variance), Gaussian(S.Zero, variance)), cost * radius**2
         conditions = (Ge(cost, 0), Ge(radius, 0), Gt(variance, 0))
@@ -513,9 +517,9 @@ class Calculus(Ground):
     def rewrite(self, made: Proposition, old: Basic, new: Basic) -> Proposition:
         """Replace a name of a law by another that `densities.one_law` accepts."""
         if not (one_law(old, new) or one_law(new, old)):
-            raise UnprovedError(f"Two names of one law are needed, got {old} and {new}.")
+            raise UnprovedError(f"Rewriting needs two names of one law, got {old} and {new}.")
         if any(set(one.args[1:2]) & (old.free_symbols | new.free_symbols) for one in made.says.atoms(Supremum)):
-            raise UnprovedError(f"To rewrite {old} needs its letters, but {made} ranges over one.")
+            raise UnprovedError(f"Rewriting {old} needs free letters, but {made} has a supremum over one.")
         return self._draw("rewrite", made.says.xreplace({old: new}), (made,))
 
     @rule
@@ -525,7 +529,7 @@ class Calculus(Ground):
         at_point = upper.left.xreplace({letter: Dirac(vector)})
         if not isinstance(ball, OnBall) or ball not in upper.given or there not in lower.given:
             raise UnprovedError(
-                f"A supremum over the ball of radius {radius} is needed, got {upper} and {lower}."
+                f"A supremum needs the conditions {ball} and {there}, got {upper.given} and {lower.given}."
             )
         rest = Tuple(upper.right, *(upper.given - {ball}), *(lower.given - {there}))
         if (lower.left, lower.right) != (upper.right, at_point) or rest.free_symbols & {letter, vector}:
@@ -589,7 +593,7 @@ def _runs(index: Symbol, count: Expr, fixed: Iterable[Basic]) -> None:
     whole = _ranges(index, integer=True, positive=True) or _ranges(index, integer=True, nonnegative=True)
     if not whole or not count.is_integer or any(index in one.free_symbols for one in (count, *fixed)):
         raise UnprovedError(
-            f"A sum over {index} needs the same for every {index}, up to a whole number, got {fixed}."
+            f"A sum needs a nonnegative index in no fixed term and an integer count, got {index}, {fixed} and {count}."
         )
 
 

@@ -163,7 +163,7 @@ def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown
     if condition == false:
         raise FalseLineError("A side condition is false.")
     if any(one.atoms(Whichever) for one in given):
-        raise UnprovedError("A condition may not be given of a letter that stands for any value.")
+        raise UnprovedError("A given condition may not contain a letter that stands for any value.")
     return Shown(condition, given, "given" if condition in given else ground.prover(condition, given))
 
 
@@ -285,7 +285,7 @@ def apply(
 ) -> Span:
     """Draw a judgement about two runs by `infer`, which supposes and reveals everything that its premises do."""
     if profile.order not in {None, order}:
-        raise UnprovedError(f"A judgement {order} needs a profile of that order, got one of {profile.order}.")
+        raise UnprovedError(f"A judgement of order {order} needs a profile of that order, got {profile.order}.")
     own = {
         "hypotheses": frozenset(hypotheses).union(*(premise.hypotheses for premise in premises)),
         "scope": frozenset[Variable]().union(*(premise.scope for premise in premises)),
@@ -311,7 +311,7 @@ def separate(parts: Iterable[Span], others: Sequence[Span]) -> None:
         for other in others:
             shared = one.drawn & (other.drawn | other.scope) | one.scope & other.drawn
             if shared:
-                raise UnprovedError(f"A variable is averaged over in one part and used in the other: {shared}.")
+                raise UnprovedError(f"No part may use a variable that the other averages over, got {shared}.")
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ class Guarantee:
                 )
             if span.order is not order or span.near != 0 or span.far != 0 or span.start != 0 or span.scope:
                 raise UnprovedError(
-                    f"A guarantee needs a judgement from step 0, from 0 to 0, {order}, got {span}."
+                    f"A guarantee needs {order} from step 0, distances 0 and nothing revealed, got {span}."
                 )
         if self.first.end != self.second.end:
             raise UnprovedError(

@@ -210,7 +210,7 @@ def projected_sample(
     order of a sample that only run 1 has. Then the profile given A is a `PoissonStep`.
     """
     if any(X in one.free_symbols for one in (rate, moved, spread, variance, dimension, load)):
-        raise UnprovedError(f"The mean over {X} needs numbers that do not name it.")
+        raise UnprovedError(f"The mean over {X} needs parameters in which it does not occur.")
     signs = (Gt(rate, 0), Le(rate, 1), Ge(moved, 0), Ge(load, 0), Gt(variance, 0))
     enough = Ge(load * dimension * variance, (moved * spread) ** 2)
     what = "run 1 has one sample more" if hidden else "one sample differs"

@@ -115,7 +115,7 @@ def put_values(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
     if not thing.has(ExprWithLimits) and bound & set(values).union(
         *(one.free_symbols for one in values.values())
     ):
-        raise UnprovedError(f"No value is put for, or made of, a letter that {thing} binds, got {values}.")
+        raise UnprovedError(f"Values can neither replace nor contain letters that {thing} binds, got {values}.")
     return thing.func(*(put_values(one, values) for one in thing.args)) if thing.args else thing
 
 
@@ -404,7 +404,7 @@ class Projected(_OfParts):
     def subs(self, values: Mapping[Symbol, Expr]) -> Profile:
         if X in values or any(X in value.free_symbols for value in values.values()):
             raise UnprovedError(
-                f"The mean over {X} leaves no {X} to put a value for, or to make one of, got {values}."
+                f"Values can neither replace nor contain {X}, which the mean binds, got {values}."
             )
         return super().subs(values)
 
@@ -416,7 +416,7 @@ def common(profiles: Iterable[Profile]) -> Order | None:
     """The order that all profiles bound, None if all bound both; an error if they bound different orders."""
     orders = {profile.order for profile in profiles} - {None}
     if len(orders) > 1:
-        raise UnprovedError("Profiles of one order are needed, got both; exchange the runs in one of them.")
+        raise UnprovedError("Profiles need one order, got both orders; exchange the runs in one of them.")
     return next(iter(orders), None)
 
 
@@ -479,7 +479,7 @@ def counts(index: Symbol, count: Expr) -> None:
         or index in count.atoms()
     ):
         raise UnprovedError(
-            f"An index needs to run over 0, 1, 2, ..., so many whole numbers, got {index}, {count}."
+            f"An index needs to run over 0, 1, ..., and its count to be an integer without it, got {index} and {count}."
         )
 
 
@@ -498,15 +498,13 @@ def formed(profile: Profile) -> None:
     for part in inside:
         formed(part)
         if part.order not in {None, profile.order}:
-            raise UnprovedError(
-                f"A profile of parts of the order {part.order} is of that order, got {profile.order}."
-            )
+            raise UnprovedError(f"A profile needs the order of its parts, {part.order}, got {profile.order}.")
     if isinstance(profile, Steps | Average | Chords | BlockChain | Damped):
         counts(profile.index, profile.count)
     elif isinstance(profile, Power | Recurring) and not profile.count.is_integer:
-        raise UnprovedError(f"A profile of whole counts is needed, got {profile}.")
+        raise UnprovedError(f"A profile needs an integer count, got {profile}.")
     elif isinstance(profile, Composed | MeanProfile) and not inside:
-        raise UnprovedError(f"A profile of some parts is needed, got {profile}.")
+        raise UnprovedError(f"A profile needs at least one part, got {profile}.")
 
 
 def _inside(profile: Profile) -> list[Profile]:

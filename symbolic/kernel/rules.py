@@ -76,7 +76,7 @@ class Kernel(Ground):
         these sets shrink to A^z as e decreases to 0. So P(A) - g Q(A^z) <= (1 - g) P(A).
         """
         if span[0] != 0:
-            raise UnprovedError(f"The laws of the two runs are those from step 0 on, got {span}.")
+            raise UnprovedError(f"The laws of the two runs need to start at step 0, got {span}.")
         near = Hypothesis(
             "W_infinity of the laws of the two runs after so many steps is at most this", (*span, distance)
         )
@@ -99,7 +99,7 @@ class Kernel(Ground):
         one_sided = [one.says for one in span.hypotheses if not one.symmetric]
         if one_sided or span.profile.order is not None:
             raise FalseLineError(
-                f"To exchange the runs needs hypotheses that are symmetric in them, got {one_sided}."
+                f"Exchanging the runs needs symmetric hypotheses and profiles, got {one_sided or span.profile}."
             )
         return apply(self, "exchange", span.order.other, span.ends, span.distances, span.profile, (), (span,))
 
@@ -148,16 +148,17 @@ class Kernel(Ground):
         weights, spans = tuple(weight for weight, _ in pairs), tuple(span for _, span in pairs)
         head, *rest = spans
         if variable.follows:
-            why = "needs one law of it in both runs, whatever the state is"
-            raise FalseLineError(f"A mean over {variable.name} {why}.")
+            raise FalseLineError(
+                f"A mean over {variable.name} needs one law of it in both runs and at every state."
+            )
         if any(variable not in span.scope for span in spans) or len(events) not in {0, len(spans)}:
             raise UnprovedError(
-                f"A mean over {variable} needs it revealed, and events for none or all of its cases."
+                f"A mean needs {variable} to be revealed, and events for all of its cases or for none."
             )
         on = events or (frozenset[Hypothesis](),) * len(spans)
         if over is not None and any(on) and not on[0]:
             raise UnprovedError(
-                f"A mean over values of {variable} allows no events besides it, which may hold some."
+                f"A mean over all values of {variable} may have no other case on an event, which may contain some."
             )
         supposed = [span.hypotheses - event for span, event in zip(spans, on, strict=True)]
         profiles, given = [span.profile for span in spans], frozenset[Boolean]()
@@ -211,7 +212,7 @@ class Kernel(Ground):
             raise UnprovedError("A step needs a hidden coin if and only if the third map is the run's own.")
         if any(expansion.z in one.free_symbols for one in self.given) or expansion.z.assumptions0 != _DISTANCE:
             raise UnprovedError(
-                f"The distance {expansion.z} needs to be any nonnegative number, got {self.given}."
+                f"The distance {expansion.z} needs to be nonnegative and to occur in no condition, got {self.given}."
             )
         hidden, scope, (near, far) = coin or Coin(Equal()), frozenset(revealed), distances
         conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length), Ge(shift.length, 0)]
@@ -241,7 +242,7 @@ class Kernel(Ground):
         # An induction binds all its letters there.
         inside = any(one.says == STEPS_BEFORE for one in span.hypotheses)
         if inside or over & set(values).union(*(value.free_symbols for value in values.values())):
-            raise UnprovedError(f"No value is put for, or made of, letters that range over many, got {values}.")
+            raise UnprovedError(f"Values can neither replace nor contain bound letters, got {values}.")
         conditions = [one for symbol, value in values.items() for one in declared(symbol, value)]
         changed = values.keys() & set().union(*(condition.free_symbols for condition in span.given))
         conditions += [at(one) for one in span.given if one not in self.given or changed & one.free_symbols]
@@ -249,7 +250,7 @@ class Kernel(Ground):
             frozenset(replace(one, step=at(one.step)) for one in each) for each in (span.scope, span.drawn)
         )
         if len(scope | drawn) < len(span.scope | span.drawn):
-            raise UnprovedError(f"Two variables would become one, which was drawn twice, got {values}.")
+            raise UnprovedError(f"Values may not make one variable of two, got {values}.")
         made = apply(
             self, "specialise", span.order, at(span.ends), at(span.distances), at(span.profile), conditions
         )
@@ -328,7 +329,7 @@ def _unnamed(index: Symbol, fixed: Iterable[Expr], others: Iterable[Span]) -> No
     named += [one.profile for one in others if put_values(one.profile, {index: whichever(index)}) != one.profile]
     if named:
         raise UnprovedError(
-            f"A mean over {index} needs {', '.join(map(str, named))} to be the same for all values."
+            f"A mean over {index} needs {', '.join(map(str, named))} to be the same for every {index}."
         )
 
 
@@ -340,12 +341,12 @@ def _shares(index: Symbol, count: Expr, weight: Expr, *, of_events: bool) -> Non
     counts(index, count)
     if weight.atoms(AppliedUndef):
         if of_events and not weight.is_nonnegative:
-            raise UnprovedError(f"Shares of events need a function declared as nonnegative, got {weight}.")
+            raise UnprovedError(f"Shares of events need to be declared nonnegative, got {weight}.")
         return
     some = [weight.subs(index, i) for i in range(int(count))] if count.is_Integer and weight.has(index) else ()
     of_all = all(one.is_nonnegative for one in some) and simplify(Add(*some) - 1) == 0 if some else None
     if not (simplify(weight * count - 1) == 0 if of_all is None and not weight.has(index) else of_all):
-        raise UnprovedError(f"Weights that add up to 1 are needed, got {weight} for each of {count}.")
+        raise UnprovedError(f"Weights need to be nonnegative and add up to 1, got {weight} for each of {count}.")
 
 
 def _over(index: Symbol, hypotheses: Iterable[Hypothesis]) -> frozenset[Hypothesis]:

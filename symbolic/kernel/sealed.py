@@ -82,7 +82,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
         elif kind not in {str, bool, int, NoneType}:
             if not _familiar(thing, kind):
                 raise UnprovedError(
-                    f"A rule needs objects of Sympy and of this package, got one of {kind.__name__}."
+                    f"A rule accepts only objects of Sympy or of this package, got one of type {kind.__name__}."
                 )
             if is_dataclass(thing) and kind.__module__.startswith(_OF_TERMS):
                 admit(_values(thing))
@@ -102,7 +102,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
         starts = getattr(getattr(module, "__spec__", None), "_initializing", False)
         inside = function.__module__.removeprefix(_PACKAGE) in _MODULES and function.__globals__ is vars(module)
         if not (starts and inside):
-            raise UnprovedError(f"The rules are those of the package, got {function.__qualname__}.")
+            raise UnprovedError(f"A rule needs a module of rules of the package, got {function.__qualname__}.")
 
         @wraps(function)
         def applied(*args: Any, **kwargs: Any) -> Any:

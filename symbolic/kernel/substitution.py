@@ -27,7 +27,7 @@ def whichever(letter: Symbol) -> Symbol:
 def declared(symbol: Basic, value: Expr) -> list[Boolean]:
     """Conditions under which a value is a real number with every declared property of a symbol."""
     if not isinstance(symbol, Symbol):
-        raise UnprovedError(f"A value is put for a letter, got {symbol}.")
+        raise UnprovedError(f"A value can be substituted only for a letter, got {symbol}.")
     try:
         conditions = list(dict.fromkeys(numbers(value)))
     except UnprovedError as error:
@@ -41,9 +41,7 @@ def declared(symbol: Basic, value: Expr) -> list[Boolean]:
         name for name, holds in facts.items() if name not in known and getattr(value, f"is_{name}") is not holds
     ]
     if lacks:
-        raise UnprovedError(
-            f"A value with {symbol}'s properties is needed, {', '.join(sorted(lacks))}; got {value}."
-        )
+        raise UnprovedError(f"A value for {symbol} needs its properties {', '.join(sorted(lacks))}, got {value}.")
     return [one for one in conditions if one != true]
 
 

@@ -110,7 +110,7 @@ def test_what_is_merely_written_down_does_not(tmp_path: Path, parts: str) -> Non
     found = report(tmp_path, parts, "s**2 / 4")
     assert found.verdict is Verdict.UNDECIDED
     detail = found.outcomes[0].detail
-    told = ("supposes what it does not derive", "symmetric", "not among CLAIMS")
+    told = ("supposes what it does not derive", "symmetric", "needs a claim among CLAIMS")
     assert any(one in detail for one in told), detail
 
 

@@ -59,7 +59,7 @@ def test_means_are_linear_and_towers():
 def test_jensens_inequality_is_for_every_point():
     made = RULES.jensen(alpha, [(S.One, density(FIRST, X), density(SECOND, X))], Y)
     assert made.left == mean(density(FIRST, X), Y) ** alpha * mean(density(SECOND, X), Y) ** (1 - alpha)
-    with pytest.raises(UnprovedError, match="at every point"):
+    with pytest.raises(UnprovedError, match="these points do not occur"):
         RULES.under(Le(density(FIRST, X), 1)).jensen(alpha, [(S.One, P, Q)])
     for weight in (-S.One, z - a):
         with pytest.raises(UnprovedError):
@@ -81,7 +81,7 @@ def test_jensens_inequality_has_one_order_and_known_weights():
     total = Sum(each, (*limits[:2], number))
     assert mean(total) != Sum(each, (*limits[:2], number))
     assert mean(total, number) == total
-    _refused("A sum over", RULES.total, RULES.maximum(each, p), S.One, limits[0], z)
+    _refused("A sum needs", RULES.total, RULES.maximum(each, p), S.One, limits[0], z)
 
 
 def test_a_mixture_on_a_line_has_a_rate_of_at_most_1():
@@ -133,14 +133,14 @@ def test_noise_hides_no_more_than_its_part():
     assert RULES.part(near, part, a, z, sigma**2)
     with pytest.raises(UnprovedError):
         RULES.part(near, part, a * Rational(99, 100), z, sigma**2)
-    with pytest.raises(UnprovedError, match="still named"):
+    with pytest.raises(UnprovedError, match="may not occur in"):
         RULES.forget(RULES.part(near, part, a, z, sigma**2), Parting(part, FIRST, SECOND, a))
 
 
 def test_an_infimum_is_over_a_letter_that_stands_nowhere_else():
     within = Within(FIRST, SECOND, z)
     left = RULES.competitor(RULES.assume(within), SECOND, alpha)
-    with pytest.raises(UnprovedError, match="nowhere else"):
+    with pytest.raises(UnprovedError, match="one divergence only"):
         RULES.infimum(left, within)
     left = RULES.competitor(RULES.assume(within), THIRD, alpha)
     assert RULES.infimum(left, within).left == RULES.infimum(left, within).right
@@ -163,7 +163,7 @@ def test_no_quantity_is_subtracted_and_none_comes_in():
     with pytest.raises(UnprovedError, match="infinite"):
         RULES.follow(made, made.left / 2 - made.right / 2, made.right / 2)
     for extra in (other, LeastOver(-1), Expectation(SECOND)):
-        with pytest.raises(UnprovedError, match="other quantities"):
+        with pytest.raises(UnprovedError, match="do not occur in"):
             RULES.follow(made, made.left, made.right + extra)
     bounded = made.right / (1 + made.right)
     with pytest.raises(UnprovedError, match="infinite"):
@@ -172,7 +172,7 @@ def test_no_quantity_is_subtracted_and_none_comes_in():
 
 def test_a_factor_that_may_be_0_does_not_cancel():
     line = RULES.jensen(alpha, [(S.One, P, Q)], Y)
-    with pytest.raises(UnprovedError, match="multiply"):
+    with pytest.raises(UnprovedError, match="may be 0"):
         RULES.times(line, mean(P, Y) ** -alpha)  # E[q]^(1 - a) <= E[phi] E[p]^(-a) is false where p is 0
 
 
@@ -220,7 +220,7 @@ def test_a_letter_ranges_over_all_its_values():
 def test_a_hockey_stick_is_over_every_event():
     p, q = RULES.event(FIRST), RULES.event(SECOND)
     one = RULES.assume(Le(p, 2 * q + z))
-    with pytest.raises(UnprovedError, match="event"):
+    with pytest.raises(UnprovedError, match="hockey stick"):
         RULES.hockey_stick(one, S(2), FIRST, SECOND)
 
 
@@ -286,16 +286,16 @@ def _refused(match: str, rule: Callable[..., Proposition], *args: object) -> Non
 def test_a_mean_and_a_sum_need_the_inequality_everywhere():
     at_point = RULES.assume(Le(density(FIRST, X), 2 * density(SECOND, X)))
     assert RULES.mean(at_point, X).left == density(FIRST, X)
-    _refused("at every point", RULES.mean, at_point)
+    _refused("these points do not occur", RULES.mean, at_point)
     at_index = RULES.assume(Le(statements.INDEX * P, Q))
     assert RULES.total(RULES.maximum(P, Q), S.One, statements.INDEX, statements.COUNT)
-    _refused("A sum over", RULES.total, at_index, S.One, statements.INDEX, statements.COUNT)
+    _refused("A sum needs", RULES.total, at_index, S.One, statements.INDEX, statements.COUNT)
 
 
 def test_a_chain_needs_a_term_of_its_own():
     link = RULES.assume(Le(Q, z))
     for right in (Q + Q**2, Q * exp(Q)):
-        _refused("as a term", RULES.chain, RULES.assume(Le(P, right)), link)
+        _refused("linear in", RULES.chain, RULES.assume(Le(P, right)), link)
 
 
 def test_what_follows_is_infinite_as_a_term_of_its_own():
@@ -308,16 +308,16 @@ def test_equal_sides_are_equal():
     made = RULES.maximum(P, Q)
     assert RULES.equal(made, P, made.right)
     for sides in ((2 * P, made.right), (P, 2 * made.right)):
-        _refused("Equal sides", RULES.equal, made, *sides)
+        _refused("need to equal those before", RULES.equal, made, *sides)
 
 
 def test_an_end_is_reached_where_sides_are_equal_and_nothing_else_is_supposed():
     inside = Calculus(prove, frozenset({MIX > 0}))
     made = inside.times(inside.maximum(P, Q), MIX)
     assert inside.ends(made, MIX, S.Zero).given == frozenset()
-    _refused("Equal sides", inside.ends, inside.maximum(MIX * P, Q), MIX, S.Zero)
+    _refused("Both sides need to be equal", inside.ends, inside.maximum(MIX * P, Q), MIX, S.Zero)
     below = inside.under(MIX < 1)
-    _refused("is left", below.ends, below.times(below.maximum(P, Q), MIX), MIX, S.Zero)
+    _refused("No other condition", below.ends, below.times(below.maximum(P, Q), MIX), MIX, S.Zero)
 
 
 def test_a_map_moves_by_what_is_said_of_it():
@@ -331,14 +331,14 @@ def test_a_part_is_on_the_ball_of_its_own_radius():
     letter, law = Symbol("H"), At(Symbol("H"), X)
     for kernel, radius in ((Symbol("G"), a), (letter, 2 * a)):
         made = RULES.assume(OnBall(At(kernel, X), radius))
-        _refused("on the ball", RULES.parted, made, Parting(letter, FIRST, SECOND, a))
+        _refused("needs one condition OnBall", RULES.parted, made, Parting(letter, FIRST, SECOND, a))
     assert RULES.parted(RULES.assume(OnBall(law, a)), Parting(letter, FIRST, SECOND, a))
 
 
 def test_a_hockey_stick_has_a_factor_for_every_event():
     p, q = RULES.event(FIRST), RULES.event(SECOND)
     made = RULES.maximum(p, q * q)
-    _refused("event", RULES.hockey_stick, made, made.right / q, FIRST, SECOND)
+    _refused("hockey stick", RULES.hockey_stick, made, made.right / q, FIRST, SECOND)
 
 
 def test_an_infimum_has_one_divergence_of_one_letter():

@@ -33,10 +33,10 @@ STOPS = {
     "altschuler_talwar/theorem_3_1": _given("j + tau", "tau + w - 1 <= j + tau"),
     "altschuler_talwar/theorem_3_1, given the share of a step alone": "A mean over the batch",
     "altschuler_talwar/theorem_5_1": _given("j + tau", "tau + w - 1 <= j + tau"),
-    "liang/theorem_3_3": "To exchange the runs",
-    "liang/theorem_3_3, from the other order": "To exchange the runs",
+    "liang/theorem_3_3": "Exchanging the runs",
+    "liang/theorem_3_3, from the other order": "Exchanging the runs",
     "liang/theorem_3_4": "rule step, step t: 0 >= -D*(L*eta + 1) + D*(L*eta*k/b + 1) is false",
-    "liang/theorem_3_4, batches of b samples": "To exchange the runs",
+    "liang/theorem_3_4, batches of b samples": "Exchanging the runs",
     "d2p2/theorem_1": "rule step, step 0: r*s <= s is false",
 }
 
