@@ -165,7 +165,7 @@ def listed(lead: str, rows: Iterable[Basic]) -> Sentence:
 
 
 def inside(box: Mapping[Symbol, tuple[Expr | int, Expr | int]]) -> tuple[Basic, ...]:
-    """The conditions that a box imposes."""
+    """The conditions of a box."""
     return tuple(end for letter, (low, high) in box.items() for end in (Le(low, letter), Le(letter, high)))
 
 
@@ -477,7 +477,7 @@ class UpperBound(Check):
     """A claimed upper bound of the Renyi divergence of the last iterates, in both directions.
 
     ``bound`` names a target in `proofs_checks.attacks.targets.TARGETS`, ``attacks`` exactly solvable runs
-    that meet the assumptions. In mutants, ``altered`` replaces parameters for the evaluator: {K: K / 2}.
+    that meet the assumptions. In mutants, the evaluator sees parameters ``altered``: {K: K / 2}.
     """
 
     engine = Engine.ATTACK
@@ -591,12 +591,7 @@ class Cited(Check):
         return (sentence(f"It is taken from {self.source}"),)
 
     def at(self, values: Mapping[Symbol, Expr]) -> "Cited":
-        """The result with values for its letters.
-
-        >>> from sympy.abc import x, y
-        >>> Cited(x < y, Source("A book", "Theorem 1"), (x < 1,)).at({x: y / 2}).given
-        (y/2 < 1,)
-        """
+        """The result with values for its letters."""
         put = [one.subs(values, simultaneous=True) for one in (self.conclusion, *self.given)]
         return replace(self, conclusion=put[0], given=tuple(one for one in put[1:] if one != true))
 
@@ -683,7 +678,7 @@ class Induction(Check):
 
 
 def begin(*sums: Any) -> tuple[Relational, ...]:
-    """The conditions that sums are 0 at the start."""
+    """The conditions that sums are 0 at first."""
     return tuple(Eq(one(0), 0) for one in sums)
 
 
@@ -768,7 +763,7 @@ class VectorInequality(TwoSided):
 
 
 def constant(statement: Statement) -> str:
-    """The reason why a statement is trivial (it evaluates to a constant, or a condition to False), or "".
+    """The reason why a statement is trivial (a constant, or a condition that is False), or "".
 
     >>> from sympy.abc import mu
     >>> constant(ForAll((), (), mu**0 < 1)), constant(ForAll((mu,), (), mu < 1))

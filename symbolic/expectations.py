@@ -214,16 +214,15 @@ _LAWS: Final = {"fixed": "{0} of {1}", "coins": "each of {1} with chance {0}/{1}
 
 
 class BatchMean(ExactMean):
-    """E over a random batch of a square in `TOTAL` and `MEAN`, such as ``inner(TOTAL / b - MEAN, TOTAL / b - MEAN)``.
+    """E over a random batch of a square in `TOTAL` and `MEAN`, such as that of ``TOTAL / b - MEAN``.
 
-    Args: the square, the law of the batch, b, and n except for draws. Laws: ``fixed`` (b of n without
-    replacement), ``coins`` (each of n with probability b/n, independently), ``draws`` (b independent draws
-    from n or any law).
+    Args: the square, the law of the batch, b, and n except for draws. Laws: ``fixed`` (b of n without replacement),
+    ``coins`` (each of n with probability b/n, independently), ``draws`` (b independent draws from n or any law).
 
     Lemma. Let sample i be m_i times in the batch, S = sum m_i a_i. Then E|S|^2 = E m_1^2 sum |a_i|^2 + E m_1
     m_2 sum over i != j of <a_i, a_j>, where the last sum is n^2 |M|^2 - n A_2, and E<S, M> = E m_1 n |M|^2 =
-    b |M|^2. Both means of products are probabilities: for ``fixed`` b/n and b(b - 1)/(n(n - 1)), for
-    ``coins`` b/n and b^2/n^2. For ``draws`` the b^2 pairs of draws give E|S|^2 = b A_2 + b(b - 1)|M|^2.
+    b |M|^2. Both means of products are, for ``fixed``, b/n and b(b - 1)/(n(n - 1)), for ``coins`` b/n and
+    b^2/n^2. For ``draws`` the b^2 pairs of draws give E|S|^2 = b A_2 + b(b - 1)|M|^2.
 
     >>> from sympy import symbols
     >>> b = symbols("b", positive=True)

@@ -125,11 +125,7 @@ def items(paper: str) -> tuple[Item, ...] | None:
 
 
 def parse(text: str) -> tuple[Item, ...]:
-    r"""The items in the text of a list.
-
-    >>> parse('[[item]]\nnumber = "Lemma 3.4"\nnone = "a definition"')[0].number
-    'Lemma 3.4'
-    """
+    """The items in the text of a list."""
     return tuple(
         Item(**entry | {"claims": tuple(entry.get("claims", ()))}) for entry in tomllib.loads(text)["item"]
     )

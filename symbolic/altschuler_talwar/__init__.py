@@ -1,1 +1,1 @@
-"""Claims of Altschuler & Talwar 2022, Privacy of noisy SGD: more iterations without more privacy loss."""
+"""Altschuler & Talwar 2022, Privacy of noisy SGD: more iterations without more privacy loss."""

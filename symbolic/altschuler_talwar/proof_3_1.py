@@ -9,10 +9,8 @@ $$D_\alpha(W_T \| W'_T) \le (T - \tau) S
 (3.6) is a gap, and (3.7) fails without a condition on order and noise. With the cost of a step between two
 mixtures for $S$, at most twice the larger direction of the sampled Gaussian, it holds.
 
-That factor two: for a ratio $x$ of likelihoods $x^\alpha - 1 - \alpha(x - 1)$ is the integral of
-$\alpha(\alpha - 1) z^{\alpha - 2}(x - z)$ over $z$ from 1 to $x$, above 1 or below. So a moment less 1 is
-the mean of the hockey sticks at $z \ge 1$ with the weight $z^{\alpha - 2}$, and of those of the other order
-with $z^{-\alpha - 1}$.
+That factor two: a moment less 1 is the integral of the hockey sticks at $z \ge 1$ with the weight
+$\alpha(\alpha - 1) z^{\alpha - 2}$, and of those of the other order with $\alpha(\alpha - 1) z^{-\alpha - 1}$.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at

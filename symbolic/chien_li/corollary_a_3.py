@@ -4,8 +4,7 @@ $$D_\alpha(W_T \| W_T') \le \frac{1}{\alpha - 1} \log E_i\, e^{(\alpha - 1) \eps
 Lemma A.4: over laws on a ball of radius $R$ the sampled Gaussian costs $S_\alpha(q, \sigma/R)$ at most. Lemma A.5:
 $e^{(\alpha - 1) D_\alpha}$ of pairs of laws, mixed with the same weights, is at most its mean.
 
-All hold. p^alpha q^(1 - alpha) of two densities is jointly convex, as the perspective of t^alpha; the
-divergence, which A.12 names, is not.
+All hold, but the divergence, which A.12 names, is not jointly convex: p^alpha q^(1 - alpha) is.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -2,7 +2,7 @@ r"""Theorem 3.1 without conditioning: direct shifts of the two different maps, a
 
 If $\nu$ is within $z$ of $W_t$ then $\psi \nu'$ is within $e(z)$ of $\psi W_t$ for the *other* map $\psi'$ too, so
 $$D_\alpha^{(e(z) - a)}(W_{t+1} \| W'_{t+1}) \le D_\alpha^{(z)}(W_t \| W'_t) + \frac{\alpha a^2}{2 \sigma^2}:$$
-Lemma 3.2 after a reduction with two maps. No share of the noise is reserved, and nothing is conditioned on.
+Lemma 3.2 after a reduction with two maps. Nothing is conditioned on.
 
 Proved for every class of losses. For $e(z) = c z + s$ the cheapest shifts cost $(s V + \Delta)^2/W$ where the
 states of their path are not negative. V and W are the sums of c^-j and c^-2j over a window of any length. For

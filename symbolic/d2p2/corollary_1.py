@@ -6,8 +6,8 @@ $\mathbb E f(\bar x_K) - f^* = O\big(\frac1{\sqrt K} + \frac{\ln K}{K^{3/2}}\big
 $\frac{\sqrt{p\ln(1/\delta)}}{d^2 n\epsilon\sqrt K}$.
 
 The corollary is refuted: the mean of normalised gradients is not a multiple of the gradient. For equal losses
-of bounded slope the rate holds. A.5 uses for $C_2$ a quantity that tends to 0, and Theorem 1 asks for
-$\sigma_\epsilon^2$ proportional to $K^2$, Corollary 1 for a fixed one.
+of bounded slope the rate holds. Theorem 1 asks for $\sigma_\epsilon^2$ proportional to $K^2$, Corollary 1 for
+a fixed one.
 """
 
 from lastiterate.symbolic.d2p2.paper import at

@@ -4,8 +4,7 @@ r"""Lemma 4: from the Rényi divergence to $(\epsilon, \delta)$-DP.
 $\delta \ge \exp((\eta - 1)(D_\eta(\mathcal M(S) \| \mathcal M(S')) - \epsilon))$ for some order
 $\eta > 1$."
 
-The condition is sufficient, not necessary: the Gaussian mechanism with $\mu = 1$, of $D_\eta = \eta/2$,
-refutes "only if" at $\epsilon = 1$.
+The condition is sufficient, not necessary.
 """
 
 from lastiterate.symbolic.d2p2.paper import at

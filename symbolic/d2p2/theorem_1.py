@@ -3,11 +3,10 @@ r"""Theorem 1: privacy of D2P2-SGD.
 "There are constants $C_1, C_2$ so that for $\epsilon \le C_1 B^2 K/n^2$ D2P2-SGD is $(\epsilon, \delta)$-DP
 for every $\delta > 0$ if $\sigma_\epsilon^2 \ge C_2\frac{B^2 K^2\ln(1/\delta)}{n^2\epsilon^2}$."
 
-Refuted: the noise is added after the random projection, whose length has no bound. At
-$K = B = n = p = d = 1$ and $|A| = x$ the step is a Gaussian mechanism of $\mu = x/\sigma_\epsilon$, and
-$\delta$ is at least $P(|A| \ge x)$ times that at $x$. With $A$ hidden the iterate is $A^2 g + A e$,
-$g = \pm1$, whose densities have the ratio $e^{2\xi/\sigma_\epsilon^2}$. The Rényi divergence of the
-projected step holds, finite for small orders only.
+Refuted: the noise is added after the random projection, whose length has no bound; at $K = B = n = p = d = 1$
+and $|A| = x$ the step is a Gaussian mechanism of $\mu = x/\sigma_\epsilon$. With $A$ hidden the iterate is
+$A^2 g + A e$, $g = \pm1$, whose densities have the ratio $e^{2\xi/\sigma_\epsilon^2}$. The Rényi divergence
+of the projected step holds, finite for small orders only.
 """
 
 from lastiterate.symbolic.d2p2.paper import at

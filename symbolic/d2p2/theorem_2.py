@@ -5,9 +5,8 @@ $$\mathbb E f(\bar x_K) - f^* \le \frac{x^2(1 + \gamma)}{2\alpha K\sigma_A^2\sqr
   + \frac{\alpha p^{3/2}(1 + \gamma)(\ln K + 1)\sigma_\epsilon^2}{2K}
   + \frac{\alpha p d^2\sigma_A^2(1 + \gamma)}2. \qquad(2)$$
 
-Refuted: $A^\top A$ is $p \times p$ with mean $d\sigma_A^2 I$, so $\mathbb E|A\epsilon|^2 = d
-p\sigma_A^2\sigma_\epsilon^2$ and not $p^2\sigma_A^2\sigma_\epsilon^2$; the proof has further gaps.
-`theorem_2_rightly` has what holds.
+Refuted: $\mathbb E|A\epsilon|^2$ is $d p\sigma_A^2\sigma_\epsilon^2$ and not
+$p^2\sigma_A^2\sigma_\epsilon^2$; the proof has further gaps. `theorem_2_rightly` has what holds.
 """
 
 from lastiterate.symbolic.d2p2.paper import D2P2_UNITS, at

@@ -5,10 +5,8 @@ $$\min_k \mathbb E\|\nabla f(x_k)\| \le \frac{f(x_1) - f^*}{\alpha K\sigma_A^2\s
   + \frac{\alpha L p^{3/2}(\ln K + 1)\sigma_\epsilon^2}K + \alpha L\sqrt p\,d^2\sigma_A^2
   + \frac{2\sigma}{\sqrt B} + \gamma. \qquad(3)$$
 
-Refuted: samples are normalised one by one, so that the clipping bias does not fall with the batch. 13 samples
-of slope 14 and 14 of slope $-1$ with $\gamma = 1/12$ have the normalised slopes $168/169$ and $-12/13$, which
-add to 0, so that the run stays where the mean slope is $56/9$. With $2\sigma + \gamma$, as in (25), the bias
-is right.
+Refuted: samples are normalised one by one, so that the clipping bias does not fall with the batch. With
+$2\sigma + \gamma$, as in (25), it is right.
 """
 
 from lastiterate.symbolic.d2p2.paper import at

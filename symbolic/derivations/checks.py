@@ -21,8 +21,8 @@ _BLOCKS = Composed((Steps(Steps(PoissonStep(q, p(k, i)), i, w), k, T), Gauss(A))
 def windows(kind: str, *losses: str) -> Iterator[Derived]:
     """Shifts over the whole run or its last w steps, from the domain and possibly after steps without shifts.
 
-    Batches in a known, cyclic or ``late`` order cost mu^2 = A, ``shuffled`` ones the mean over orders. Random
-    batches cost coins and shifts at their shares of the noise, and Poisson batches of an unlikely size cost 1.
+    Batches in a known, cyclic or ``late`` order cost mu^2 = A, ``shuffled`` ones the mean over orders, random
+    ones coins and shifts at their shares of the noise. Poisson batches of an unlikely size cost 1.
     """
     orders = Average(known.chances(known.i), Gauss(known.costs(known.i)), known.i, known.N)
     inside = Composed((PoissonStep(q, p(i)), Gauss(C(i))))
@@ -74,7 +74,7 @@ def stretch_checks(*losses: str) -> Iterator[Derived]:
 
 
 def lattice_checks() -> Iterator[Derived]:
-    """Compositions of steps that are put on lattices one by one; steps of one kind have arbitrary nodes."""
+    """Compositions of steps that are put on lattices one by one; each kind of steps has arbitrary nodes."""
 
     def chords(part: Profile) -> Chords:
         return Chords(part, nodes(k, i), k, N)

@@ -6,8 +6,8 @@ Both runs are at most D apart when the window begins. Its step j shifts the nois
     V_j = s (c^-1 + ... + c^-j),   W_j = v (c^-2 + ... + c^-2j),
 
 so c^-j z_j = D + V_j - lambda W_j and z_m = 0, at the cost mu^2 = (D + V_m)^2 / W_m. All distances are
-nonnegative if (D + V_j)/W_j decreases, which holds while s W_j <= v c^-(j+1) (D + V_j). For c <= 1 this is
-preserved from j to j + 1. For c > 1 it holds for every j < m if it holds for the last.
+nonnegative if (D + V_j)/W_j decreases, that is while s W_j <= v c^-(j+1) (D + V_j): for c <= 1 always, as
+this passes from j to j + 1, and for c > 1 if it holds for the last j.
 """
 
 from lastiterate.symbolic.derivations.losses import *

@@ -153,7 +153,7 @@ def each_step(
 
 
 def both_orders(kernel: Kernel, first: Span) -> Guarantee:
-    """Make a guarantee of a derivation whose hypotheses are symmetric in the runs."""
+    """The guarantee of a derivation whose hypotheses are symmetric in the runs."""
     return Guarantee(first, kernel.exchange(first))
 
 
@@ -197,8 +197,8 @@ def unmoved(step: Expr) -> Expansion:
 def by_claim(claim: Claim, z: Symbol) -> Expansion:
     """The expansion that a user's claim shows by its only `NormBound`; z is its letter for the distance.
 
-    Suppositions of the bound on vectors concern the difference of the two states after the maps of a step,
-    for points at most z apart. Its suppositions on numbers, and the claim's assumptions, are conditions.
+    The bound's suppositions on vectors concern the difference of the two states after the maps of a step, for
+    points at most z apart. Those on numbers, and the claim's assumptions, are conditions.
 
     Raises:
         UnprovedError: the claim has no such check or more than one, or no list of claims has the claim.

@@ -1,9 +1,9 @@
-"""The papers' own proofs, line by line, each up to its first line that follows by no rule of the kernel.
+"""The papers' own proofs, each up to its first line that follows by no rule of the kernel.
 
 Chien & Li 2025 and Altschuler & Talwar 2022 reveal the shares Z' of all steps, each with mean psi'(W') -
 psi(W'), and then shift the rest of the noise. Given Z' of later steps, that rest is not independent of the
-state. Given Z' of its own step, a batch has different laws in the two runs. Liang et al. bound one order.
-D2P2-SGD takes its cost from the length of a gradient before the projection.
+state. Given Z' of its own step, a batch has different laws in the two runs. docs/proofs/kernel.md has the
+other proofs.
 """
 
 from lastiterate.symbolic.derivations import shared_noise
@@ -23,7 +23,7 @@ _orders = Variable("the order of the batches in all epochs", S.Zero)
 def _shifts(
     kernel: Kernel, losses: Losses, shares: Variable, drawn: bool = False, revealed: tuple[Variable, ...] = ()
 ) -> Span:
-    """Shifts over the last w steps from a domain of diameter D, given the shares up to the step of ``shares``."""
+    """Shifts over the last w steps from the diameter D, given the shares up to the step of ``shares``."""
     carried = losses.same_data(eta, eta)
     outer = kernel.under(Eq(s, step_sensitivity(eta, K, b)))
 

@@ -1,11 +1,11 @@
 """Random batches with a hidden coin: composition of steps, and windows in which each step splits its noise.
 
 In a window the coin takes the part u_j of the variance v_j of step j, at a cost p_j of squared distance over
-variance. A shift a_j takes the rest at the cost C_j. Both runs follow one map with one coin, so a distance
+variance, and a shift a_j the rest at the cost C_j. Both runs follow one map with one coin, so a distance
 expands as for one data set: z_{j+1} is at least max(e_j(z_j) - a_j, 0).
 
 Before the first shift a distance may be tracked at no cost. Whether a batch has the differing sample is
-revealed and averaged over, so both runs make steps with one batch, and a distance expands as for two data sets.
+revealed and averaged over, so both runs use one batch, and a distance expands as for two data sets.
 """
 
 from lastiterate.symbolic.derivations.known_batches import hide_distance
@@ -105,7 +105,7 @@ def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
 
 
 def _one_batch(later: Span, start: Expr, carried: Expansion) -> Callable[[Kernel, Expr, Expr], Span]:
-    """Steps of both runs on one random batch, averaged over it, or over the coin if ``later`` reveals the rest."""
+    """Steps of both runs on one random batch, averaged over it, or over the coin if ``later`` reveals others."""
     coin = Variable(
         "the batch" if not later.scope else "whether the batch has the sample that differs", start + j
     )
@@ -129,7 +129,7 @@ def one_more(losses: Losses, k: Expr = S.One) -> Expansion:
 
 
 def swap_composition(kernel: Kernel) -> Guarantee:
-    """T steps with batches without replacement, one sample replaced: q = b/n, and it moves a mean by 2 eta K/b."""
+    """T steps without replacement, one sample replaced: q = b/n, and it moves a mean by 2 eta K/b."""
     v = sigma**2
     coin = swap_coin(q, update.step_sensitivity(eta, K, b), v)
     return both_orders(kernel, coins(kernel.under(Gt(v, 0)), Order.FIRST, coin, v, T))
@@ -137,13 +137,13 @@ def swap_composition(kernel: Kernel) -> Guarantee:
 
 @each_order
 def poisson_composition(kernel: Kernel, order: Order) -> Span:
-    """T steps with Poisson batches at rate q, one sample added or removed, which moves a mean by eta K/b."""
+    """T steps with Poisson batches at rate q, a sample added or removed, which moves a mean by eta K/b."""
     v = sigma**2
     return coins(kernel, order, poisson_coin(q, update.moved(eta, K, b), v, order), v, T)
 
 
 def swap_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """Steps with batches without replacement, q = b/n, each at the cost of its coin and its shift."""
+    """Steps without replacement, q = b/n, each at the cost of its coin and its shift."""
     before = losses.in_any_batch(_eta, b) if start == Delta else None
     coin, same = replacement_coin(_u, p(j)), losses.same_data(_eta, _eta)
     return both_orders(kernel, split_window(kernel, Order.FIRST, coin, same, (tau, start, m), before=before))
@@ -347,7 +347,7 @@ def poisson_stretches(
     """Poisson batches in long runs: the last stretch whose batches are as supposed hides everything before it.
 
     N stretches of ``length`` steps (``count`` steps or blocks) follow T_0 steps. One that does not hide the
-    diameter of the domain, with probability rho, costs a composition after the bound of the run before it.
+    diameter, with probability rho, costs a composition after the bound of the run before it.
     """
     v, outer = sigma**2, kernel.under(Gt(rho, 0), Le(rho, 1))
     coin = poisson_coin(q, update.moved(eta, K, b), v, order)

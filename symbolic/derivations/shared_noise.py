@@ -24,7 +24,7 @@ def all_shares(last: Expr) -> Variable:
 
 
 def over_noise(square: Expr) -> Gauss:
-    """The Gaussian profile of a squared distance over the variance of all noise."""
+    """The Gaussian profile of a squared distance."""
     return Gauss(square / _v)
 
 
@@ -37,7 +37,7 @@ def share_step(
     *given: Variable,
     coin: Coin | None = None,
 ) -> Span:
-    """A step with the share beta_j of its noise. ``shift`` is a length, and a bound of its square over sigma^2."""
+    """A step with the share beta_j of its noise; ``shift`` is a length, and a bound of its square / sigma^2."""
     length, square = shift
     left = gaussian_shift(length, (1 - _beta) * _v, square / _v)
     if given:

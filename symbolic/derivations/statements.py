@@ -43,7 +43,7 @@ def post_processing(order: Expr, *conditions: Boolean) -> ForAll:
 
 
 def composition(*conditions: Boolean) -> ForAll:
-    """Two variables: the divergence of the first plus the largest divergence of the second given the first."""
+    """Two variables: the divergence of the first plus the largest of the second given the first."""
     return closed(_both <= RenyiDivergence(alpha, FIRST, SECOND) + _given, *conditions)
 
 
@@ -54,12 +54,12 @@ def two_mechanisms() -> ForAll:
 
 
 def sequences(condition: Boolean) -> ForAll:
-    """k variables: the sum of the largest divergences of each given all earlier ones."""
+    """k variables: the sum of the largest divergences of each given earlier ones."""
     return closed(_sequence() <= Sum(STEP, (INDEX, 1, COUNT)), condition)
 
 
 def many_mechanisms() -> ForAll:
-    """k mechanisms, each of which receives the outputs of those before it."""
+    """k mechanisms, each of which receives the outputs of earlier ones."""
     return closed(_sequence() <= Sum(COST, (INDEX, 1, COUNT)), alpha >= 1, Every(STEP <= COST, INDEX))
 
 
@@ -113,7 +113,7 @@ def reduction(distance: Expr, other: Basic, *conditions: Boolean) -> ForAll:
 
 
 def extremum(condition: Boolean) -> ForAll:
-    """Of all laws on a ball, plus noise and mixed in with probability q, points on the sphere are the worst."""
+    """Of all laws on a ball, plus noise and mixed in with probability q, points on the sphere are worst."""
     still = Gaussian(S.Zero, sigma**2)
     apart = RenyiDivergence(alpha, still, (1 - RATE) * still + RATE * Noisy(FIRST, sigma**2))
     largest = Supremum(apart, FIRST, OnBall(FIRST, RADIUS))

@@ -4,7 +4,7 @@ Letters   a, b are norms of the centres of two balls of matrices, rho and tau th
           layer, N the norm of its weights at the centre, s that of its derivative, R the radius of the parameters,
           P the largest slope of the next function. A normalisation is y = z / s with input z (less its mean in
           layer norm), d entries, v = |z|^2 / d, s = sqrt(v + eps); n = y / sqrt(d), rho = |n|^2 = v / (v + eps), c
-          the inner product of n with a direction u of length 1 (without a mean in layer norm).
+          is n . u for a direction u of length 1 (without a mean in layer norm).
 Source    ours, docs/proofs/network_constants.md.
 """
 

@@ -233,8 +233,8 @@ _NAMED: dict[str, Basic] = {}
 def density(law: Basic, *where: Point) -> Expr:
     """The density of a law at a point, given the points on which the law depends.
 
-    A combination of laws has the combination of their densities. The law of (x, y) has p(x) k(x, y), where K(x)
-    has the density k(x, .) given x. An image has the conditional mean. Any other law has a function with its name.
+    A combination of laws has that of their densities. The law of (x, y) has p(x) k(x, y), where K(x) has the
+    density k(x, .) given x. An image has the conditional mean. Any other law has a function with its name.
     """
     if isinstance(law, Add | Mul):
         return Add(*(weight * density(one, *where) for weight, one in _parts(law)))

@@ -325,10 +325,10 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
     Step t takes the samples t b, ..., t b + b - 1 modulo n, b <= n. For sample i let x_j = i - t b modulo n
     at the j-th of the m steps. The batch holds i (k_j = 1) if x_j < b, and x_{j+1} = x_j - b + n k_j. If
     everything is paid at the end, U = r sum k_j = m + (x_m - x_0)/b <= m + r. Pay nothing before the first
-    visit and r - x_{j+1}/b at it. This is in (0, 1], as n - b <= x_{j+1} < n, and leaves the debt p_{j+1} =
-    x_{j+1}/b. Then pay u = 1, which keeps p = x/b >= 0. At the last visit pay everything, which is p + r < 1
-    + r as x < b, and nothing after it. A visit that is both first and last is paid at once. So one payment is
-    at most 1 + r, and no other exceeds 1.
+    visit and r - x_{j+1}/b at it, which is in (0, 1], as n - b <= x_{j+1} < n, and leaves the debt p_{j+1} =
+    x_{j+1}/b. Then pay u = 1, which keeps p = x/b >= 0. At the last visit pay everything, p + r < 1 + r as x
+    < b, and then nothing. A visit that is both first and last is paid at once. So one payment is at most 1 +
+    r, and no other exceeds 1.
     """
     if not genuine(steps):
         raise UnprovedError("Paying in cyclic order needs an induction that the rules made, got another.")

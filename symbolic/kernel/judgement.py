@@ -35,7 +35,7 @@ class FalseLineError(UnprovedError):
 
 @contextmanager
 def line(says: str) -> Iterator[None]:
-    """Add a note on the rule and the step to errors that arise here."""
+    """Add a note to errors that arise here."""
     try:
         yield
     except UnprovedError as error:
@@ -82,7 +82,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Law(Hypothesis):
-    """A condition, the last constant, on letters of one step, at every step; the first is the number of steps."""
+    """A condition, the last constant, on letters of one step, at every step; the first is their number."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Meaning(Hypothesis):
 
 
 def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis], *over: Symbol) -> Hypothesis:
-    """The hypothesis of the event that all ``parts`` hold; one-sided, or a lemma, if one of them is."""
+    """The hypothesis that all ``parts`` hold; one-sided, or a lemma, if one of them is."""
     return Hypothesis(
         says,
         (*constants, *(constant for one in parts for constant in one.constants)),
@@ -195,7 +195,7 @@ class Judgement:
                 stack += [(premise, False) for premise in reversed(made.premises)]
 
     def cited(self) -> tuple[str, ...]:
-        """The lemmas and the mathematics on which the derivation rests, each once."""
+        """The lemmas and the mathematics on which the derivation rests."""
         return tuple(dict.fromkeys(one for made in self.lines() for one in made.cites))
 
 

@@ -32,7 +32,7 @@ class Expansion:
     """Points at most z apart are at most e(z) = ``after`` apart after the maps of an update, e nondecreasing.
 
     The guide is the map of the second point; OTHER includes the differing sample. ``lemmas`` are keys of
-    claims that show it for every loss of the class, under the hypotheses and conditions.
+    claims that show it for every loss of the class, under hypotheses and conditions.
     """
 
     z: Symbol
@@ -201,10 +201,9 @@ def projected_sample(
     """The pair (A, A^T g / sqrt(p) + xi), if a sample moves g by a vector h of length at most ``moved``.
 
     A has p = ``dimension`` columns of independent N(0, ``spread``^2) entries and is independent of data and
-    state; xi is N(0, ``variance`` I). Given A, two Gaussians are |A^T h| / sqrt(p) apart. The columns of A
-    have independent Gaussian products with h, so |A^T h|^2 is |h|^2 spread^2 X. A is part of the outcome, so
-    the profile is the mean over A of that given A, which increases in |h|. ``load`` is at least (moved
-    spread)^2 / (p variance).
+    state; xi is N(0, ``variance`` I). Given A, two Gaussians are |A^T h| / sqrt(p) apart, |A^T h|^2 is |h|^2
+    spread^2 X, and the profile is the mean over A (docs/proofs/random_projection.md). ``load`` is at least
+    (moved spread)^2 / (p variance).
 
     The sample is in the batch with probability ``rate``, which is revealed unless ``hidden`` is set, the
     order of a sample that only run 1 has. Then the profile given A is a `PoissonStep`.

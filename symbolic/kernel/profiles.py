@@ -1,15 +1,14 @@
-"""Profiles as terms: upper bounds of the hockey-stick divergence E_g(P || Q) = sup_A P(A) - g Q(A) for all g >= 0.
+"""Profiles as terms: upper bounds of the hockey-stick divergence E_g(P || Q) = sup_A P(A) - g Q(A), g >= 0.
 
 A profile f is convex and nonincreasing in g with f(0) = 1 and f(g) >= max(1 - g, 0). It is
 
     f(g) = f(oo) + integral of (y - g)_+ dm(y),
 
-where m is the second derivative of f, the law of the likelihood ratio y = dP/dQ under Q. Adaptive composition
-multiplies ratios,
+where m is the second derivative of f, the law of y = dP/dQ under Q. Adaptive composition multiplies ratios,
 
     (f x J)(g) = J(oo) + f(oo) (1 - J(oo)) + double integral of (y y' - g)_+ dm_f(y) dm_J(y').
 
-It is commutative, associative and monotone in both, and J = max(1 - g, 0) leaves f unchanged.
+It is commutative, associative and monotone in both, and max(1 - g, 0) is neutral.
 
 Letters   g is the factor of the second law, mu^2 (``square``) the squared distance of two means over the variance.
 """
@@ -163,8 +162,8 @@ class Gauss(Profile):
 class PoissonStep(Profile):
     """A step whose batch contains an extra sample of run 1 with probability q; the sample moves its mean by mu.
 
-    In order FIRST, P is the law with the sample: q theta((g - 1 + q)/q) for g > 1 - q, and 1 - g below. Order
-    SECOND is E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). Without an order the profile is the larger of both.
+    In order FIRST, P is the law with the sample: q theta((g - 1 + q)/q) for g > 1 - q, and 1 - g below;
+    SECOND is E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). Without an order it is the larger of both.
     """
 
     text = "a sample added by a coin of probability {rate}, mu^2 = {square}"
@@ -281,7 +280,7 @@ class Recurring(_OfParts):
 
 @dataclass(frozen=True)
 class Atoms(Profile):
-    """f(oo) + sum of m (y - g)_+ over the pairs (y, m): a table, or the exact profile of a finite pair of laws."""
+    """f(oo) + sum of m (y - g)_+ over pairs (y, m): a table, or the exact profile of a finite pair of laws."""
 
     pairs: tuple[tuple[Expr, Expr], ...]
     order: Order | None = None
@@ -343,8 +342,8 @@ class Contracted(_OfParts):
 class BlockChain(_OfParts):
     """Y_n for any profiles Y_0 >= ``base`` and Y_{j+1} >= Contracted(Y_j, ``near``, ``far``), n = ``count``.
 
-    ``near`` and ``far`` may name ``index`` = j. A table Y that is at least its own contraction is such a sequence,
-    and so are tables through upper bounds at their nodes. Without an order there is one sequence for each order.
+    ``near`` and ``far`` may name ``index`` = j. A table at least its own contraction is such a sequence, and
+    so are tables through upper bounds at their nodes. Without an order there is one sequence for each order.
     """
 
     text = (
@@ -368,8 +367,8 @@ class Damped(_OfParts):
     """f_n with f_0 = ``base`` and f_{j+1}(g) = f_j(g) F(1 + (g - 1)/f_j(g)), n = ``count``, F = ``far``.
 
     ``far`` may name j. With F(r) = sup_b T(b) - r b, f_{j+1}(g) is sup_b f_j(g) (T(b) - b) - (g - 1) b, a
-    profile if f_j is one. It is the block with u = min(p, g q), v = u/g and N = E_0: int u N(g v/u) = 0, A =
-    f_j(g) and B = (g - 1 + A)/g.
+    profile if f_j is one. It is the block with u = min(p, g q), v = u/g and N = E_0: A = f_j(g) and B = (g -
+    1 + A)/g.
     """
 
     text = "f_{count} of f_0: {base}, and of f_({index}+1): f_{index} F(1 + (g - 1)/f_{index}), F: {far}"
@@ -471,7 +470,7 @@ def unfolded(profile: Recurring) -> MeanProfile:
 
 
 def counts(index: Symbol, count: Expr) -> None:
-    """Raise an error unless an index stands for every integer >= 0, and the count is an integer without it."""
+    """Raise an error unless an index runs over all integers >= 0, and the count is an integer without it."""
     if (
         not isinstance(index, Symbol)
         or index.assumptions0 != _INDEX
@@ -491,7 +490,7 @@ _KNOWN: Final = (
 
 
 def formed(profile: Profile) -> None:
-    """Raise an error unless a profile has a known type, parts of its own order and integer counts."""
+    """Raise an error unless a profile has a known type, parts of its order and integer counts."""
     if type(profile) not in _KNOWN:
         raise UnprovedError(f"A profile of the kernel is needed, got one of type {type(profile).__name__}.")
     inside = _inside(profile)

@@ -1,12 +1,9 @@
-"""The rules, which are the only way to make a judgement. Each docstring is a lemma with its proof.
+"""The rules, the only way to make a judgement. Each docstring is a lemma with its proof or the page of it.
 
 Notation  K(x), K'(y) are the laws at step t of run 1 from x and of run 2 from y. The proofs are for order FIRST;
           exchange the runs for order SECOND. A^z is the set of points within z of A, E^z_g as in `judgement`.
-F1        P(A) - g Q(B) <= E^z_g(P || Q) for Borel sets with A^z in B: take compact C in A, P(C) > P(A) - epsilon.
-F2        E^z_g is convex and nonincreasing in g, as a supremum of lines, and nonincreasing in z.
-F3        If |U - V| <= z almost surely, E^z_g(law U || Q) <= E_g(law V || Q) since P(U in A) <= P(V in A^z), and
-          E^z_g(P || law U) <= E_g(P || law V).
-F4        E^z_g is jointly convex in (P, Q), because P(A) - g Q(A^z) is linear in them.
+Facts     F1 to F4 are the four facts of docs/proofs/enlarged_sets.md. F2: E^z_g is convex and nonincreasing in g,
+          and nonincreasing in z. F4: E^z_g is jointly convex in (P, Q).
 """
 
 from collections.abc import Iterable, Mapping
@@ -106,12 +103,8 @@ class Kernel(Ground):
     def chain(self, first: Span, *others: Span) -> Span:
         """z -> z' at f, then z' -> z'' at J: z -> z'' at their composition f x J.
 
-        Let P, Q be the laws in between, S compact, k(x) = K(x, S), k'(y) = K'(y, S^z''), T(b) = inf_r J(r) + r b,
-        which is J(oo) + int_0^b r_J. If d(x, y) <= z', k(x) - r k'(y) <= J(r) for every r, so k(x) <= T(k'(y)).
-        Then {k > T(b)}^z' lies in {k' > b}, and F1 with g/r, r = r_J(b) > 0, gives
-        P(k > T(b)) <= f(g/r) + (g/r) Q(k' > b). Integrate over T(b), which is at least k: int k dP <=
-        J(oo) + int_0^1 r P(k > T(b)) db <= (f x J)(g) + g int_0^1 Q(k' > b) db, whose last term is g int k' dQ.
-        J holds at every pair of points, so the second part may depend on the state after the first.
+        This is Theorem 1 of docs/proofs/enlarged_sets.md. J holds at every pair of points, so the second part
+        may depend on the state after the first.
         """
         return reduce(self._linked, others, first)
 
@@ -134,15 +127,15 @@ class Kernel(Ground):
         events: tuple[frozenset[Hypothesis], ...] = (),
         over: tuple[Symbol, Expr, Expr] | None = None,
     ) -> Span:
-        """Average over a revealed variable: the mean of the profiles, plus ``failure``, the weight without a case.
+        """Average over a revealed variable: the mean of the profiles, plus ``failure``, the weight of no case.
 
         The variable has one law in both runs and is independent of the state before, so both laws are
         mixtures with the same weights (F4). A case holds for every value, or on an event, described by some
         of its hypotheses, of probability at least its weight. An extra coin makes that probability equal to
         the weight; the rest goes to cases that hold for every value and to failure, where a profile is at
         most 1. With ``over`` = (index, count, share), the first case stands for ``count`` cases, one for each
-        value or disjoint event, whose weights are its weight times the shares, which add up to 1. Conditions
-        given for the numbers of one are supposed of each.
+        value or disjoint event, with its weight times the shares, which add up to 1. Conditions given for the
+        numbers of one are supposed of each.
         """
         pairs = tuple(cases)
         weights, spans = tuple(weight for weight, _ in pairs), tuple(span for _, span in pairs)
@@ -196,17 +189,14 @@ class Kernel(Ground):
     ) -> Span:
         """One noisy update given ``revealed`` variables: z -> z' at S x p_a for every z' >= max(e(z) - a, 0).
 
-        The noise is independent of coins and earlier states, and of a revealed variable unless that depends
-        on later states.
+        The noise xi = xi1 + xi2 is independent of coins and earlier states, and of a revealed variable unless
+        that depends on later states. K(x) is the law of Pi(phi_c(x) + xi), K'(y) that of Pi(phi'_c'(y) + xi),
+        with hidden coins c and c' and Pi 1-Lipschitz. A third map chi is phi' (then S = E_0 without a coin),
+        or phi with the same coin: |phi_c(x) - chi_c(y)| <= e(z), S bounds chi_c(y) + xi1 against phi'_c'(y) +
+        xi1, and p_a a shift of xi2 by at most a. With a coin, the third point may also start with run 2 and
+        follow phi', with the same S and e.
 
-        K(x) is the law of Pi(phi_c(x) + xi), K'(y) that of Pi(phi'_c'(y) + xi), with noise xi = xi1 + xi2 and
-        hidden coins c and c'. Pi is 1-Lipschitz. A third map chi is phi' (then S = E_0 without a coin), or
-        phi with the same coin. Let h_c = phi_c(x) - chi_c(y), with |h_c| <= e(z), and let S bound chi_c(y) +
-        xi1 against phi'_c'(y) + xi1. Shorten h_c to h_c' of length at most a. Then V = Pi(chi_c(y) + h_c' +
-        xi1 + xi2) is within max(e(z) - a, 0) of the state of run 1, so F3 leaves E_g(law V || K'(y)). Given Y
-        = chi_c(y) + xi1 the coin has a posterior and xi2 is independent of it. Y costs S, and Y + h_c' + xi2
-        against Y + xi2 costs p_a, a supremum over shifts of length at most a (F4). Chain them at 0. With a
-        coin, the third point may also start with run 2 and follow phi', with the same S and e.
+        The proof is that of Theorem 3 in docs/proofs/enlarged_sets.md, with p_a for the Gaussian profile.
         """
         if (expansion.guide is Guide.OTHER) != (coin is None) or (coin is not None and coin.observed):
             raise UnprovedError("A step needs a hidden coin if and only if the third map is the run's own.")
@@ -268,13 +258,9 @@ def anything(kernel: Kernel, order: Order, ends: tuple[Expr, Expr]) -> Span:
 def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr) -> Span:
     """z -> z1 at X, then the same steps z1 -> z' at N and D -> z' at F, D the diameter: z -> z' at `Contracted`.
 
-    k, k' and T_N are as in `chain`; b* = inf k' and a* = T_F(b*) >= sup k, because F holds for all pairs of
-    points. With h(b) = min(T_N(b), a*), the proof of `chain` gives int k dP - g int k' dQ <= h(b*) - g b* +
-    int_b*^1 h'(b) X(g/h'(b)) db. For finite measures p, q with E_r(p || q) >= X(r) and int p >= 1 >= int q,
-    this is at most int w(p, q), w = sup_{b >= b*} p h(b) - g q b. For 0 <= u <= p and 0 <= v <= q, w <= u N(g
-    v/u) + (p - u) a* - g (q - v) b*: split p h - g q b into u h - g v b <= u T_N(b) - g v b and the rest,
-    where h <= a* and b >= b*. Integrate; a* - r b* <= F(r) for every r. The quantity bounded is convex in g
-    (F2). F must start from all pairs of points, because a tracked distance does not bound sup k.
+    Theorem 1 in docs/proofs/contraction.md bounds the divergence, convex in g (F2), for each pair of measures
+    and its parts. F must start from all pairs of points, because a tracked distance does not bound the kernel
+    of run 1.
     """
     if near.scope != far.scope:
         raise UnprovedError("A contraction needs the same revealed variables near and far.")

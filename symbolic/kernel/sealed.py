@@ -93,7 +93,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
                 known[id(thing)] = thing
 
     def rule(function: _Function) -> _Function:
-        """Mark a function whose docstring proves what it returns, in a module of rules that is being imported.
+        """Mark a function whose docstring proves what it returns or names the proof, in a module being imported.
 
         Raises:
             UnprovedError: another function is marked, or the rule is applied to a judgement that no rule made.

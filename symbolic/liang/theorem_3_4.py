@@ -8,8 +8,7 @@ B = \frac{\alpha (1 + \eta L)^2 D^2}{2 \eta^2 \sigma_{DP}^2}. \tag{14}$$
 
 (12) is refuted: it vanishes with D, while the sign of the last iterate reveals the data. (14) is refuted in
 the order with the larger data set first. With min{T, 1 + ...} in (12), and in the other order, both withstand
-attacks. The proof puts one shift (1 + eta L) D at the last step, (51), takes the best share beta*, (53), and
-keeps one term of (sqrt A + sqrt B)^2, (54), in (55). x = sqrt(A), y = sqrt(B), C is K.
+attacks. x = sqrt(A), y = sqrt(B), C is K.
 """
 
 from lastiterate.symbolic.liang.paper import DOMAIN, REACH, STEP, at, earlier

@@ -1,1 +1,1 @@
-"""Results of our own that the numeric solvers rest on, stated and checked like the papers' claims."""
+"""Results of our own, on which the numeric solvers rest."""

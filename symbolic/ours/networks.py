@@ -1,8 +1,7 @@
 r"""Feed-forward networks on a ball of parameters (docs/proofs/network_constants.md).
 
 $h_0 = x$, $a_l = W_l h_{l-1} + b_l$, $h_l = \varphi_l(a_l)$, $|w - w_0| \le R$: numbers $K$ and $L$ with
-$|\nabla_w\ell| \le K$ and $|\nabla^2_w\ell| \le L$ on the ball. Steps of that proof, for every number of
-layers.
+$|\nabla_w\ell| \le K$ and $|\nabla^2_w\ell| \le L$ on the ball.
 
 Normalisation: $y = z/s$, $s = \sqrt{|z|^2/d + \epsilon}$, $n = y/\sqrt d$, $\rho = |n|^2 < 1$, $u$ of unit length and
 $c = n \cdot u$. Along $z + t u$ at $t = 0$
@@ -10,10 +9,8 @@ $$y' = \frac{u - c n}s,\quad y'' = -\frac{2 c u + (1 - 3 c^2) n}{s^2\sqrt d},\qu
   y''' = -3\,\frac{(1 - 3 c^2) u - c(3 - 5 c^2) n}{s^3 d},$$
 of lengths at most $1/s$, $2/(\sqrt{3 d}\,s^2)$ and $48/(25\sqrt{5 d}\,\epsilon)$, and $3/(d s^3)$, which are attained.
 
-Inductions run over the layers. Going up, a distance from the centre is at most a slope times what the layer
-below passes on, and what moves in the layer. Going down, with $u$ the derivative of the outputs in a layer
-and $s$ its second derivative, that of the loss is known but for $u s$. One neuron a layer is written out;
-matrices in this order give the same line.
+Inductions run over the layers; going down, $u$ is the derivative of the outputs in a layer and $s$ its second
+derivative. One neuron a layer is written out; matrices in this order give the same line.
 """
 
 from lastiterate.symbolic.formulas import networks as formulas
