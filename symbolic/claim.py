@@ -158,7 +158,7 @@ class Claim:
 
     @property
     def stated(self) -> Statement:
-        """The statement, or the statement that the checks imply if there is none."""
+        """The statement, or else that which the checks imply."""
         return self.statement or derived(self.checks, self.assumptions)
 
     @property

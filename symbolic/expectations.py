@@ -39,7 +39,7 @@ class ExactMean(Function):  # type: ignore[misc]
 
     @abstractmethod
     def value(self) -> Expr:
-        """The mean as an expression without means, if `conditions` hold."""
+        """The mean without means, if `conditions` hold."""
 
     @abstractmethod
     def conditions(self) -> tuple[Boolean, ...]:

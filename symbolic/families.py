@@ -103,10 +103,10 @@ class Family:
 
     @abstractmethod
     def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
-        """Expressions that are at most 0 for every ordered pair of samples."""
+        """Expressions at most 0 for every ordered pair of samples."""
 
     def alone(self, one: Sample) -> Iterator[Expr]:  # noqa: ARG002
-        """Expressions that are at most 0 for every sample."""
+        """Expressions at most 0 for every sample."""
         yield from ()
 
     @property

@@ -28,7 +28,7 @@ def _module(paper: str, name: str) -> ModuleType:
 
 
 def naming(*keys: str) -> tuple[Claim, ...]:
-    """The claims of the modules whose text contains one of the keys; no other module is imported."""
+    """The claims of the modules whose text contains one of the keys; only these are imported."""
     return tuple(claim for paper, name in places(*keys) for claim in _module(paper, name).CLAIMS)
 
 

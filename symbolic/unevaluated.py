@@ -6,7 +6,7 @@ from sympy import Derivative, Expr, Subs, Symbol, Tuple
 
 
 def put(expression: Expr, values: Mapping[Symbol, Expr | int]) -> Expr:
-    """Substitute values simultaneously without evaluation, so that a statement shows formula and values.
+    """Substitute values simultaneously without evaluation.
 
     Raises:
         ValueError: the expression has none of the letters, is itself a `put`, or binds a letter of a value.

@@ -7,10 +7,7 @@ $$D_\alpha(W_T \| W'_T) \le (T - \tau) S
   + \frac{\alpha D^2}{2\eta^2\sigma_1^2 (T - \tau - 1)}. \qquad(3.7)$$
 
 (3.6) is a gap, and (3.7) fails without a condition on order and noise. With the cost of a step between two
-mixtures for $S$, at most twice the larger direction of the sampled Gaussian, it holds.
-
-That factor two: a moment less 1 is the integral of the hockey sticks at $z \ge 1$ with the weight
-$\alpha(\alpha - 1) z^{\alpha - 2}$, and of those of the other order with $\alpha(\alpha - 1) z^{-\alpha - 1}$.
+mixtures for $S$, at most twice the larger direction of the sampled Gaussian (see `kernel.renyi`), it holds.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at

@@ -9,8 +9,7 @@ $s$ apart.
 Propositions 2.17 and 3.2: $D_\alpha(X_T \| X'_T) \le \frac\alpha2 \sum_t a_t^2/\sigma_t^2$ where
 $z_t = z_{t - 1} + s_t - a_t \ge 0$ and $z_T = 0$, from $z_0 = 0$ or from $z_\tau = D$.
 
-Lemma 2.12 is cited (Mironov, Talwar & Zhang 2019, Theorem 11), for both directions, and certified on boxes.
-The others hold.
+Lemma 2.12 is cited, for both directions, and certified on boxes; the others hold.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at

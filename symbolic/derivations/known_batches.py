@@ -185,10 +185,9 @@ def without_the_sample(kernel: Kernel, step: Expr, k: Expr, order: Order = Order
 def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """A-GDP by a path for an order in which the sample never comes earlier; constant steps of affine losses.
 
-    It holds for every possible order of the run, and so for their mean. k_j and k'_j say whether step j of
-    the run and of the path has the sample. h_j bounds how often it has come in the run and not yet on the
-    path: h_{j+1} >= max(h_j + k_j - k'_j, 0), h_0 = 0 and h_m = 0. Then z_j <= y_j + h_j s with the path's
-    y_j, because no step without the sample expands.
+    k_j and k'_j say whether step j of the run and of the path has the sample. h_j bounds how often it has
+    come in the run and not yet on the path: h_{j+1} >= max(h_j + k_j - k'_j, 0), h_0 = 0 and h_m = 0. Then
+    z_j <= y_j + h_j s with the path's y_j, because no step without the sample expands.
     """
     y, y_m, after, h, h_m, next_h = symbols("y_j y_m y_next h_j h_m h_next", real=True)
     a, k, of_path, cost = symbols("a_j k_j k'_j A_j", real=True)

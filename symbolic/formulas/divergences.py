@@ -153,10 +153,5 @@ def event(order: Expr, first: Expr, second: Expr) -> Expr:
 
 
 def two_coins(first: Expr, second: Expr) -> Expr:
-    """D_2 of a coin with probability ``first`` of heads from a coin with probability ``second``.
-
-    >>> from sympy import Rational
-    >>> two_coins(Rational(1, 2), Rational(1, 4))
-    log(4/3)
-    """
+    """D_2 of a coin with probability ``first`` of heads from a coin with probability ``second``."""
     return log(first**2 / second + (1 - first) ** 2 / (1 - second))

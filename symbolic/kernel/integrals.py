@@ -546,7 +546,7 @@ class Calculus(Ground):
 
 
 def add_noise(kernel: Symbol, variance: Expr) -> Lambda:
-    """The kernel x -> law of a draw from kernel(x) plus Gaussian noise of this variance."""
+    """The kernel x -> law of a draw from kernel(x) plus Gaussian noise."""
     x = Point("x")
     return Lambda(x, Noisy(At(kernel, x), variance))
 
@@ -624,7 +624,7 @@ def _counts(term: Basic) -> bool:
 
 
 def _summed(term: Expr, index: Symbol, count: Expr) -> Expr:
-    """The sum of each term over i = 1, ..., m, with factors that do not depend on i in front."""
+    """The sum of each term over i = 1, ..., m, with factors without i in front."""
     parts = []
     for one in Add.make_args(expand_mul(term, deep=False)):
         front, inside = one.as_independent(index, as_Add=False)

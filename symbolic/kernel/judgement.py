@@ -145,7 +145,7 @@ class Ground:
             raise TypeError("A kernel or a calculus may not have a subclass, which would change its rules.")
 
     def under(self, *conditions: Boolean) -> Self:
-        """The same rules with additional conditions supposed."""
+        """The same rules under additional conditions."""
         return replace(self, given=self.given | set(conditions) - {true})
 
     def how(self, condition: Boolean, given: frozenset[Boolean]) -> str:
@@ -182,7 +182,7 @@ class Judgement:
     cites: tuple[str, ...]
 
     def lines(self) -> Iterator[Self]:
-        """Every judgement of the derivation once, after its premises."""
+        """Every judgement of the derivation once, premises first."""
         seen: set[int] = set()
         stack: list[tuple[Self, bool]] = [(self, False)]
         while stack:

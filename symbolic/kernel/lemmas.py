@@ -96,7 +96,7 @@ class Coin:
 
 
 def noise(variance: Expr) -> Hypothesis:
-    """The supposition that a step adds noise of this variance."""
+    """The supposition that a step adds this noise."""
     return Hypothesis("independent Gaussian noise of this variance is added in every coordinate", (variance,))
 
 

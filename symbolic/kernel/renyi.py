@@ -32,11 +32,12 @@ class Divergence:
 def bound_renyi(profile: Profile, order: Expr, *, amplified: bool) -> Divergence:
     """An upper bound of D_order of a profile, for orders above 1.
 
-    For a Gaussian it is order mu^2 / 2. A sample replaced with probability q costs no more than with a revealed
-    coin: q theta(1 + (g - 1)/q) <= theta(g) at g >= 1, since theta does not increase, and both are reflected
-    below. If ``amplified``, the bound is twice the divergence of the larger direction of the sampled Gaussian.
-    Above 1 the profiles agree, reflection adds the weight t^(-alpha - 1) <= t^(alpha - 2) at t > 1, so M - 1
-    at most doubles, and log(1 + 2 (y - 1)) <= 2 log y. The cited bound of that divergence is 2 order q^2 mu^2.
+    For a Gaussian it is order mu^2 / 2. A sample replaced with probability q costs no more than with a
+    revealed coin: q theta(1 + (g - 1)/q) <= theta(g) at g >= 1, since theta does not increase, and both are
+    reflected below. If ``amplified``, the bound is twice the divergence of the larger direction of the
+    sampled Gaussian. Above 1 the profiles agree, reflection adds the weight t^(-alpha - 1) <= t^(alpha - 2)
+    at t > 1, so M - 1 at most doubles, and log(1 + 2 (y - 1)) <= 2 log y. The cited bound of that divergence
+    is 2 order q^2 mu^2.
     """
     if isinstance(profile, Equal):
         return Divergence(S.Zero)

@@ -6,9 +6,8 @@ $$E[l - l^*] = O\Bigl(\max\Bigl\{\frac{D^2 d L \log(1/\delta)}{\epsilon^2 n^2},\
 in the cases (1.1), (1.2) of $T \le (1 + \eta L)^2 n b D^2/(\eta C)^2$ and small or large $\sigma_{SGD}$, and (2).
 
 The first and third rates are right; the second has an L^(1/4) that balancing does not give, and the
-conditions on the step size are not met. chi = log(1/delta), u^2 = dim chi, v = epsilon n, without the L that
-the paper carries along; rho = (L/m)^(1/4); y = T-bar', with n^2 for n b, and x = T-bar <= y; r is the
-constant of a Theta(); C is K, mu is m.
+conditions on the step size are not met. chi = log(1/delta), u^2 = dim chi, v = epsilon n; rho = (L/m)^(1/4);
+y = T-bar', with n^2 for n b, and x = T-bar <= y; r is the constant of a Theta(); C is K, mu is m.
 """
 
 from lastiterate.symbolic.liang.paper import REACH, SMOOTH, at

@@ -1,16 +1,13 @@
 r"""Contraction by blocks: what the noise on a bounded domain hides by itself (docs/proofs/contraction.md).
 
 Theorem 1. Let a first part of the runs have a profile $X$, and kernels after it $E_r(K(x) \| K'(y)) \le N(r)$
-where $x = y$, and $\le F(r)$ on the domain. Let $E_r(p \| q) \ge X(r)$, $p(1) \ge 1 \ge q(1)$, $0 \le u \le
-p$, $0 \le v \le q$, $A = p(1) - u(1)$ and $B = q(1) - v(1)$. Then both parts have the profile
-
+where $x = y$, and $\le F(r)$ for all points. Let $E_r(p \| q) \ge X(r)$, $p(1) \ge 1 \ge q(1)$,
+$0 \le u \le p$, $0 \le v \le q$, $A = p(1) - u(1)$ and $B = q(1) - v(1)$. Then both parts have the profile
 $$\int u\,N(\gamma v/u) + A\,F(\gamma B/A).$$
+Theorem 2. If $Y_{j+1} \ge \mathrm{Comb}[Y_j; N_j, F_j]$ for all blocks $j$, $n$ blocks obey
+$E_\gamma \le Y_n(\gamma)$.
 
-Theorem 2. If $Y_{j+1} \ge \mathrm{Comb}[Y_j; N_j, F_j]$ for all blocks $j$, $n$ blocks obey $E_\gamma \le
-Y_n(\gamma)$.
-
-Derived for every scheme of batches and class of losses, with costs $N$ and $F$ of a block of $w$ steps by
-shifts.
+Derived for every scheme of batches and class of losses, with the costs of blocks of $w$ steps by shifts.
 """
 
 from lastiterate.symbolic.derivations import contraction as blocks

@@ -5,8 +5,7 @@ the slot. One step has, both ways, the profile (Balle, Barthe & Gaboardi 2018, T
 $$S(\gamma) = q\,\theta_{d/\sigma}\Big(1 + \frac{\gamma - 1}q\Big)\ (\gamma \ge 1),\quad
   S(\gamma) = 1 - \gamma + \gamma S(1/\gamma)\ (\gamma < 1),\quad d = \frac{2\eta K}b,$$
 and a window with shares $\beta_t$ of the noise for the coin $\bigotimes_t S_{\beta_t} \otimes \theta_\mu$,
-$\mu^2 = \sum_t a_t^2/((1 - \beta_t)\sigma_t^2)$: no law is conditioned on the future. Repairs Chien & Li
-2025, Theorem 3.12.
+$\mu^2 = \sum_t a_t^2/((1 - \beta_t)\sigma_t^2)$: no law is conditioned on the future.
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
