@@ -6,7 +6,7 @@ The inputs that shared weights of a channel meet at one place form a column of a
 channel's outputs are its row of weights times X(h). So |V X(h)| <= |V| |X(h)|, and |X(h)| <= sqrt(m) |h| in
 the Frobenius norm if no input occurs in more than m columns.
 
-Source: docs/proofs/network_constants.md, "Weights that are shared" (claim ours/certified/network/sharing).
+Source: docs/proofs/network_constants.md, "Shared weights" (claim ours/certified/network/sharing).
 """
 
 from collections.abc import Sequence

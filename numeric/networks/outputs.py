@@ -4,8 +4,8 @@ In the outputs, cross-entropy has the gradient p - e_y and the Hessian diag(p) -
 diag(q) (I - q q^T), q = sqrt(p). The logistic loss of one output f has sigma(f) - y and sigma'(f). If the
 outputs move by d, no Hessian grows by more than exp(max d - min d).
 
-Source: docs/proofs/network_constants.md, "The loss in its outputs" (claims ours/certified/network/outputs,
-ours/certified/cross_entropy).
+Source: docs/proofs/network_constants.md, "The loss as a function of the outputs" (claims
+ours/certified/network/outputs, ours/certified/cross_entropy).
 """
 
 from dataclasses import dataclass

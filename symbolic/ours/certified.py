@@ -18,7 +18,7 @@ CLAIMS = (
     Ours(
         "ours/certified/cross_entropy",
         "Cross-entropy in its logits: curvature at most 1/2, gradient at most sqrt 2",
-        proof("constants", "Cross-entropy in its logits"),
+        proof("constants", "Cross-entropy as a function of the logits"),
         # A variable with values v between xi and zeta: kappa is its mean square, gamma its mean.
         sum_induction(
             "its mean square, any number of classes",

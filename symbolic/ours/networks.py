@@ -112,7 +112,7 @@ CLAIMS = (
     Ours(
         "ours/certified/network/outputs",
         "Lines on cross-entropy's Hessian: a third cumulant is below osc times a variance, B B^T, row sums",
-        proof(_PAGE, "The loss in its outputs"),
+        proof(_PAGE, "The loss as a function of the outputs"),
         sum_induction(
             "third cumulant, any number of classes",
             Le(_cumulant(t), d * _variance(t)),
@@ -174,7 +174,7 @@ CLAIMS = (
     Ours(
         "ours/certified/network/sharing",
         "Lines on weights that are shared: a row of them at one place, and inputs that stand in several columns",
-        proof(_PAGE, "Weights that are shared"),
+        proof(_PAGE, "Shared weights"),
         sum_induction(
             "one place, any number of weights",
             Le(_product(t) ** 2, _weights(t) * _inputs(t)),

@@ -51,14 +51,14 @@ CLAIMS = (
     Ours(
         "ours/shuffled/worst",
         "Without expansion, z' = c z (+ s) - a: shifts for the sample last in every epoch serve every order",
-        proof("shuffled", "The worst order is late"),
+        proof("shuffled", "In the worst order the sample comes late"),
         *windows("late", "convex", "strongly convex"),
         assumptions=(alpha > 1, eta * L <= 2, m <= L),
     ),
     Ours(
         "ours/shuffled/late",
         "Steps expand by c, the encounter by d <= c: a step later, with sensitivity c s, the same shifts leave no less",
-        proof("shuffled", "The worst order is late"),
+        proof("shuffled", "In the worst order the sample comes late"),
         Inequality(
             Max(c * Max(q * z + s - a, 0) - x, 0),
             "<= and attained",
@@ -140,7 +140,7 @@ CLAIMS = (
     Ours(
         "ours/shuffled/oblivious",
         "Shifts blind to the order: an encounter spends s + a, which adds s^2 + 2 s a and leaves the state",
-        proof("shuffled", "Shifts that do not look at the order"),
+        proof("shuffled", "Shifts that do not depend on the order"),
         sum_induction(
             "the squares of a + s m add up to those of a and, where the sample is met, s^2 + 2 s a",
             Eq(_total(t), _without(t) + _extra(t)),
