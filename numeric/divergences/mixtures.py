@@ -42,7 +42,7 @@ class Enclosure:
 
     @property
     def middle(self) -> float:
-        """A number between the ends, without a direction."""
+        """A number between the ends."""
         return self.lower if self.lower == self.upper else self.lower + (self.upper - self.lower) / 2
 
     @property
@@ -250,7 +250,7 @@ def _end(numerator: Components, denominator: Components, alpha: arb, bits: int, 
 
 
 def _peak(numerator: Components, denominator: Components, alpha: float, left: float, right: float) -> float:
-    """Approximate maximum of log f sqrt(2 pi) in floats, at the centres and on a coarse grid; only a scale."""
+    """Approximate maximum of log f sqrt(2 pi), at the centres and on a coarse grid; only a scale."""
     p, q = ([(log(float(w.mid())), float(m.mid())) for w, m in law] for law in (numerator, denominator))
     centres = [alpha * a - (alpha - 1) * c for _, a in p for _, c in q]
     x = np.concatenate([np.linspace(left, right, 65), centres])

@@ -162,7 +162,7 @@ def _excess(q: arb, g: arb, alpha: arb, bits: int) -> arb:
 
 
 def _peak(q: float, g: float, alpha: float) -> float:
-    """Approximate maximum of the logarithm of the integrand, in floats."""
+    """Approximate maximum of the logarithm of the integrand; only a scale."""
     x = np.linspace(g / 2, alpha * g + 8, 402)[1:]
     u = g * x - g * g / 2
     log_ratio = np.where(u > 600, log(q) + u, np.log1p(q * np.expm1(np.minimum(u, 600))))

@@ -52,11 +52,11 @@ class SmoothActivation:
         return _largest(self.curvature, self.bends(), far=0.0)
 
     def slopes(self, low: arb, high: arb) -> tuple[arb, arb]:
-        """Lower and upper bound of phi' on [low, high]."""
+        """Bounds of phi' on [low, high]."""
         return _ends(self.slope, low, high, self.turns())
 
     def curvatures(self, low: arb, high: arb) -> tuple[arb, arb]:
-        """Lower and upper bound of phi'' on [low, high]."""
+        """Bounds of phi'' on [low, high]."""
         return _ends(self.curvature, low, high, self.bends())
 
 
@@ -70,7 +70,7 @@ class PiecewiseLinear:
     value: Curve
 
     def slopes(self, low: arb, high: arb) -> tuple[arb, arb]:
-        """Lower and upper bound of the one-sided slopes on [low, high]."""
+        """Bounds of the one-sided slopes on [low, high]."""
         edges = (-inf, *self.kinks, inf)
         met = [
             piece
@@ -80,7 +80,7 @@ class PiecewiseLinear:
         return exact(min(met)), exact(max(met))
 
     def curvatures(self, low: arb, high: arb) -> tuple[arb, arb]:
-        """Bounds of phi'' on [low, high]: 0 and 0 if no kink can lie in it, else infinite."""
+        """Bounds of phi'' on [low, high]: 0 if no kink can lie in it, else infinite."""
         clear = all(low > exact(kink) or high < exact(kink) for kink in self.kinks)
         return (arb(0), arb(0)) if clear else (-arb("inf"), arb("inf"))
 

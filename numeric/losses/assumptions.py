@@ -74,7 +74,7 @@ class Assumption(ABC):
         return Clipped().over_sizes(run, t, low, high)
 
     def expansive(self, run: NoisySGD) -> bool:
-        """Tell whether every e(z) >= z + e(0), so that distances never shrink without a shift."""
+        """Tell whether every e(z) >= z + e(0): distances never shrink without a shift."""
         return not run.weight_decay and all(part.expansive(run) for part in self.parts)
 
     @property

@@ -48,7 +48,7 @@ class Increasing(ABC):
 
     @property
     def concave(self) -> bool:
-        """Tell whether the function is concave on z >= 0, so that stationary paths suffice."""
+        """Tell whether the function is concave on z >= 0."""
         return all(part.concave for part in self.parts)
 
 

@@ -68,8 +68,8 @@ def lower_bound(
 
     No valid upper bound for the described run can be below it. Strongly convex losses on an unbounded domain
     have no bounded gradients; there the witness is a pair of update maps with the contraction and the
-    sensitivity that bounds use, as its description says. Give either ``order``, above 1, for the Renyi
-    divergence, or ``delta``, in (0, 1), for the epsilon of (epsilon, delta)-DP.
+    sensitivity that bounds use. Give either ``order``, above 1, for the Renyi divergence, or ``delta``, in
+    (0, 1), for the epsilon of (epsilon, delta)-DP.
 
     Returns:
         The largest bound found, rounded down; 0 with the reason if no witness applies.

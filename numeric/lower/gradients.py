@@ -162,7 +162,7 @@ def steepest_push(assumption: Assumption, run: NoisySGD) -> float:
 def _below(modulus: Modulus, slope: float, distance: float, cap: float) -> bool:
     """Tell whether min(slope z, cap) <= omega(z) for 0 < z <= distance, up to rounding.
 
-    omega is concave between its knots and may jump up just after one, so the ends of each piece suffice.
+    omega is concave between its knots and may jump up just after one, so the ends of pieces suffice.
     """
     end = min(distance, cap / slope)
     ends = np.array([z for z in (*modulus.knots, end) if 0 < z <= end])

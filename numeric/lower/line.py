@@ -95,7 +95,7 @@ class GaussianMixture:
         )
 
     def log_density(self, x: Array) -> Array:
-        """Natural logarithm of the density in floats, used only to choose cells."""
+        """Logarithm of the density in floats, only to choose cells."""
         z = (x[:, None] - self.places[None, :]) / self.std
         with np.errstate(divide="ignore"):
             return np.asarray(logsumexp(np.log(self.high) - z**2 / 2, axis=1))

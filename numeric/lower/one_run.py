@@ -8,11 +8,10 @@ one coin, at least v guesses are right with probability at most
 
 where B is binomial with r draws of probability e^epsilon / (1 + e^epsilon). Error probability d therefore
 refutes every delta below (d - beta) / (1 - beta) * v b / (m beta), at all epsilon at once. The coins with the
-r / 2 largest and the r / 2 smallest scores are guessed, for r = m, m / 2, m / 4, m / 8 and m / 16; each r
-gets an equal part of the error probability.
+r / 2 largest and the r / 2 smallest scores are guessed, for r = m, m / 2, m / 4, m / 8 and m / 16, fixed
+before the run. Each r gets an equal part of the error probability.
 
-Source: docs/proofs/lower_bounds.md; Steinke, Nasr & Jagielski 2023 for the scheme; Dong, Roth & Su 2022 for
-mu.
+Source: docs/proofs/lower_bounds.md; Steinke, Nasr & Jagielski 2023 (the scheme); Dong, Roth & Su 2022 (mu).
 """
 
 from dataclasses import dataclass
@@ -52,8 +51,7 @@ class OneRun(Displayed):
         epsilon, mu, gaussian_epsilon: as in `Audit`.
         canaries: the number m of canaries.
         guesses: pairs (coins guessed, right guesses), for each number of guesses.
-        adjacency: a coin decides which of two samples takes part ("replace"), or whether one does
-            ("add_remove").
+        adjacency: a coin decides which of two samples is used ("replace"), or whether one is ("add_remove").
     """
 
     epsilon: float
@@ -96,8 +94,7 @@ def one_run(
     """Lower confidence bounds from the scores of the canaries of one training run.
 
     Args:
-        scores: one per canary, shape (canaries,), from the released model without knowing the coins; large
-            for heads.
+        scores: one per canary, shape (canaries,), from the released model alone; large for heads.
         coins: fair independent coins, True for heads, shape (canaries,).
         delta: in (0, 1).
         adjacency: what a coin decides, "replace" or "add_remove".

@@ -2,8 +2,8 @@
 
 In a family the differing sample has opposite gradients in the two data sets. The shared samples either have
 one curvature, or push outwards as strongly as the assumption allows, outside a dead zone in which the
-sample's moves accumulate. They may also all pull one way, so that clamping at the end of the interval does
-not hide the last step. Each candidate is checked in exact arithmetic and certified like any other witness.
+sample's moves accumulate. They may also all pull one way, so that clamping does not hide the last step. Each
+candidate is checked in exact arithmetic and certified like any other witness.
 """
 
 from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ class _Family:
 
 
 def interval_witnesses(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[tuple[str, Witness]]:
-    """The best witness found in each family, with its value, after a description."""
+    """A description and the best witness found in each family, with its value."""
     for family in _families(run, assumption, target):
         best = _tuned(family, _budget(run))
         if best is not None:

@@ -45,10 +45,9 @@ class Witness:
 
     Attributes:
         run: a run whose domain has a finite diameter.
-        shared: gradient of every sample except the differing one. For cyclic batches there may be one per batch,
-            in the order of the run's last epoch.
+        shared: gradient of every other sample; for cyclic batches perhaps one per batch of the last epoch.
         first: gradient of the differing sample in the first data set.
-        second: its gradient in the second data set; None if the sample is absent there.
+        second: its gradient in the second data set; None if it is absent there.
         start: the first iterate, a length.
         value: divergence at ``order`` or epsilon at ``delta``, rounded down; the larger of both directions.
     """

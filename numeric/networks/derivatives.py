@@ -1,8 +1,8 @@
 """Derivatives of a feed-forward network on a ball of parameters for one input, and the Hessian of a loss there.
 
 Everything is a ball around its value at the centre: activations, the derivatives da_l/da_j and dh_l/da_j, and
-the derivative of the outputs in every h_l. The Hessian is the sum over the layers in `network_constants`,
-with matrices instead of norms; on a small ball its norm is close to the largest eigenvalue at the centre.
+the derivative of the outputs in every h_l. The Hessian is the sum over the layers in `constants`, with
+matrices instead of norms; on a small ball its norm is close to the largest eigenvalue at the centre.
 
 Source: docs/proofs/network_constants.md, "The Hessian as a matrix" (claims ours/certified/network/*).
 """

@@ -65,14 +65,13 @@ def cross_entropy(center: Array, spread: Spread) -> OutputLoss:
     at = [exact(float(value)) for value in center]
     off = [exact(float(value)) for value in spread.each]
     middle = [1 / sum(((at[j] - at[i]).exp() for j in classes), arb(0)) for i in classes]
-    low = [
-        1 / (1 + sum(((at[j] + off[j] - at[i] + off[i]).exp() for j in classes if j != i), arb(0)))
-        for i in classes
-    ]
-    high = [
-        1 / (1 + sum(((at[j] - off[j] - at[i] - off[i]).exp() for j in classes if j != i), arb(0)))
-        for i in classes
-    ]
+    low, high = (
+        [
+            1 / (1 + sum(((at[j] - at[i] + sign * (off[j] + off[i])).exp() for j in classes if j != i), arb(0)))
+            for i in classes
+        ]
+        for sign in (1, -1)
+    )
     swing = (2 * reduce(arb.max, off)).min(arb(2).sqrt() * spread.total)
     roots = [value.sqrt() for value in middle]
     root = _rounded([[roots[i] * ((i == j) - roots[i] * roots[j]) for j in classes] for i in classes])

@@ -8,8 +8,7 @@ here; their L is the clip norm K, and D is a diameter. With q = b/n and a share 
     s^2 = beta noise_std^2,
 
 the *smaller* of the two directions of the sampled Gaussian, as in their Definition 2.10. At b = n both agree.
-Any split of the variance is an instance of the theorem, so a search chooses one. All values are Renyi
-epsilons, rounded up.
+If the variance may be split freely, a search chooses the split. All values are Renyi epsilons, rounded up.
 """
 
 # Sympy has no stubs; pyright infers wider types from its source than it documents.

@@ -1,13 +1,13 @@
-"""Chien & Li 2025, as printed, at the optimum over windows, shares and shifts; the claims, rounded up.
+"""Chien & Li 2025, as printed, at the optimum over windows, shares and shifts.
 
 Their conventions are those of this package: noise on the iterate, K the clip norm, D a diameter. Shares
-beta_t split the variance of the noise, and shifts a_t hide the past of a window that starts at tau, w = T -
-tau.
+beta_t split the variance of the noise; shifts a_t hide the past of a window of w = T - tau steps. Numbers are
+rounded up by more than their float error of 1e-12.
 
-*Full batches.* Theorem 3.1, (3): sum s^2 / beta_t + Delta^2 / sum (1 - beta_t) c^-2(t - tau + 1) is minimal
-at s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-j a_j = Delta. Its value is sum
-max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Similarly Theorem 3.7 becomes the program of
-direct shifts for e(z) = z + eta L z^lambda + s.
+*Full batches.* Theorem 3.1, (3): sum s^2 / beta_t + Delta^2 / sum (1 - beta_t) c^-2(t - tau + 1), 0 <= beta_t
+<= 1, is minimal at s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-j a_j = Delta. Its
+value is sum max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Similarly Theorem 3.7 becomes the
+program of direct shifts for e(z) = z + eta L z^lambda + s.
 
 *Without replacement.* Theorem 3.12, (19), has S_alpha(b/n, beta_t sigma b / (2 eta K)), although the noise
 that hides the data change has the *variance* beta_t sigma^2 (below (70)). It is read with sqrt(beta_t), which
@@ -172,8 +172,7 @@ def theorem_3_12(run: NoisySGD, assumption: Assumption, order: float) -> float:
 def _tracked_to_the_last_step(run: NoisySGD, L: float, lam: float) -> float:
     """D_{T-1} of (21), rounded up, which bounds D_tau for every window.
 
-    D_0 = 0 and D_t = min(g(D_{t-1}; eta L (b-1)/b) + 2 eta K/b, D_{t-1} + 2 eta K, D), g(x; c) = x + c
-    x^lambda.
+    D_0 = 0, D_t = min(g(D_{t-1}; eta L (b-1)/b) + 2 eta K/b, D_{t-1} + 2 eta K, D), g(x; c) = x + c x^lambda.
     """
     eta, K, b = run.step_size_at(0), run.clip_norm, run.batch
     weight, distance = eta * L * (b - 1) / b, 0.0

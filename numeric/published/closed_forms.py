@@ -1,8 +1,7 @@
 """Theorems whose value for a run is a formula, or the minimum of a few, as Renyi epsilons, rounded up.
 
 Liang et al. 2026, Theorems 3.3 and 3.4 in both versions. Their noise sigma_DP is on the gradient, with eta
-sigma_DP = ``noise_std`` here. C is the clip norm K, q = b/n the rate, and one data set has one more sample.
-With
+sigma_DP = ``noise_std`` here. C is the clip norm K, q = b/n, and one data set has one more sample. With
 
     A = 2 alpha K^2 / (n b sigma_DP^2),   A' = 8 alpha K^2 / (n^2 sigma_DP^2),
     B = alpha (1 + eta L)^2 D^2 / (2 eta^2 sigma_DP^2),
@@ -13,8 +12,8 @@ proofs, (46) and (51). D is read as the diameter, as in the theorems; section 2.
 
 Bok, Su & Altschuler 2024, strongly convex losses. Their gradients of two samples differ by at most L_sens, 2
 K here, and their noise sigma is on the gradient. c = max(|1 - eta m|, |1 - eta L|) is the contraction of the
-step taken, and m_1 = 2 eta K / (b noise_std) the sensitivity of one participation over the noise. The ledger
-derives both values (`ours/cyclic/strongly_convex`, and the optimum of direct shifts for full batches).
+step taken, and m_1 = 2 eta K / (b noise_std) the sensitivity of one participation over the noise. No
+projection is used. The ledger derives both values (`ours/cyclic/strongly_convex`, direct shifts).
 """
 
 from math import inf, isfinite
@@ -82,8 +81,8 @@ def liang_3_4(run: NoisySGD, assumption: Assumption, order: float) -> float:
 def liang_3_4_earlier(run: NoisySGD, assumption: Assumption, order: float) -> float:
     """(14): 2 alpha K^2/(beta n b sigma_DP^2) + alpha (1 + eta L)^2 D^2/(2 eta^2 sigma_DP^2 (1 - beta)).
 
-    At the best beta it is (sqrt A + sqrt B)^2; (15) has A' for A, if its conditions hold at its own best
-    beta. Source: earlier version, Theorem 3.4.
+    At the best beta it is (sqrt A + sqrt B)^2; (15) has A' for A, under its conditions at its own best beta.
+    Source: earlier version, Theorem 3.4.
     """
     if not isfinite(run.diameter):
         return inf

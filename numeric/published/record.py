@@ -79,7 +79,7 @@ def _counted(statement: Expr) -> frozenset[Symbol]:
 
 
 def contraction_factor(run: NoisySGD, assumption: Assumption) -> arb:
-    """c = max(|1 - eta m|, |1 - eta L|) of one step on losses with these two curvatures."""
+    """c = max(|1 - eta m|, |1 - eta L|) of one step."""
     eta = exact(run.step_size_at(0))
     m, L = getattr(assumption, "m", 0.0), getattr(assumption, "L", 0.0)
     return abs(1 - eta * exact(m)).max(abs(1 - eta * exact(L)))

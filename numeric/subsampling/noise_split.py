@@ -38,7 +38,7 @@ _NODES_OF_A_STEP = 160
 
 
 def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: float) -> Array:
-    """S at each multiplier, shape (k,), to about four digits."""
+    """S at each multiplier, shape (k,), to about four digits, for searches."""
     whole = order / (2 * multipliers**2)
     if rate >= 1 or order > HIGH_ORDER:
         return np.asarray(whole)

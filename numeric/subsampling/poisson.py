@@ -5,8 +5,8 @@ revealed, and an update takes two copies of the run without i* at distance z to 
 Binomial(n - 1, q). The expansion covers every size, or [low, high] outside an event of probability p. With G
 the bound outside the event and F one for every size, epsilon <= log((1 - p) e^((alpha-1) G) + p e^((alpha-1)
 F)) / (alpha - 1). A wider range, of bound G' and probability p', reduces the last term to p e^(.. G') + p'
-e^(.. F). The event concerns the steps of a window that starts from the diameter; if distances shrink, also
-earlier ones, until almost nothing is left of the diameter.
+e^(.. F). For a window from the diameter the event concerns its steps alone; if distances shrink, also earlier
+ones, until almost nothing is left of the diameter.
 
 Under strong convexity, blocks of w steps contract by C = (1 - eta m S / (b w))^w, S ~ Binomial(w (n - 1), q)
 the sum of the sizes. Outside an event, each block contracts by a known factor, applied at its last step. The

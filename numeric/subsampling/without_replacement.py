@@ -4,8 +4,7 @@ A batch without the differing sample is revealed; with probability q = b / n the
 elements. A share beta_t of the variance hides this change, at the cost S of one step between mixtures
 (`step_rdp`), and the rest hides shifts; see `noise_split`.
 
-Source: docs/proofs/without_replacement.md, which repairs Chien & Li 2025, Theorem 3.12 (claims
-ours/sampled/*).
+Source: docs/proofs/without_replacement.md; repairs Chien & Li 2025, Theorem 3.12 (claims ours/sampled/*).
 """
 
 from collections.abc import Callable
@@ -101,7 +100,7 @@ def _order_near(epsilon: float, delta: float) -> float:
 
 
 def least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:
-    """The best bound of every route; at a delta, also among those that cannot fail."""
+    """The best bound of every route; at a delta, separately for bounds that may fail and that cannot."""
 
     def spent(one: Candidate) -> float:
         if delta is None:

@@ -129,7 +129,7 @@ def command(
 
 
 def _contradicted(claims: Sequence[Claim], jobs: int) -> bool:
-    """Tell whether cvc5 contradicts z3; print on stderr where it does and how much it leaves open."""
+    """Tell whether cvc5 contradicts z3; print on stderr where, and how much it leaves open."""
     from lastiterate.proofs_checks.second_opinion import opinions
 
     with progress("asking cvc5") as told:

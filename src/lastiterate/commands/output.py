@@ -44,7 +44,7 @@ def say_json(value: Any, indent: int | None = None) -> None:
 
 
 def dumped(value: Any, indent: int | None) -> str:
-    """The text that `say_json` prints."""
+    """The text of `say_json`."""
     return json.dumps(plain(value), indent=indent, allow_nan=False)
 
 
@@ -63,7 +63,7 @@ def end_quietly() -> NoReturn:
 
 
 def console() -> "Console":
-    """A console for tables; of WIDTH columns if it is not a terminal."""
+    """A console for tables, of WIDTH columns without a terminal."""
     from rich.console import Console
 
     made = Console()

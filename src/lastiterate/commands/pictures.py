@@ -54,7 +54,7 @@ def draw_sweep(table: SweepTable, plot: str) -> "Figure":
     """Draw "axis:column" of a sweep; a note counts the rows without a number, which are left out.
 
     Raises:
-        InputError: as `checked_plot`, or all rows lack a number.
+        InputError: as `checked_plot`, or no row has a number.
     """
     from matplotlib.figure import Figure
 

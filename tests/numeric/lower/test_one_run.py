@@ -1,4 +1,4 @@
-"""Audits in one training: the chance of many right guesses is what mechanisms reach, and no limit exceeds the truth."""
+"""Audits in one training: mechanisms reach the probability of many right guesses, and no limit exceeds the truth."""
 
 from dataclasses import replace
 from itertools import combinations, product
@@ -25,7 +25,7 @@ SMALL = [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3)]
 
 
 def stated(canaries: int, guessed: int, right: int, epsilon: float, delta: float) -> float:
-    """The theorem: the greatest chance of so many right guesses."""
+    """The theorem: the greatest probability of so many right guesses."""
     law = binom(guessed, 1 / (1 + exp(-epsilon)))
     tail = law.sf(right - 1)
     return float(tail + canaries * delta * tail * (1 - tail) / (right * law.pmf(right)))
@@ -78,7 +78,7 @@ def test_the_chance_of_the_theorem_is_reached_and_never_exceeded(
 
 
 def _greatest_chance(canaries: int, guessed: int, right: int, epsilon: float, delta: float) -> float:
-    """P(so many right) at its greatest over all (epsilon, delta)-DP mechanisms, a linear program in their chances."""
+    """The greatest P(so many right) of (epsilon, delta)-DP mechanisms, a linear program in their probabilities."""
     coins = np.array(list(product((0, 1), repeat=canaries)))
     answers = np.array([row for row in product((0, 1, 2), repeat=canaries) if row.count(2) == canaries - guessed])
     agree = (coins[:, None] == answers[None]).sum(axis=2)
@@ -147,7 +147,7 @@ def test_no_more_audits_exceed_the_truth_than_allowed_and_half_of_mu_is_shown(
 
 @pytest.mark.parametrize("delta", [1e-6, 3e-3])
 def test_limits_are_exceeded_as_often_as_they_say_by_the_worst_mechanism(delta: float) -> None:
-    """2000 coins at epsilon 1: at least 1495 are right with a chance that is known; larger limits fail."""
+    """2000 coins at epsilon 1: at least 1495 are right with a known probability; larger limits fail."""
     canaries, right, epsilon = 2000, 1495, 1.0
     doubt = stated(canaries, canaries, right, epsilon, delta)
     law = binom(canaries, 1 / (1 + exp(-epsilon)))

@@ -32,7 +32,7 @@ DOUBT = 0.05
 
 
 def most(audits: int) -> int:
-    """Limits that hold with confidence 95% are above the truth more often than this with chance 1e-6 at most."""
+    """Limits at confidence 95% are above the truth more often than this with probability 1e-6 at most."""
     return int(binom.isf(1e-6, audits, DOUBT))
 
 
@@ -144,7 +144,7 @@ def test_the_limit_is_that_of_the_worst_convex_function() -> None:
 
 
 def test_rates_are_limited_at_the_stated_doubt_and_not_far_from_it() -> None:
-    """The rate above the k-th largest of n scores has a beta law, and its limit is exceeded with that very chance."""
+    """The rate above the k-th largest of n scores has a beta law, and exceeds its limit with that very probability."""
     generator = np.random.default_rng(2)
     rates = generator.beta(10, 191, size=AUDITS)  # of the threshold at the tenth largest of 200
     limit = float(rates_at_most(np.array([9]), 200, DOUBT)[0])

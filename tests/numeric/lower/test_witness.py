@@ -183,7 +183,7 @@ def test_one_step_is_exact() -> None:
 
 
 def test_poisson_batches_mix_over_their_sizes() -> None:
-    """Two samples beside the one that differs: the law is the mixture over the four batches of them."""
+    """Two samples next to the one that differs: the law is the mixture over the four batches of them."""
     run = NoisySGD(1, 0.5, 1.0, 1.0, dataset_size=3, batch_size=1, sampling="poisson", diameter=1.0)
     witness = Witness(
         run, Clipped(), (affine_gradient(0.4, 0.0, 0.8),), affine_gradient(0.4, 0.0, -1.0), None, order=2.0

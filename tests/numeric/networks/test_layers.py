@@ -54,7 +54,7 @@ def test_an_average_is_that_of_torch() -> None:
     wanted = functional.avg_pool2d(h[None], (3, 2), (1, 2), (1, 0)).ravel()
     np.testing.assert_allclose(layer.matrix @ h.numpy().ravel(), wanted, atol=1e-14)
     assert not layer.moves
-    assert upper(layer.affine(exact(1.0)).still.radius) > 0, "a sixth is no float"
+    assert upper(layer.affine(exact(1.0)).still.radius) > 0, "a sixth is not a float"
 
 
 def test_bounds_are_attained_on_a_circle() -> None:

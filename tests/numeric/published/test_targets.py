@@ -111,5 +111,5 @@ def test_without_projection() -> None:
         < TARGETS["chien_li_3_1_strongly_convex"].evaluate(setting)
         < 0.5
     )
-    # And is no bound: its path is infeasible.
+    # And it is not a bound: its path is infeasible.
     assert TARGETS["affine_untested"].evaluate(setting) < 0.3 * composition

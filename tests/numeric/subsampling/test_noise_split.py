@@ -52,7 +52,7 @@ _VARIED = (0.2, 0.3, 0.15, 0.25, 0.2, 0.4)
     ("noise", "m", "order", "gap"),
     [
         *((0.1, 1.0, 2.0, 3e-3), (0.1, 1.6, 2.0, 3e-3), (0.2, 1.6, 2.0, 3e-3), (0.2, 1.0, 8.0, 3e-3)),
-        # Few steps leave a gap to the hull of the prices, most where steps differ.
+        # Few steps leave a gap to the hull of the costs, most where steps differ.
         *(
             (0.2, 1.0, 2.0, 0.035),
             (_VARIED, 1.0, 2.0, 0.011),

@@ -198,8 +198,8 @@ def test_epsilon_delta_uses_an_event_less_likely_than_delta() -> None:
 def test_blocks_of_strongly_convex_steps_contract() -> None:
     """A single batch may be empty, so that no range of sizes contracts; a block does, and the loss converges.
 
-    From below: one participation moves the iterate by r, on average the runs are q r / (eta m) apart, and the noise
-    adds up to sigma^2 / (2 eta m); mixtures over sizes and participations are hardly wider than that.
+    From below: one participation moves the iterate by r, on average the distance of the runs is q r / (eta m), and
+    the noise adds up to sigma^2 / (2 eta m); mixtures over sizes and participations are hardly wider than that.
     """
     run = replace(_RUN, steps=5000, dataset_size=1000, batch_size=20)
     routes = {one.route: one for one in poisson_routes(run, StronglyConvex(1.0, 0.5), 4.0)}
@@ -244,7 +244,7 @@ def test_what_is_tracked_from_the_start_may_fail_in_every_block() -> None:
 
 
 def test_a_block_in_numbers() -> None:
-    """Its contraction, reach and chance from the range of sizes that it says it is made of."""
+    """Its contraction, reach and probability from the range of sizes that it says it is made of."""
     steps, log_chance = 64, log(1e-9)
     known = _block(replace(_RUN, diameter=inf), StronglyConvex(1.0, 0.5), steps, log_chance)
     assert known is not None
@@ -334,7 +334,7 @@ def test_mixtures_over_sizes(inside: float, failure: float, outside: float, orde
 
 
 def test_a_chain_of_ranges() -> None:
-    """By hand: 1 with chance .9, 2 with chance .09, 5 with chance .01, each fails no more often than that."""
+    """By hand: 1, 2 and 5 with probabilities .9, .09 and .01, each fails no more often than that."""
     exact = log(0.9 * exp(1.0) + 0.1 * exp(2.0) + 0.01 * exp(5.0))
     found = mixed_rdp(1.0, 0.1, 2.0, 2.0, [(0.01, 5.0)])
     assert found == pytest.approx(exact, rel=1e-12)

@@ -1,4 +1,4 @@
-"""Prices in floats, for a search."""
+"""Costs in floats, for a search."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_the_vertex_is_the_least_of_all_nodes(log_pull: float, most: float) -> N
 @given(st.lists(st.tuples(st.floats(0.01, 1.0), st.floats(0.0, 1.0)), min_size=1, max_size=12), st.floats(-3, 3))
 @settings(max_examples=200)
 def test_the_vertices_are_the_lower_hull(steps: list[tuple[float, float]], log_pull: float) -> None:
-    """Prices fall in no particular way: below every chord, and each pull finds the least of all nodes."""
+    """Costs fall in no particular way: below every chord, and each pull finds the least of all nodes."""
     nodes = np.cumsum([step for step, _ in steps])
     prices = np.cumsum([fall for _, fall in steps][::-1])[::-1] + 0.1
     table = PriceTable.over(nodes, prices)

@@ -157,7 +157,7 @@ def test_bad_requests() -> None:
 
 
 def test_a_step_never_costs_more_than_the_whole_batch() -> None:
-    """At extreme orders and with little noise the Gaussian price of the whole batch is what is left."""
+    """At extreme orders and with little noise the Gaussian cost of the whole batch is what is left."""
     for noise, order in ((1e-3, 2.0), (1.0, 1e5), (1.0, 1e7)):
         run = replace(_RUN, noise_std=noise)
         whole = order * (2.0 / noise) ** 2 / 2
