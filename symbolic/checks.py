@@ -350,7 +350,8 @@ class Derived(_ByRules):
 class Deduced(Check):
     """The statement follows by the rules of the integral calculus.
 
-    ``derivation`` names an entry of `deductions.DEDUCTIONS`, whose hypotheses must be conditions of the statement.
+    ``derivation`` names an entry of `deductions.DEDUCTIONS`; its hypotheses must be conditions of the
+    statement.
     """
 
     engine = Engine.DERIVATION
@@ -652,8 +653,9 @@ class RenyiBound(_ByRules):
 class Induction(Check):
     """``conclusion`` holds for every integer ``index`` from ``start`` on.
 
-    A sequence is a function of the index, ``u(t)``. ``first`` are conditions on ``u(0)``, and ``laws`` on ``u(t)``
-    and ``u(t + 1)`` at every index. ``keeps`` are shown in the same induction, each from those before it.
+    A sequence is a function of the index, ``u(t)``. ``first`` are conditions on ``u(0)``, and ``laws`` on
+    ``u(t)`` and ``u(t + 1)`` at every index. ``keeps`` are shown in the same induction, each from those
+    before it.
     """
 
     engine = Engine.INDUCTION
@@ -711,7 +713,8 @@ class Vectors(Condition):
 class NormBound(Check):
     """The length of ``vector`` is at most ``bound``, for vectors of every dimension.
 
-    ``vector`` is a linear combination of letters. In ``given``, vectors occur only in lengths and inner products.
+    ``vector`` is a linear combination of letters. In ``given``, vectors occur only in lengths and inner
+    products.
     """
 
     engine = Engine.VECTORS

@@ -66,8 +66,8 @@ class GaussianMean(ExactMean):
 
     Lemma (Isserlis, Wick). For jointly Gaussian centred X_1, ..., X_2k the mean of their product is the sum
     over all pairings of the product of the covariances of the pairs. Distinct entries of a matrix are
-    uncorrelated, so a pair joins row to row and column to column. An index without a vector runs over its range,
-    one between two vectors gives their inner product.
+    uncorrelated, so a pair joins row to row and column to column. An index without a vector runs over its
+    range, one between two vectors gives their inner product.
 
     >>> from sympy import symbols
     >>> d, p, s = symbols("d p s", positive=True)
@@ -216,8 +216,9 @@ _LAWS: Final = {"fixed": "{0} of {1}", "coins": "each of {1} with chance {0}/{1}
 class BatchMean(ExactMean):
     """E over a random batch of a square in `TOTAL` and `MEAN`, such as that of ``TOTAL / b - MEAN``.
 
-    Args: the square, the law of the batch, b, and n except for draws. Laws: ``fixed`` (b of n without replacement),
-    ``coins`` (each of n with probability b/n, independently), ``draws`` (b independent draws from n or any law).
+    Args: the square, the law of the batch, b, and n except for draws. Laws: ``fixed`` (b of n without
+    replacement), ``coins`` (each of n with probability b/n, independently), ``draws`` (b independent draws from n or
+    any law).
 
     Lemma. Let sample i be m_i times in the batch, S = sum m_i a_i. Then E|S|^2 = E m_1^2 sum |a_i|^2 + E m_1
     m_2 sum over i != j of <a_i, a_j>, where the last sum is n^2 |M|^2 - n A_2, and E<S, M> = E m_1 n |M|^2 =

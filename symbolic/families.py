@@ -117,7 +117,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Functions(Family):
-    """Functions f with convex f - low |x|^2 / 2 and high |x|^2 / 2 - f, and gradients of length <= ``steep``."""
+    """Functions f, f - low |x|^2 / 2 and high |x|^2 / 2 - f convex, with gradients of length <= ``steep``."""
 
     low: Expr = S.Zero
     high: Expr = oo

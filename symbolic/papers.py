@@ -110,7 +110,7 @@ def cited(short: str) -> Paper:
 
 @dataclass(frozen=True)
 class Item:
-    """A numbered item of a paper, "Lemma 3.4" or "(12)", with the keys of its claims, or why it has ``none``."""
+    """A numbered item of a paper, "Lemma 3.4" or "(12)", with its claims, or why it has ``none``."""
 
     number: str
     claims: tuple[str, ...] = ()

@@ -50,7 +50,7 @@ class Inner(Function):  # type: ignore[misc]
 
 
 def coefficients(vector: Expr) -> dict[Vector, Expr]:
-    """The coefficients of the letters of a vector; a ValueError if it is not a linear combination of letters."""
+    """The coefficients of the letters of a vector; a ValueError unless it is a linear combination."""
     found = {letter: vector.diff(letter) for letter in sorted(vector.atoms(Vector), key=str)}
     rest = expand(vector - sum(number * letter for letter, number in found.items()))
     if rest != 0 or any(number.atoms(Vector) for number in found.values()):

@@ -5,10 +5,11 @@ divergence $D_{100}$ of the last iterates is of order $D/(\eta\sigma)$ at most, 
 $1/\sigma^2$.
 
 Why, in lengths of $\eta\sigma$: the last $k + 1$ steps of the second run are free of the loss with probability
-$2^{-(k + 1)}$. A free step leads from an interval of length 1 into a given neighbour with probability $\phi(2)$ at
-least, so that $k \le D + 2$ of them lead with probability $\phi(2)^k$ into the interval $I$ next to where the first run
-is before its last noise. That noise and the projection give the first run at most twice the density of the point of $I$
-next to it, and other points of $I$ are within 1. A mixture costs no more than the worst of its parts (Lemma 2.6).
+$2^{-(k + 1)}$. A free step leads from an interval of length 1 into a given neighbour with probability $\phi(2)$
+at least, so that $k \le D + 2$ of them lead with probability $\phi(2)^k$ into the interval $I$ next to where the
+first run is before its last noise. That noise and the projection give the first run at most twice the density of
+the point of $I$ next to it, and other points of $I$ are within 1. A mixture costs no more than the worst of its
+parts (Lemma 2.6).
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -27,7 +28,7 @@ _pair = quantity(Integer(1500)).subs({K: 1, n: 2})
 
 
 def _most(lengths: Expr) -> Expr:
-    """A bound of D_100 for any pair with one nonzero loss at b = n/2, T >= lengths + 3, lengths = D/(eta sigma_DP)."""
+    """A bound of D_100 for any pair with one nonzero loss at b = n/2, T >= lengths + 3."""
     return (lengths + 3) * (log(2) + 2 + log(2 * pi) / 2) + 100 * log(2) / 99 + 50
 
 

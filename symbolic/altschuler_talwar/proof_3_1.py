@@ -36,7 +36,7 @@ LEAST = SampledDown(Rational(1, 10), 1 / sqrt(Integer(800)), _order)
 
 
 def claimed(cost: Expr) -> Expr:
-    """The number of (3.7) for the run at this cost of one step: T - tau - 1 = 175, the variance split evenly."""
+    """(3.7) for the run at this cost of one step: T - tau - 1 = 175, the variance split evenly."""
     return (_window + 1) * cost + _hidden.subs(
         {alpha: _order, D: 4, eta: 1, r: 1 / sqrt(Integer(200)), w: _window}
     )

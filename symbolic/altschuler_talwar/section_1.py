@@ -19,7 +19,7 @@ _u, _v = Vector("u"), Vector("v")
 
 
 def _between(lipschitz: Expr, far: Expr, name: str) -> VectorInequality:
-    """A Lipschitz map moves the point at theta between two fixed points by their distance times sqrt(far) at most."""
+    """A Lipschitz map moves the point at theta between two fixed points by at most sqrt(far) their distance."""
     family, middle = Operators("T", lipschitz), (1 - theta) * _u + theta * _v
     ends = tuple(replace(family.at(point), image=point) for point in (_u, _v))
     moved = family.at(middle)

@@ -87,7 +87,7 @@ def sampled_bound(step: type[Expr], outside: Expr, inside: Expr) -> Expr:
 
 
 def attacked(bound: str, attacks: tuple[str, ...], *wrong: str, name: str = "bound") -> UpperBound:
-    """An upper bound with mutants by the names of `CHANGES`: the evaluator sees other parameters than the run has."""
+    """An upper bound with mutants by the names of `CHANGES`: the evaluator sees other parameters."""
     check = UpperBound(bound, attacks, name=name)
     for change in wrong:
         check = check.mutant(change, altered=CHANGES[change])

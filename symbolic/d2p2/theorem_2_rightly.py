@@ -74,7 +74,7 @@ _here, _least, _next, _mean = _f.at(X), _f.minimum(_best), _f.at(Y), _f.at((t * 
 
 
 def mended(size: Expr, count: Expr, logarithm: Expr) -> Expr:
-    """The three terms of (2) as mended, P = |x_1 - x*|^2; ``size`` is the step, ``count`` K, ``logarithm`` ln K + 1."""
+    """The terms of (2) as mended, P = |x_1 - x*|^2; ``size`` the step, ``count`` K, ``logarithm`` ln K + 1."""
     start = P * (G + stab) / (2 * size * count * sigma_A**2 * _root)
     noise = size * dim * _root * (G + stab) * nu**2 * logarithm / (2 * count)
     return start + noise + size * (ell + dim + 1) * sigma_A**2 * (G + stab) / (2 * _root)

@@ -50,7 +50,7 @@ def windows_or_composition(*losses: str) -> Iterator[Derived]:
 
 
 def ranges_or_composition(*losses: str) -> Iterator[Derived]:
-    """Ranges of sizes, each with a window and counted by the first that holds, and a composition beyond them."""
+    """Ranges of sizes, each with a window and counted by the first that holds, or else a composition."""
     inside = Composed((Steps(PoissonStep(q, p(k, i)), i, lengths(k)), Gauss(batches.costs(k))))
     found = Average(batches.chances(k), inside, k, N)
     for one in losses:

@@ -96,7 +96,7 @@ def _one_block(kernel: Kernel, order: Order) -> Span:
 
 @each_order
 def _lattice(kernel: Kernel, order: Order) -> Span:
-    """A block between tables: chords through any nodes replace all profiles before it and the bound after it."""
+    """A block between tables: chords through any nodes replace the profiles before it and the bound after it."""
 
     def put_on(span: Span, index: int) -> Span:
         return kernel.weaken(span, profile=Chords(span.profile, nodes(index, k), k, M))
@@ -194,7 +194,7 @@ def _poisson(kernel: Kernel, losses: Losses, begin: str, order: Order) -> Span:
 
 @each_order
 def _forgetting(kernel: Kernel, losses: Losses, order: Order) -> Span:
-    """T_0 steps at any profile X, then blocks without the sample, each multiplying the bound at g by a factor."""
+    """T_0 steps at any profile X, then blocks without the sample, each multiplying the bound by a factor."""
     same = losses.other_data(_eta, b, S.Zero)
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:

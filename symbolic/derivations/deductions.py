@@ -58,7 +58,7 @@ def no_divergence(rules: Calculus, order: Expr, law: Basic) -> Proposition:
 def mixtures(
     rules: Calculus, order: Expr, law: Basic, kernels: _Pair, given_x: Proposition, ball: Boolean
 ) -> Proposition:
-    """D(R K || R K') <= B on the laws of y, if D(K(x) || K'(x)) <= B on a ball; x has one law and is dropped."""
+    """D(R K || R K') <= B on the laws of y, if D(K(x) || K'(x)) <= B on a ball; x has one law."""
     pair = Joint(law, kernels[0]), Joint(law, kernels[1])
     both = derive_composition(rules, order, (law, law), kernels, given_x, ball)
     return rules.chain(derive_post_processing(rules, order, LAST, *pair), both, no_divergence(rules, order, law))

@@ -28,7 +28,7 @@ def _maps(constant: Expr, apart: Expr) -> Expansion:
 
 
 def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Kernel) -> Guarantee:
-    """A-GDP of the last ``steps``: real a_j with z_{j+1} = c z_j + s_j - a_j >= 0, z_m = 0, and z_0 = 0 or D."""
+    """A-GDP of the last ``steps``: real a_j with z_{j+1} = c z_j + s_j - a_j >= 0, z_m = 0, z_0 = 0 or D."""
     after = constant * _z + _s - _a
     run = StepInduction(
         kernel,

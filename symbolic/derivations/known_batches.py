@@ -66,7 +66,7 @@ def hide(
 ) -> Span:
     """(``cost`` - A_0)-GDP of steps tau, ..., tau + m - 1, by any shifts a_j >= 0 that hide z_0 = ``start``.
 
-    As in `hide_distance`, with C_j = a_j^2 / v_j for noise of variance v_j. The letters are marked with ``path``.
+    As in `hide_distance`, with C_j = a_j^2 / v_j for noise of variance v_j. Letters are marked with ``path``.
     """
     a, v_j, A_m = symbols(f"a_j{path} v_j A{path}", real=True)
     names = " ".join(f"{name}{path}" for name in ("z_j", "z_next", "z_m", "A_j", "A"))
@@ -93,7 +93,7 @@ def compose_steps(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
 
 
 def hide_each_step(kernel: Kernel, carried: Expansion, s: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
-    """m s^2 / v-GDP of steps tau, ..., tau + m - 1, each of which creates the distance s from 0 and hides it."""
+    """m s^2 / v-GDP of steps tau, ..., tau + m - 1, each of which creates the distance s and hides it."""
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
     steps = StepInduction(outer, j, m, (Sequence(_A, S.Zero, _A + s**2 / v, A, j * s**2 / v),), (Ge(_A, 0),))
     return steps.close(steps.span(tau, S.Zero, Gauss(_A), each_step(tau, carried, gaussian_shift(s, v), v)))
@@ -217,14 +217,14 @@ def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gu
 
 
 def _shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """The mean over N orders of the batches of all epochs; order i has probability w_i and a path of cost A_i."""
+    """The mean over N orders of all batches; order i has probability w_i and a path of cost A_i."""
     hidden = from_step_0(kernel, hide(kernel, *any_steps(losses), (tau, start, m), revealed=(_orders,)))
     known = kernel.specialise(hidden, {A: costs(i)})
     return both_orders(kernel, kernel.mean(_orders, ((S.One, known),), over=(i, N, chances(i))))
 
 
 def _full_batches(losses: str, factor: Expr, kernel: Kernel) -> Guarantee:
-    """One of n samples replaced in tau + w steps that take z to at most c z + s; the last w steps are shifted."""
+    """One of n samples replaced, z goes to at most c z + s; the last w of tau + w steps are shifted."""
     outer, values = kernel.under(Eq(s, sensitivity())), {s: sensitivity(), v: sigma**2}
     made = hide_in_window(outer, LOSSES[losses].affine(factor), factor, s, D, v, tau + w, w)
     return Guarantee(kernel.specialise(made.first, values), kernel.specialise(made.second, values))

@@ -65,7 +65,8 @@ def _tracked(
 def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
     """``later`` after N_0 blocks of w steps, from 0 or the domain: X_{l+1} is at least C_l X_l + w s.
 
-    P_j X + j s bounds a distance within a block; P_j is the product of the contractions of batches of k_j samples.
+    P_j X + j s bounds a distance within a block; P_j is the product of contractions of batches of k_j
+    samples.
     """
     s = Symbol("s", nonnegative=True)
     distance, following, last, contraction = symbols("X_l X_next X_m C_l", real=True)
@@ -105,7 +106,7 @@ def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
 
 
 def _one_batch(later: Span, start: Expr, carried: Expansion) -> Callable[[Kernel, Expr, Expr], Span]:
-    """Steps of both runs on one random batch, averaged over it, or over the coin if ``later`` reveals others."""
+    """Steps of both runs on one random batch, averaged over it, or over the coin if ``later`` has others."""
     coin = Variable(
         "the batch" if not later.scope else "whether the batch has the sample that differs", start + j
     )
@@ -150,7 +151,7 @@ def swap_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr)
 
 
 def last_swap_step(losses: Losses, share: Expr, kernel: Kernel) -> Guarantee:
-    """The last step, without replacement: the coin takes a share of the noise, a shift of e(D) takes the rest."""
+    """The last step, without replacement: the coin takes a share of the noise, a shift of e(D) the rest."""
     carried, v = losses.same_data(eta, eta), sigma**2
     reach, batch = carried.at(D), Variable("the batch without the sample that differs", T - 1)
     coin, shift = (
@@ -205,7 +206,7 @@ def _unless(
 def poisson_or_composition(
     inside: Inside, kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, order: Order
 ) -> Span:
-    """Poisson batches at rate q: ``inside`` if all are as supposed, else, with probability rho, a composition."""
+    """Poisson batches at rate q: ``inside`` if all are as supposed, else, at probability rho, a composition."""
     good, whole = inside(kernel, losses, order, (tau, start, m), _ALL), kernel.under(Le(rho, 1))
     composed = coins(whole, order, poisson_sample(order, _v, P(j)), _v, good.end, _ALL)
     return _unless(whole, _ALL, good, composed)

@@ -25,12 +25,12 @@ def block(g: Expr, parts: Iterable[tuple[Expr, Expr]], singular: Expr, near: Cur
 
 
 def shares(ratio: Expr, low: Expr, high: Expr) -> tuple[Expr, Expr]:
-    """(u/p, v/q) at p/q = ``ratio`` for u = min(p, g1 q) and v = min(q, p/g0), g0 = ``low`` and g1 = ``high``."""
+    """(u/p, v/q) at p/q = ``ratio``, u = min(p, g1 q), v = min(q, p/g0), g0 = ``low`` and g1 = ``high``."""
     return Min(1, high / ratio), Min(1, ratio / low)
 
 
 def damped(g: Expr, value: Expr, far: Curve) -> Expr:
-    """A F(1 + (g - 1)/A), A = E_g before: the block with u = min(p, g q), v = u/g, if equal points stay equal."""
+    """A F(1 + (g - 1)/A), A = E_g before: the block with u = min(p, g q), v = u/g, if equal points stay so."""
     return value * far(1 + (g - 1) / value) if value != 0 else S.Zero
 
 

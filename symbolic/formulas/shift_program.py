@@ -50,7 +50,8 @@ def best_window_cost(c: Expr, s: Expr, start: Expr) -> Expr:
 def feasibility(c: Expr, s: Expr, start: Expr, w: Expr) -> Expr:
     """Nonnegative if and only if the unconstrained optimum keeps z >= 0, which always holds for c <= 1.
 
-    For c > 1 the last shift must cover one step's sensitivity. The same holds for the shares of (3), beta_t <= 1.
+    For c > 1 the last shift must cover one step's sensitivity. The same holds for the shares of (3), beta_t
+    <= 1.
     """
     return start * (c**2 - 1) - s * (c**w - 1) * (1 - c ** (1 - w))
 

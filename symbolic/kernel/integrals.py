@@ -157,7 +157,7 @@ class Calculus(Ground):
 
     @rule
     def times(self, made: Proposition, factor: Expr) -> Proposition:
-        """Multiply both sides by a nonnegative quantity whose factors, if they may be 0, do not occur in them."""
+        """Multiply both sides by a nonnegative quantity whose factors that may be 0 do not occur in them."""
         inside = {one for one in gathered(factor).as_powers_dict() if not one.is_positive and not one.is_number}
         if any(made.says.has(one) for one in inside):
             raise UnprovedError(f"A factor that may be 0 may not occur in {made}, got {factor}.")
@@ -316,7 +316,7 @@ class Calculus(Ground):
 
     @rule
     def restrict(self, made: Proposition, condition: Basic, law: Basic) -> Proposition:
-        """Extend an inequality from a ball to all points, if a factor is a law's density, 0 outside the ball."""
+        """Extend an inequality from a ball to all points, if a factor is a law's density, 0 outside it."""
         if not isinstance(condition, Le) or not isinstance(condition.lhs, Norm):
             raise UnprovedError(f"A ball needs to be given by Norm(point) <= radius, got {condition}.")
         factor = density(law, *condition.lhs.args)
@@ -373,7 +373,7 @@ class Calculus(Ground):
     def telescope(
         self, step: Proposition, base: Proposition, value: Expr, index: Symbol, count: Expr
     ) -> Proposition:
-        """From f(j+1) <= f(j) + b(j), all j >= 0, and f(0) <= 0: f(k) <= b(0) + ... + b(k-1). Induction on k."""
+        """From f(j+1) <= f(j) + b(j), all j >= 0, and f(0) <= 0: f(k) <= b(0) + ... + b(k-1), by induction."""
         bound = step.right - value
         if not (_ranges(index, integer=True, nonnegative=True) and count.is_integer):
             raise UnprovedError(
@@ -497,12 +497,13 @@ class Calculus(Ground):
     def on_a_line(
         self, vector: Symbol, radius: Expr, variance: Expr, order: Expr, rate: Expr, *, back: bool
     ) -> Proposition:
-        """D(N(0, v I) || (1-q) N(0, v I) + q N(h, v I)) is at most its value on the line at distance R, |h| <= R.
+        """D(N(0, v I) || (1-q) N(0, v I) + q N(h, v I)), |h| <= R, is at most its value on the line at R.
 
-        The random map y -> y h + N(0, v (I - h h^T/R^2)) takes N(0, v/R^2) to N(0, v I) and N(1, v/R^2) to N(h, v
-        I), since the covariances (v/R^2) h h^T and v (I - h h^T/R^2) add up to v I. It takes mixtures to mixtures,
-        and no map increases a divergence (`post_processing`). With ``back`` and |h| = R, the map y -> <y, h>/R^2
-        takes N(0, v I) and N(h, v I) to the line, because <h, h>/R^2 = 1 and the variance is v |h|^2/R^4 = v/R^2.
+        The random map y -> y h + N(0, v (I - h h^T/R^2)) takes N(0, v/R^2) to N(0, v I) and N(1, v/R^2) to
+        N(h, v I), since the covariances (v/R^2) h h^T and v (I - h h^T/R^2) add up to v I. It takes mixtures
+        to mixtures, and no map increases a divergence (`post_processing`). With ``back`` and |h| = R, the map
+        y -> <y, h>/R^2 takes N(0, v I) and N(h, v I) to the line, because <h, h>/R^2 = 1 and the variance is
+        v |h|^2/R^4 = v/R^2.
         """
         line = tuple(Normal(at, variance / radius**2) for at in (S.Zero, S.One))
         space = Gaussian(S.Zero, variance), Noisy(Dirac(vector), variance) if back else Gaussian(vector, variance)

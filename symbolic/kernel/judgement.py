@@ -201,9 +201,10 @@ class Judgement:
 
 @dataclass(frozen=True, init=False, eq=False, slots=True)
 class Span(Judgement):
-    """A judgement about the states of two runs: order, steps s = ``start`` to t = ``end``, distances z, z', and f.
+    """A judgement about the states of two runs: order, steps s = ``start`` to t = ``end``, distances z, z', f.
 
-    Variables in ``scope`` are revealed. Those ``drawn`` were averaged over; no other part of a chain may use them.
+    Variables in ``scope`` are revealed. Those ``drawn`` were averaged over; no other part of a chain may use
+    them.
     """
 
     order: Order
@@ -283,7 +284,7 @@ def apply(
     hypotheses: Iterable[Hypothesis] = (),
     **changes: Any,
 ) -> Span:
-    """Draw a judgement about two runs by `infer`, which supposes and reveals everything that its premises do."""
+    """Draw a judgement about two runs by `infer`, which supposes and reveals all that its premises do."""
     if profile.order not in {None, order}:
         raise UnprovedError(f"A judgement of order {order} needs a profile of that order, got {profile.order}.")
     own = {

@@ -56,7 +56,7 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Shift:
-    """A ``profile`` of E_g(h + xi || xi) in both orders for |h| <= ``length``, with noise xi of ``variance``."""
+    """A ``profile`` of E_g(h + xi || xi) in both orders, |h| <= ``length``, for noise xi of ``variance``."""
 
     length: Expr
     profile: Profile

@@ -181,7 +181,7 @@ class PoissonStep(Profile):
 
 @dataclass(frozen=True)
 class SwapStep(Profile):
-    """q theta(1 + (g - 1)/q) for g >= 1, reflected below: a sample replaced, any two of three means mu apart."""
+    """q theta(1 + (g - 1)/q) for g >= 1, reflected below: a sample replaced, means at most mu apart."""
 
     text = "a sample replaced by a coin of probability {rate}, mu^2 = {square}"
     order = None
@@ -263,7 +263,7 @@ class Average(_OfParts):
 
 @dataclass(frozen=True)
 class Recurring(_OfParts):
-    """f_n with f_0 = ``base`` and f_{j+1} = (1 - p) ``first`` + p (f_j composed with ``again``), n = ``count``."""
+    """f_n with f_0 = ``base`` and f_{j+1} = (1 - p) ``first`` + p (f_j x ``again``), n = ``count``."""
 
     text = "f_{count} of f_0: {base}, and of f_(j+1): {rest} of ({first}) and {chance} of (f_j and {again})"
     chance: Expr

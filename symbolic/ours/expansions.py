@@ -39,7 +39,7 @@ def _square(vector: Expr) -> Expr:
 
 
 def _step(family: Functions, factor: Expr, kept: Expr = S.One) -> VectorInequality:
-    """A step h along the gradient of a function, of which ``kept`` is left of the point: v - w grows by ``factor``."""
+    """A step h along a gradient, with ``kept`` of the point left: v - w grows by at most ``factor``."""
     one, other = map(family.at, (_v, _w))
     moved = kept * (_v - _w) - h * (one.image - other.image)
     return VectorInequality(Norm(moved), "<=", factor * Norm(_v - _w), (one, other), (h >= 0,), name="one step")

@@ -53,7 +53,7 @@ def _curvature(level: Expr) -> Expr:
 
 
 def _rise(level: Expr) -> Expr:
-    """k(x) - x k'(x) for the profile k(x) of two Gaussians at the level 1 + x: the rise of Phi over a length v."""
+    """k(x) - x k'(x) for the profile k(x) of two Gaussians at 1 + x: the rise of Phi over a length v."""
     return cumulative(v / 2 - log(level) / v) - cumulative(-v / 2 - log(level) / v)
 
 
