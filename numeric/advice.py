@@ -80,12 +80,12 @@ class Advice(Displayed):
         """The advice in one or two sentences."""
         if not self.helps:
             return f"Releasing only the last iterate gains nothing here: {self.why}."
-        gain = f"Releasing only the last iterate helps, from about {self.helps_from} steps on."
+        gain = f"Releasing only the last iterate helps from about {self.helps_from} steps on."
         if self.stop_after is None:
             return gain
         return (
-            f"{gain} But all iterates of the first {self.stop_after} steps cost no more than the last of "
-            f"{self.run.steps}: where so few steps train well enough, stop there."
+            f"{gain} But releasing all iterates of the first {self.stop_after} steps costs no more than releasing the "
+            f"last of {self.run.steps}: if so few steps train well enough, stop after them."
         )
 
     def as_dict(self) -> dict[str, object]:
@@ -113,21 +113,19 @@ class Advice(Displayed):
             gain = 1 - row["epsilon"] / self.found.epsilon
             said = f"{gain:.0%} less" if gain >= 0.01 else "no help" if rows else ""
             rows.append((row["change"], printed_up(row["epsilon"]), printed_up(row["composition"]), said))
-        by = f"As planned it is by {self.found.route}"
-        by += f"; at least {printed_down(self.below)} is lost." if self.below > 0 else "."
+        by = f"As planned, the epsilon is by {self.found.route}"
+        by += f"; no bound is below {printed_down(self.below)}." if self.below > 0 else "."
         if (
             isfinite(self.run.diameter) and self.linear > 0
         ):  # else linear losses are among those of the lower bound
-            by += (
-                f" Linear losses alone would lose {self.linear:.6g} without the domain: an estimate, not a bound."
-            )
+            by += f" Linear losses without the domain would give {self.linear:.6g}: an estimate, not a bound."
         caption = f"epsilon at delta = {self.delta:g}, {self.run.steps} steps"
         return TextTable(
             caption, ("change", "last iterate", "all iterates", ""), tuple(rows), (by, self.in_words)
         )
 
 
-@teaches(order="advice is at a delta; bound takes an order.")
+@teaches(order="advise needs a delta; bound accepts an order.")
 def advise(run: NoisySGD, assumption: Assumption, *, delta: float) -> Advice:
     """Bound a planned run from above and below, and examine shorter runs and possible changes.
 
@@ -194,7 +192,7 @@ def _changes(run: NoisySGD, assumption: Assumption) -> Iterator[tuple[str, Noisy
         with suppress(InputError):  # the product rounds to 1, or the assumption may not admit it
             decayed = replace(run, weight_decay=decay)
             assumption.expansion(decayed, 0, differs=True)
-            yield f"weight decay {decay:g}, outside of the clip", decayed, assumption
+            yield f"weight decay {decay:g}, not clipped", decayed, assumption
     if run.steps > 1:
         yield f"half the steps, {run.steps // 2}", replace(run, steps=run.steps // 2), assumption
     if run.batch < run.dataset_size and run.adjacency == "replace":
@@ -210,11 +208,11 @@ def _why(run: NoisySGD, assumption: Assumption) -> str:
             return line
         case Clipped():
             length = 2 * run.clip_norm * eta
-            return f"with clipping alone a step may add 2 K step_size = {length:g} to the distance of two runs; {line}"
+            return f"with clipping a step may add 2 K step_size = {length:g} to the distance between runs; {line}"
         case Smooth():
             factor = float(1 + exact(eta) * exact(assumption.L))
             return (
-                f"without convexity a step may multiply the distance of two runs by 1 + step_size L = {factor:.4g}, so "
-                f"that earlier steps are not forgotten; {line}"
+                "without convexity, a step may multiply the distance between two runs by 1 + step_size L = "
+                f"{factor:.4g}, so earlier steps are not forgotten; {line}"
             )
-    return f"without convexity updates may expand distances, so that earlier steps are not forgotten; {line}"
+    return f"without convexity, updates may expand distances, so earlier steps are not forgotten; {line}"

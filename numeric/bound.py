@@ -123,8 +123,8 @@ class PrivacyLoss(Displayed):
         """Shifts a_tau..a_{T-1}, shape (T - tau,), lengths; raises `InputError` without a single path."""
         if self.candidate.optimum is None:
             raise InputError(
-                f"Shifts need batches in a known order, got sampling={self.run.sampling!r}; ask for those of a "
-                "cyclic run."
+                f"Shifts need batches in a known order, got sampling={self.run.sampling!r}; bound a cyclic run to get "
+                "its shifts."
             )
         return self.candidate.optimum.path.shifts
 
@@ -160,7 +160,7 @@ class PrivacyProfile:
 
     def __call__(self, epsilon: float) -> float:
         """Delta, rounded up, at any real epsilon."""
-        epsilon = within("epsilon", epsilon, "a finite number", isfinite, "take a large one.", toward=-inf)
+        epsilon = within("epsilon", epsilon, "a finite number", isfinite, "give a large finite one.", toward=-inf)
         if epsilon < 0:  # P(S) - t Q(S) = 1 - t + t (Q(S^c) - P(S^c) / t)
             with precision():
                 t = exact(epsilon).exp()
@@ -215,7 +215,7 @@ class Bound(PrivacyLoss):
             number, route = found[1].value(order, self.delta), found[1].route
             number = number if self.delta is not None or order is not None else found[1].pair.mu
             raise InputError(
-                f"{error} A larger number, {number:.6g} by {route}, has one: certificate(weaker=True)."
+                f"{error} A larger number, {number:.6g} by {route}, has one: call certificate(weaker=True)."
             ) from error
 
 
@@ -297,8 +297,8 @@ def estimate(
     """Compute the bound that holds if the measured constants are correct; arguments as in `bound`."""
     if not isinstance(measured, Measured):
         raise InputError(
-            f"estimate needs a Measured assumption, got measured={type(measured).__name__}; "
-            "for an assumption that is proved or assumed call bound(run, assumption, ...)."
+            f"estimate needs a Measured assumption, got measured={type(measured).__name__}; for an assumption that is "
+            "proved or assumed, call bound(run, assumption, ...)."
         )
     found = _solved(run, measured.assumption, order, delta)
     return Estimate(run, measured.assumption, *found, conditional_on=measured.conditional_on, tried="")

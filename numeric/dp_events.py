@@ -83,7 +83,7 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
     tail_mass = within("tail_mass", tail_mass, "a number in (0, 1)", lambda x: 0 < x < 1, "1e-12 is customary.")
     if not isinstance(bound, Bound):
         raise InputError(
-            f"to_pld needs a Bound, got bound={type(bound).__name__}; an estimate is not an upper bound."
+            f"to_pld needs a Bound, got bound={type(bound).__name__}; an Estimate is not an upper bound."
         )
     pair = bound.candidate.pair
     if isinstance(bound.candidate, TableCandidate):
@@ -122,7 +122,7 @@ def _pmf(losses: NDArray[np.float64], masses: NDArray[np.float64], infinite: flo
     first, last = int(left[0]), int(left[-1]) + 1
     if last - first > _MOST_POINTS:
         raise InputError(
-            f"discretization needs to fit losses of up to {losses[-1]:.3g}, got discretization={step:g}; take more."
+            f"discretization needs to fit losses up to {losses[-1]:.3g}, got discretization={step:g}; enlarge it."
         )
     # A loss is split between its two grid neighbours as in `accounting.pld`.
     up = np.clip(-np.expm1(left * step - losses) / -np.expm1(-step), 0.0, 1.0)
@@ -137,7 +137,7 @@ def _dp_accounting() -> ModuleType:
         import dp_accounting
     except ImportError:
         raise InputError(
-            "Events and PLDs need dp_accounting, got none installed; pip install 'lastiterate[dp-accounting]'."
+            "Events and PLDs need dp_accounting, got none installed; run pip install 'lastiterate[dp-accounting]'."
         ) from None
     found: ModuleType = dp_accounting
     return found

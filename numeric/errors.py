@@ -116,7 +116,7 @@ def real(name: str, value: Any, need: str, toward: float | None = None) -> float
             raise OverflowError
     except OverflowError:
         raise InputError(
-            f"{name} needs {need}, got a {name} beyond every float; write a smaller number."
+            f"{name} needs {need}, got a {name} too large for a float; write a smaller number."
         ) from None
     if isnan(number):
         raise InputError(f"{name} needs {need}, got {name}=nan; check where the value comes from.")
@@ -149,7 +149,7 @@ def positive(name: str, value: Any, *, finite: bool = True, toward: float | None
 
 def chance(name: str, value: Any, toward: float | None = None) -> float:
     """Return the value as a float in (0, 1)."""
-    return within(name, value, "a number in (0, 1)", lambda x: 0 < x < 1, "choose one between them.", toward)
+    return within(name, value, "a number in (0, 1)", lambda x: 0 < x < 1, "choose one in (0, 1).", toward)
 
 
 def portion(name: str, value: Any, need: str, remedy: str) -> float:
@@ -211,17 +211,17 @@ _ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
     "radius": ("diameter", "diameter is twice the radius."),
     "grid": ("run", "lastiterate sweep takes a grid of runs."),
     "epochs": ("steps", "steps counts updates: epochs * dataset_size / batch_size."),
-    "group_size": ("clip_norm", "for full batches multiply clip_norm by the number of samples that differ."),
+    "group_size": ("clip_norm", "for full batches, multiply clip_norm by the number of samples that differ."),
     **dict.fromkeys(
         ("max_batch_size", "truncated_batch_size", "physical_batch_size"),
         (
             "batch_size",
-            "batches that are cut at a largest size have no bound here; add up a large batch in parts.",
+            "batches that are cut to a maximum size have no bound here; accumulate a large batch in parts.",
         ),
     ),
     **dict.fromkeys(
         ("momentum", "nesterov", "betas", "optimizer", "optimiser"),
-        ("step_size", "these bounds are of plain SGD; for other optimisers compose the steps of to_dp_event."),
+        ("step_size", "these bounds are for plain SGD; for other optimisers, compose the steps of to_dp_event."),
     ),
 }
 """Names with another meaning: the name here that they suggest, and a hint."""

@@ -18,7 +18,7 @@ def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str
     differ = (
         "by replacing one sample"
         if run.adjacency == "replace"
-        else f"in that one of {run.dataset_size} is missing"
+        else f"by removing one sample of {run.dataset_size}"
     )
     if isinstance(assumption, Clipped) and tried == UNTRIED:
         tried = "not tried on data"
@@ -26,11 +26,11 @@ def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str
         assumption.statement + (f"; {tried}" if tried else ""),
         f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ {differ}",
         run.scheme.statement.format(run=run),
-        *([f"weight decay {run.weight_decay:g}, outside of the clip"] if run.weight_decay else []),
+        *([f"weight decay {run.weight_decay:g}, which is not clipped"] if run.weight_decay else []),
         "isotropic Gaussian noise of the stated standard deviation; only the last iterate is released",
     )
     if isfinite(run.diameter):
-        return (*stated, f"every iterate is projected to a convex domain of diameter {run.diameter:g}")
+        return (*stated, f"every iterate is projected onto a convex domain of diameter {run.diameter:g}")
     return stated
 
 
@@ -47,9 +47,7 @@ def remarks(run: NoisySGD, delta: float | None) -> dict[str, str]:
         if asked := question(run):
             found["noise_std"] = asked
     if delta is not None and delta * run.dataset_size >= 1:
-        found["delta"] = (
-            "no less than 1/n, so that releasing a sample that is drawn at random would keep the promise"
-        )
+        found["delta"] = "at least 1/n, so even releasing one sample drawn at random would satisfy the guarantee"
     return found
 
 
@@ -88,7 +86,7 @@ def why_composition(run: NoisySGD) -> str:
     """
     if not isfinite(run.diameter):
         return (
-            "only a domain of finite diameter or many contracting steps let the last ones hide what came before"
+            "only a domain of finite diameter or many contracting steps let the last steps hide the earlier ones"
         )
     with precision():
         squares = [exact(run.noise_std_at(t)) ** 2 for t in range(run.steps if not run.constant else 1)]

@@ -81,7 +81,7 @@ class Forgetting(Displayed):
     def assumptions(self) -> tuple[str, ...]:
         """Assumptions behind the numbers, in words."""
         eta, noise = self.clean.step_size_at(0), self.clean.noise_std_at(0)
-        then = f"then come {self.clean_steps} steps without the sample, the same in both runs, with step size {eta:g}"
+        then = f"then {self.clean_steps} steps without the sample follow, the same in both runs, with step size {eta:g}"
         return (*self.trained.assumptions, f"{then} and noise of standard deviation {noise:g}")
 
     def __str__(self) -> str:
@@ -91,8 +91,8 @@ class Forgetting(Displayed):
         numbers = {
             "at the deletion": self.before,
             "against the run that never saw the sample": self.epsilon,
-            "against any model retrained with as many such steps or more": self.retrained,
-            "by shifts of the clean steps alone": self.shifts,
+            "against any model retrained with at least as many such steps": self.retrained,
+            "by shifts of the clean steps only": self.shifts,
         }
         values = {"clean steps": str(self.clean_steps)} | {name: printed_up(x) for name, x in numbers.items()}
         at = f"delta = {self.delta:g}" if self.order is None else f"order {self.order:g}"
@@ -152,7 +152,7 @@ def steps_to_forget(
     deleted = _deleted(run, assumption, order, delta, step_size, noise_std)
     if not retrained and (trained := deleted[0]).epsilon <= epsilon:
         raise InputError(
-            f"steps_to_forget needs a target below the {trained.epsilon:.6g} that holds at the deletion, got "
+            f"steps_to_forget needs a target below {trained.epsilon:.6g}, which already holds at the deletion, got "
             f"epsilon={epsilon:g}; no clean step is needed."
         )
 
@@ -167,8 +167,8 @@ def steps_to_forget(
     while missed(high):
         if high >= _MOST_STEPS:
             raise InputError(
-                f"The target needs to be within reach of {_MOST_STEPS:,} clean steps, got epsilon={epsilon:g}; add "
-                "noise to the clean steps."
+                f"The target needs to be reachable in at most {_MOST_STEPS:,} clean steps, got epsilon={epsilon:g}; "
+                "add noise to the clean steps."
             )
         low, high = high, min(4 * high, _MOST_STEPS)
     while high - low > 1:
@@ -190,8 +190,8 @@ def _deleted(
     order, delta = order_or_delta("forgetting", order, delta)
     if not isfinite(run.diameter):
         raise InputError(
-            "forgetting needs a domain of finite diameter, got diameter=inf: without a projection the distance of two "
-            "runs at the deletion is not bounded; project."
+            "forgetting needs a domain of finite diameter, got diameter=inf: without a projection the distance "
+            "between the two runs at the deletion is not bounded; give the run a finite diameter."
         )
     eta = run.step_size_at(run.steps - 1) if step_size is None else positive("step_size", step_size)
     noise = run.noise_std_at(run.steps - 1) if noise_std is None else positive("noise_std", noise_std)

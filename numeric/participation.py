@@ -164,7 +164,7 @@ def participation(
         uses = range(place, run.steps, run.period)
     else:
         raise InputError(
-            f"position needs a batch of the epoch, 0 to {run.period - 1}, got position={position}; count from 0."
+            f"position needs to be a batch of the epoch, 0 to {run.period - 1}, got position={position}; count from 0."
         )
     found = (0.0, 0.0)
     if uses:
@@ -191,7 +191,7 @@ def by_position(
     met, found = min(run.period, run.steps), [(0.0, 0.0)] * run.period
     if not run.constant and met > _LOOKED:
         raise InputError(
-            f"by_position needs at most {_LOOKED} batches where step size or noise changes, got {met}; ask "
+            f"by_position can have at most {_LOOKED} batches if the step size or noise changes, got {met}; call "
             "participation for some of them."
         )
     rest = (run.steps - 1) % run.period + 1  # batches used once more than the others
@@ -261,7 +261,7 @@ def _listed(run: NoisySGD, steps: Sequence[int]) -> Sequence[int]:
     rising = isinstance(uses, range) or all(a < b for a, b in pairwise(uses))
     if not uses or not rising or not 0 <= uses[0] <= uses[-1] < run.steps:
         raise InputError(
-            f"steps needs rising steps of the run, from 0 to {run.steps - 1}, at least one, got steps={steps}; list "
-            "each step once."
+            f"steps needs at least one step of the run, 0 to {run.steps - 1}, in increasing order, got steps={steps}; "
+            "list each step once."
         )
     return uses

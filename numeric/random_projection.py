@@ -103,8 +103,8 @@ class RandomProjectionRun(StepSchedule):
             put(self, name, getattr(checked, name))
         if isinstance(self.ranks, str) or not isinstance(self.ranks, Sequence):
             raise InputError(
-                f"ranks needs one whole number for each trained tensor, got ranks={self.ranks!r}; "
-                "keep, say, three tenths of each, rounded up."
+                f"ranks needs one whole number for each trained tensor, got ranks={self.ranks!r}; give for example "
+                "three tenths of each size, rounded up."
             )
         put(self, "ranks", tuple(count(f"ranks[{i}]", rank) for i, rank in enumerate(self.ranks)))
         put(self, "entry_std", positive("entry_std", self.entry_std))
@@ -142,9 +142,7 @@ class RandomProjectionRun(StepSchedule):
         return {"sensitivity": sensitivity, "dimension": min(self.ranks), "entry_std": self.entry_std}
 
     def _assumptions(self) -> tuple[str, ...]:
-        differ = (
-            "by replacing one sample" if self.adjacency == "replace" else "in that one sample is there or not"
-        )
+        differ = "by replacing one sample" if self.adjacency == "replace" else "by adding or removing one sample"
         first = {
             "": "gradients are not projected",
             "before": "the sum of the clipped gradients is projected by matrices with independent Gaussian entries, "
@@ -155,7 +153,7 @@ class RandomProjectionRun(StepSchedule):
             "per-sample gradients are clipped automatically to norm 1; nothing is assumed of the losses",
             first[self.clip if self.ranks else ""],
             f"batches are drawn as sampling={self.sampling!r} says, and the data sets differ {differ}",
-            "isotropic Gaussian noise is added to the mean, projected if it is; every step may be released",
+            "isotropic Gaussian noise is added to the mean, and projected if the mean is; every step may be released",
         )
 
 
@@ -275,7 +273,7 @@ def projection_bound(
     """
     if not isinstance(run, RandomProjectionRun):
         raise InputError(
-            f"projection_bound needs a RandomProjectionRun, got run={type(run).__name__}; of a NoisySGD call bound."
+            f"projection_bound needs a RandomProjectionRun, got run={type(run).__name__}; for a NoisySGD, call bound."
         )
     order, delta = order_or_delta("projection_bound", order, delta)
     claim, route = "d2p2/algorithm_1/sensitivity_repaired", "composition"
@@ -331,7 +329,7 @@ def _converted(run: RandomProjectionRun, delta: float) -> tuple[float, float]:
             return epsilon, order
     raise InputError(
         f"A finite epsilon needs more noise, got noise_std={least:g} for batches of {run.batch} and ranks of at least "
-        f"{min(run.ranks)}; raise it, or clip after the projection."
+        f"{min(run.ranks)}; raise noise_std, or clip after the projection."
     )
 
 

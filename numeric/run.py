@@ -46,8 +46,8 @@ class StepSchedule:
         """Number of samples in an update; raises `InputError` if it changes."""
         if isinstance(self.batch_size, tuple):
             raise InputError(
-                f"This needs one batch_size for all steps, got a schedule of {min(self.batch_size)} to "
-                f"{max(self.batch_size)}; bound, bound_by_shifts, compare and lower_bound take one."
+                f"This computation needs one batch_size for all steps, got a schedule of {min(self.batch_size)} to "
+                f"{max(self.batch_size)}; bound, bound_by_shifts, compare and lower_bound accept a schedule."
             )
         return self.dataset_size if self.batch_size is None else self.batch_size
 
@@ -138,8 +138,8 @@ class NoisySGD(StepSchedule):
         sizes: Any = self.dataset_size
         if is_list(sizes):
             raise InputError(
-                f"dataset_size needs one number for all steps, got a list of {len(sizes)}; where data are "
-                "added in mid-training, bound each stage as a run of its own and compose the two by to_pld."
+                f"dataset_size needs one number for all steps, got a list of {len(sizes)}; where data are added in "
+                "mid-training, bound each stage as a run of its own and compose the two with to_pld."
             )
         put(self, "dataset_size", count("dataset_size", self.dataset_size))
         put(self, "diameter", positive("diameter", self.diameter, finite=False))
@@ -149,7 +149,7 @@ class NoisySGD(StepSchedule):
             self.weight_decay,
             f"a number at least 0 and at most 1 / step_size = {1 / longest:g}",
             lambda x: isfinite(x) and x >= 0 and Fraction(x) * Fraction(longest) <= 1,
-            "0 is none.",
+            "0 means none.",
         )
         put(self, "weight_decay", decay)
         if self.batch_size is not None:
@@ -206,7 +206,7 @@ def described_run(what: str, run: object) -> NoisySGD:
     """Return the run; raise `InputError` if it is not a `NoisySGD`."""
     if not isinstance(run, NoisySGD):
         projected = hasattr(run, "ranks")
-        remedy = "of a run with random projections call projection_bound" if projected else "describe it first"
+        remedy = "for a run with random projections, call projection_bound" if projected else "describe it first"
         raise InputError(f"{what} needs a NoisySGD, got run={type(run).__name__}; {remedy}.")
     return run
 
@@ -240,8 +240,8 @@ def refuse_extreme(what: str, run: NoisySGD, assumption: object) -> None:
     found = extreme(run, assumption)
     if found:
         raise InputError(
-            f"{what} needs numbers between {1 / _LENGTH:g} and {_LENGTH:g}, lengths within a factor of {_APART:g} of "
-            f"each other, got {found}; measure lengths in another unit."
+            f"{what} needs numbers between {1 / _LENGTH:g} and {_LENGTH:g}, and lengths within a factor of {_APART:g} "
+            f"of each other, got {found}; measure lengths in another unit."
         )
 
 

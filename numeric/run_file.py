@@ -30,7 +30,7 @@ def read_toml(path: Path) -> dict[str, Any]:
             f"A run file needs to be readable text, got path={path}: {why}; check the path."
         ) from error
     except (ValueError, RecursionError) as error:  # also numbers and nesting beyond what Python reads
-        raise InputError(f"A run file needs to be TOML, got path={path}: {error}; mend that line.") from error
+        raise InputError(f"A run file needs to be TOML, got path={path}: {error}; correct that line.") from error
 
 
 def described_tables(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumption]:
@@ -68,7 +68,7 @@ def _assumption(table: Mapping[str, Any], place: str) -> Assumption:
         parts = values["parts"]
         if not all(isinstance(part, dict) for part in parts):
             raise InputError(
-                f"parts in {place} needs tables with a kind each, got parts={parts!r}; see the README."
+                f"parts in {place} needs tables, each with a kind, got parts={parts!r}; see the README."
             )
         return make(*(_assumption(part, f"parts[{i}] in {place}") for i, part in enumerate(parts)))
     return make(**values)
@@ -84,4 +84,4 @@ def _known(table: Mapping[str, Any], names: tuple[str, ...], place: str) -> None
     for key in table:
         if key not in names:
             hint = explain_unknown(key, names, f"the keys are {', '.join(names)}.")
-            raise InputError(f"{place} needs only keys that are known, got key={key!r}; {hint}")
+            raise InputError(f"{place} may have only known keys, got key={key!r}; {hint}")

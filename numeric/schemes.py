@@ -49,7 +49,7 @@ class Scheme:
                 return ""
             return (
                 f"{needs} one batch_size for all steps, got a list; draw the batches by 'poisson' or "
-                "'without_replacement', or call participation, which takes the steps that met a sample."
+                "'without_replacement', or call participation with the steps that use a sample."
             )
         if self.full and run.batch != run.dataset_size:
             return (

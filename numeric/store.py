@@ -51,7 +51,7 @@ def writing(what: str, where: str, remedy: str = "name another") -> Iterator[Non
     try:
         yield
     except OSError as error:
-        said = f"{what} a folder that can be written, got {where} ({error.strerror}); {remedy}."
+        said = f"{what} a folder that can be written to, got {where} ({error.strerror}); {remedy}."
         raise InputError(said) from None
 
 
@@ -121,7 +121,7 @@ class Store:
 
     def _write(self, name: str, data: bytes, remedy: str) -> None:
         assert self.folder is not None  # noqa: S101
-        with writing("What is finished needs", f"folder={self.folder.parent}", remedy):
+        with writing("Finished parts need", f"folder={self.folder.parent}", remedy):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_whole(self.folder / name, data)
 
@@ -171,6 +171,6 @@ def _refuse_another(header: Any, wanted: Mapping[str, Any], path: Path) -> None:
     if header != wanted:
         other = [name for name in wanted if not isinstance(header, dict) or header.get(name) != wanted[name]]
         raise InputError(
-            f"Finished rows need to be of the same computation, got another {' and '.join(other)} than in {path}; "
-            "delete that file to start afresh, or name another --out."
+            f"Finished rows need to come from the same computation, got another {' and '.join(other)} in {path}; "
+            "delete that file to start again, or name another --out."
         )

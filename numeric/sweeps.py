@@ -53,13 +53,13 @@ class SweepPlan:
         described_assumption(self.assumption)
         if not isinstance(self.axes, Mapping):
             raise InputError(
-                f"The grid of a sweep needs names with lists, got grid={self.axes!r}; write a table."
+                f"The grid of a sweep needs a list for every name, got grid={self.axes!r}; write a table."
             )
         known = (*_RUN_FIELDS, *_numbers_of(self.assumption), *_TARGETS)
         for name in self.axes:
             if name not in known:
                 hint = suggestion(name, known, f"the names are {', '.join(known)}.")
-                raise InputError(f"An axis of a sweep needs a name that is known, got key={name!r}; {hint}")
+                raise InputError(f"An axis of a sweep needs a known name, got key={name!r}; {hint}")
         object.__setattr__(self, "axes", {name: _axis(name, listed) for name, listed in self.axes.items()})
         given = [name for name in _TARGETS if name in self.axes]
         if len(given) != 1:
@@ -69,7 +69,7 @@ class SweepPlan:
             )
         if self.rows > _MOST_ROWS:
             raise InputError(
-                f"A sweep needs at most {_MOST_ROWS} rows, got rows={self.rows}; shorten a list or split the grid."
+                f"A sweep can have at most {_MOST_ROWS} rows, got rows={self.rows}; shorten a list or split the grid."
             )
 
     @property
@@ -105,7 +105,7 @@ def load_sweep(path: Path) -> SweepPlan:
     grid = data.pop("grid", None)
     if not isinstance(grid, dict):
         raise InputError(
-            f"A sweep file needs a table [grid], got grid={grid!r} in {origin}; write [grid] and lists."
+            f"A sweep file needs a table [grid], got grid={grid!r} in {origin}; write [grid] with lists."
         )
     return SweepPlan(*described_tables(data, origin), grid)
 
@@ -126,8 +126,8 @@ def _axis(name: str, listed: Any) -> tuple[Scalar, ...]:
         or any(isinstance(x, int) and abs(x) > _LARGEST for x in values)
     ):
         raise InputError(
-            "An axis of a sweep needs a list of numbers or of texts, each once and whole ones at most 2^63 - 1, got "
-            f"{name}={echo(listed)}; put a schedule for all rows into the run."
+            "An axis of a sweep needs a list of numbers or of texts, without repetitions and with integers of at most "
+            f"2^63 - 1, got {name}={echo(listed)}; put a schedule for all rows into [run]."
         )
     return (
         tuple(float(value) for value in values)

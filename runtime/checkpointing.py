@@ -30,7 +30,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
         with Path(path).open("rb") as opened:
             if opened.read(len(HEAD)) != HEAD:
                 raise InputError(
-                    f"A checkpoint needs a file that save wrote, got path={path} of another kind; give that file."
+                    f"A checkpoint needs a file that save wrote, got path={path} of another kind; give such a file."
                 )
         payload = read_sealed(Path(path)).removeprefix(HEAD)
     except OSError as error:
@@ -40,14 +40,14 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
         ) from None
     except DamagedError:
         raise InputError(
-            f"A checkpoint needs to be as it was written, got path={path}, damaged or cut off; delete it, or take an "
-            "older one."
+            f"A checkpoint needs to be a whole file, got path={path}, which is damaged or cut off; delete it, or use "
+            "an older one."
         ) from None
     try:
         state = torch.load(io.BytesIO(payload), weights_only=True, map_location="cpu")
     except Exception as error:  # intact bytes of another writer, for which torch may raise anything
         raise InputError(
-            f"A checkpoint needs tensors and numbers alone, got path={path} ({type(error).__name__}); give the file "
+            f"A checkpoint may hold only tensors and numbers, got path={path} ({type(error).__name__}); give the file "
             "that save wrote."
         ) from None
     if not isinstance(state, dict):

@@ -50,7 +50,7 @@ def threads_of_torch(threads: int) -> Iterator[None]:
     most = 4 * (os.cpu_count() or 1)
     if count("threads", threads) > most:  # OpenMP ends the process if the system lacks them
         raise InputError(
-            f"threads needs at most {most} on this machine, four a core, got threads={threads}; use fewer."
+            f"threads can be at most {most} on this machine, four per core, got threads={threads}; use fewer."
         )
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
@@ -131,8 +131,8 @@ def peak(work: Callable[[], object], device: torch.device) -> int:
 def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) -> None:
     """Refuse a network for which the gradients of a single pair exceed the memory."""
     moving = sum(p.numel() for p in module.parameters() if p.requires_grad)
-    smaller = "take float32, " if dtype is torch.float64 else ""
-    remedy = f"{smaller}freeze layers, or take a smaller network or a machine with more memory"
+    smaller = "use float32, " if dtype is torch.float64 else ""
+    remedy = f"{smaller}freeze layers, or use a smaller network or a machine with more memory"
     refuse_beyond(
         f"A gradient of {moving} parameters takes", _COPIES_OF_GRADIENT * moving * dtype.itemsize, device, remedy
     )
@@ -180,9 +180,9 @@ def says_when_memory_runs_out(function: Callable[P, Result]) -> Callable[P, Resu
                 raise
             asked = re.search(r"tried to allocate ([\d.]+ \w+)", str(error), re.IGNORECASE)
             raise InputError(
-                f"The measurement needs more memory than there is, got {type(error).__name__}"
-                f"{f' at {asked[1]}' if asked else ''}; lower memory (--memory), or measure fewer points at once, or a "
-                "smaller network."
+                "The measurement needs more memory than is available, got "
+                f"{type(error).__name__}{f' at {asked[1]}' if asked else ''}; lower memory (--memory), or measure at "
+                "fewer points at once, or use a smaller network."
             ) from error
 
     return told

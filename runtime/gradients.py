@@ -83,7 +83,7 @@ class Gradients:
     ) -> None:
         refuse_mixing(module)
         if not isinstance(dtype, str) or dtype not in DTYPES:
-            raise InputError(f"The dtype must be {', '.join(DTYPES)}, got dtype={dtype}; choose one of them.")
+            raise InputError(f"The dtype must be one of {', '.join(DTYPES)}, got dtype={dtype}; choose one.")
         self.device, self.dtype = device_of(device), DTYPES[dtype]
         refuse_large(module, self.dtype, self.device)
         self.module = module.to(device=self.device, dtype=self.dtype)
@@ -126,7 +126,7 @@ class Gradients:
         if self._pairs_at_once < 1:
             raise InputError(
                 f"One gradient needs {needed} bytes of working memory, got memory={self.memory}; raise the budget to "
-                f"that (--memory {needed}) or more, or halve it by dtype float32."
+                f"that (--memory {needed}) or more, or halve what is needed with dtype float32."
             )
 
     def at(self, points: Tensor, samples: slice | Tensor = slice(None)) -> Leaves:
@@ -196,7 +196,7 @@ class Gradients:
             jvp(first, (self.start,), (torch.ones_like(self.start),))
         except RuntimeError:  # raised by huber_loss, soft_margin_loss, mse_loss and others
             with user_code(
-                "Curvature needs losses that torch differentiates twice", "of a sample; write them otherwise."
+                "Curvature needs losses that torch can differentiate twice", "for a sample; rewrite them."
             ):
                 vjp(first, self.start)[1](self.start)
             return False

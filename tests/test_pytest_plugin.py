@@ -78,7 +78,7 @@ def test_a_claim_or_a_check_that_is_gone_fails(collect, tmp_path):
     (tmp_path / "claims" / "b.py").unlink()
     code, out = collect({}, "--lastiterate", "claims")
     assert code == 1
-    assert "paper/lemma_2 is missing, and the lock file knows it." in out
+    assert "paper/lemma_2 is missing, but the lock file has it." in out
     assert collect({}, "--lastiterate", "claims/a.py")[0] == 0, "what is named is all that is asked for"
     lock = tmp_path / "lastiterate.lock.json"
     entries = json.loads(lock.read_text())
@@ -151,4 +151,4 @@ def test_the_lock_file_is_the_same_from_every_folder(collect, tmp_path):
 def test_a_pattern_that_matches_nothing_says_so(collect):
     code, out = collect({"lemma.py": TEMPLATE}, "--lastiterate")
     assert code == 5
-    assert "lastiterate: no file here is called claims/*.py and has claims; name one" in out
+    assert "lastiterate: no file here that is called claims/*.py has claims; name one" in out

@@ -232,7 +232,7 @@ def gdp_epsilon_below(mu: float, delta: float) -> float:
 
 def _size(mu: float) -> None:
     if mu < 0:
-        raise InputError(f"mu needs a number of at least 0, got mu={mu:g}; take its size.")
+        raise InputError(f"mu needs a number of at least 0, got mu={mu:g}; use its absolute value.")
 
 
 def _first_term_alone(mu: float, delta: float) -> float:

@@ -89,8 +89,8 @@ class DominatingPair:
         """
         if self.failure:
             raise InputError(
-                f"A Renyi bound needs a composition that never fails, got failure={self.failure:g}; "
-                "mix it with a bound that holds outside the event, or ask for (epsilon, delta)."
+                f"A Renyi bound needs a composition with failure probability 0, got failure={self.failure:g}; combine "
+                "it with a bound that holds outside the event, or ask for an (epsilon, delta) bound."
             )
         with precision():
             total = exact(order) * exact(self.cost) / 2

@@ -318,7 +318,7 @@ class Composition:
     def masses(self) -> Array:
         """Masses of the losses of the window for ``tilt`` 0, rounded up; the error bound is ``error``."""
         if self.tilt:
-            raise ValueError(f"masses are those of an untilted law, got tilt={self.tilt:g}")
+            raise ValueError(f"masses needs an untilted law, got tilt={self.tilt:g}")
         with precision():
             found: Array = self.weights * (upper(self.log_scale.exp()) * (1 + 4 * _UNIT))
         return found

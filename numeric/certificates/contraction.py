@@ -57,7 +57,7 @@ class Contraction:
         if run.scheme.name not in ("full", "cyclic") or not run.constant:
             raise UncertifiedError(
                 "A certificate by contraction needs full or cyclic batches and equal steps, got "
-                f"sampling={run.sampling!r}; take another route."
+                f"sampling={run.sampling!r}; use another route."
             )
         self.run, self.assumption, self.goal = run, assumption, goal
 
@@ -74,7 +74,7 @@ class Contraction:
         found = [one for one in ways if one is not None]
         if not found:
             raise UncertifiedError(
-                "A certificate by contraction needs a table that falls, got none; take another."
+                "A certificate by contraction needs a table whose values decrease, got none; use another route."
             )
         return min(found, key=lambda one: self.goal.value(one.table))
 
@@ -101,7 +101,7 @@ class Contraction:
         best = optimum(ShiftProgram(part, self.assumption, place, initial=apart))
         if not best.cost.is_finite():
             raise UncertifiedError(
-                f"A certificate needs finite costs, got a block of {steps} steps; take another."
+                f"A certificate needs finite costs, got inf for {steps} steps; use another route."
             )
         node, cost = Paths(part, self.assumption).explicit(best)
         return gaussian_table(upper(exact(cost).sqrt())), node

@@ -34,7 +34,7 @@ def seal_nodes(value: Any) -> Any:
 def dyadic(value: float | arb) -> list[int]:
     """Write an exact number as [m, e], value = m 2^e."""
     if not isfinite(float(value)):
-        raise InputError(f"A certificate needs a finite number, got {value}; no bound is known there.")
+        raise InputError(f"A certificate needs a finite number, got {value}; certify a run with a finite bound.")
     m, e = (int(part) for part in arb(value).man_exp())
     return [m, e]
 
@@ -54,7 +54,7 @@ def write_run(run: NoisySGD) -> Node:
     if run.weight_decay:
         raise InputError(
             f"A certificate needs a run without weight decay, got weight_decay={run.weight_decay:g}; the checker does "
-            "not know it yet."
+            "not support it."
         )
 
     def schedule(value: float | tuple[float, ...]) -> list[list[int]]:
@@ -79,7 +79,7 @@ def write_loss(assumption: Assumption) -> Node:
     name = next((name for name, (known, _) in KINDS.items() if known is kind), None)
     if name is None:
         raise InputError(
-            f"A certificate needs one of {', '.join(KINDS)}, got {type(assumption).__name__}; state it by one of them."
+            f"A certificate needs one of {', '.join(KINDS)}, got {type(assumption).__name__}; use one of them."
         )
     if assumption.parts:
         return {"name": name, "parts": [write_loss(one) for one in assumption.parts]}

@@ -82,7 +82,7 @@ class Paths:
                 return self.late(found)
             case "shuffled":
                 raise UncertifiedError(
-                    f"A certificate cannot pool the orders of shuffled batches, got route={found.route}; take another."
+                    f"A certificate cannot pool the orders of shuffled batches, got route={found.route}; use another."
                 )
         of, cost = self.explicit(best)
         return self.sized({"rule": "worst batches", "of": of}, best.program, of), cost
@@ -189,7 +189,7 @@ class Paths:
 def _need_at_most(most: int, what: str, got: int) -> None:
     if got > most:
         raise UncertifiedError(
-            f"A certificate of a path needs at most {most} {what}, got {got}; certify a shorter run, or one whose "
+            f"A certificate of a path can have at most {most} {what}, got {got}; certify a shorter run, or one whose "
             "steps are all equal."
         )
 

@@ -62,7 +62,7 @@ class DiscretePair:
             if _admitted(g, values, (right, left), (p, q, only_p, only_q), lift):
                 lifted, lowered = 1 + lift, 1 - lift
                 return cls(ratios(g, lift), p * lifted, q * lowered, only_p * lifted, only_q * lowered, lift)
-        raise ArithmeticError("a table of a profile loses more digits than it may be lifted by")
+        raise ArithmeticError("a table of a profile has larger rounding errors than its lift covers")
 
 
 def ratios(g: Array, lift: float = LIFTS[0]) -> Array:

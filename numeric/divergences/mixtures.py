@@ -38,7 +38,7 @@ class Enclosure:
 
     def __post_init__(self) -> None:
         if not self.lower <= self.upper:
-            raise ArithmeticError(f"an enclosure is in order, got lower={self.lower!r}, upper={self.upper!r}")
+            raise ArithmeticError(f"lower <= upper is needed, got lower={self.lower!r}, upper={self.upper!r}")
 
     @property
     def middle(self) -> float:
@@ -67,7 +67,7 @@ def refine(evaluate: Callable[[int], arb]) -> Enclosure:
                 return Enclosure(max(0.0, lower(ball)), upper(ball))
         bits = bits * 5 // 3
     raise ArithmeticError(
-        f"no narrow enclosure with {_LAST_BITS} bits; the value is too near to 0 for these arguments"
+        f"no narrow enclosure with {_LAST_BITS} bits; the value is too close to 0 for these arguments"
     )
 
 
@@ -78,10 +78,10 @@ def order(alpha: Any) -> float:
 
 def sampling_rate(q: Any) -> float:
     """Validate a sampling rate in [1e-50, 1]; smaller ones would underflow."""
-    number = portion("q", q, "a rate in (0, 1]", "give batch size over data size.")
+    number = portion("q", q, "a rate in (0, 1]", "give batch_size / dataset_size.")
     if number < 1 / _SPREAD:
         raise InputError(
-            f"q needs a rate of at least 1e-50, got q={number:g}; round it up to 1e-50, a larger loss."
+            f"q needs to be at least 1e-50, got q={number:g}; round it up to 1e-50, which gives a larger loss."
         )
     return number
 
@@ -100,8 +100,8 @@ def ratio(noise: float, shift: float, widest: float = 1e4) -> None:
     """Raise `InputError` if the noise is too small or too large for the shift."""
     if not 1 / _SPREAD <= shift / noise <= 1.0001 * widest:
         raise InputError(
-            f"noise needs to lie between {1 / widest:g} and 1e50 times the shift {shift:g}, got noise={noise:g}; "
-            "with less noise take the whole batch, `renyi_gaussian`."
+            f"noise needs to lie between {1 / widest:g} and 1e50 times the shift {shift:g}, got noise={noise:g}; with "
+            "less noise, call `renyi_gaussian`, which is for full batches."
         )
 
 

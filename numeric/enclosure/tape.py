@@ -69,14 +69,14 @@ def enclose_limit(part: sp.Integral | sp.Sum) -> arb:
 @lru_cache(maxsize=1024)
 def _enclosed(part: sp.Integral | sp.Sum, bits: int) -> arb:  # noqa: ARG001
     if part.free_symbols or len(part.limits) != 1 or len(part.limits[0]) != 3:
-        raise UnsupportedError(f"{part} is not one integral or sum between given ends in numbers")
+        raise UnsupportedError(f"{part} is not a single integral or sum between numbers")
     letter, low, _ = part.limits[0]
     whole = isinstance(part, sp.Sum)
     signs = (
         (letter.is_positive and low < int(whole)) or (letter.is_nonnegative and low < 0) or letter.is_nonpositive
     )
     if signs or (letter.is_integer and not whole) or letter.is_even or letter.is_odd or letter.is_prime:
-        raise UnsupportedError(f"{letter} takes values in {part} that it is declared not to have")
+        raise UnsupportedError(f"{letter} takes values in {part} that its declaration excludes")
     value = _sum(part) if whole else _integral(part)
     if not value.is_finite():
         raise UnsupportedError(f"{part} has no finite enclosure")
@@ -87,7 +87,7 @@ def _integral(part: sp.Integral) -> arb:
     (letter, low, high), body = part.limits[0], part.function
     ends = [_value(end, letter, arb(0)) for end in (low, high)]
     if not (ends[0] <= ends[1] and all(end.is_finite() for end in ends)):
-        raise UnsupportedError(f"{part} needs finite ends in order")
+        raise UnsupportedError(f"{part} needs finite limits, the lower one first")
     _continuous(body, letter, ends[0].union(ends[1]), _DEPTH)
     found: arb = acb.integral(lambda z, analytic: _value(body, letter, z, analytic), ends[0], ends[1]).real
     return found
@@ -111,7 +111,7 @@ def _continuous(body: sp.Expr, letter: sp.Symbol, where: arb, depth: int) -> Non
 def _sum(part: sp.Sum) -> arb:
     (letter, low, _), body = part.limits[0], part.function
     if not low.is_Integer:
-        raise UnsupportedError(f"{part} needs to begin at a whole number")
+        raise UnsupportedError(f"{part} needs to start at a whole number")
     last = max(int(low), 1) + _TERMS
     terms = [_value(body, letter, arb(k)) for k in range(int(low), last + 1)]
     return sum(terms[:-1], arb(0)) + _rest(body, letter, last, terms[-1])
@@ -139,7 +139,7 @@ def _rest(body: sp.Expr, letter: sp.Symbol, first: int, term: arb) -> arb:
         if size is not None and size.is_finite():
             power, n = arb(int(p.p)) / int(p.q) - 1, arb(first)
             return size * (n ** (-power)).union((n - 1) ** (-power)) / power
-    raise UnsupportedError(f"no bound of the sum of {body} from {first} on is known")
+    raise UnsupportedError(f"no bound on the sum of {body} from {first} on is known")
 
 
 def _everywhere(f: sp.Expr, x: sp.Symbol, first: int) -> None:
@@ -312,7 +312,7 @@ def _written_out(expression: sp.Sum | sp.Product) -> sp.Expr:
     terms = [body]
     for index, low, high in (limit.args for limit in limits):
         if not (low.is_Integer and high.is_Integer):
-            raise UnsupportedError(f"{expression} needs whole limits to be enclosed")
+            raise UnsupportedError(f"{expression} needs integer limits to be enclosed")
         if (high - low + 1) * len(terms) > MAX_TERMS:
             raise UnsupportedError(f"{expression} has more than {MAX_TERMS} terms")
         terms = [term.xreplace({index: sp.Integer(i)}) for term in terms for i in range(int(low), int(high) + 1)]

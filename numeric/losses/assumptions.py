@@ -86,7 +86,7 @@ class Assumption(ABC):
 def described_assumption(assumption: object) -> Assumption:
     """The argument if it is an assumption, or an `InputError`."""
     if not isinstance(assumption, Assumption):
-        remedy = "for example Smooth(1.0)"
+        remedy = "write for example Smooth(1.0)"
         if callable(getattr(assumption, "assumption", None)):
             remedy = "pass its assumption(run)"
         elif isinstance(assumption, Measured) or hasattr(assumption, "holder"):
@@ -314,7 +314,7 @@ class Blocks(_OfParts, Modulus):
 
     parts: tuple[Holder | Tabulated, ...]
 
-    _takes = ((Holder, Tabulated), "Holder, Smooth or Tabulated (for clipping, take the Minimum with Clipped)")
+    _takes = ((Holder, Tabulated), "Holder, Smooth or Tabulated (for clipping, use the Minimum with Clipped)")
 
     @cached_property
     def groups(self) -> tuple[tuple[Holder | Tabulated, ...], ...]:
@@ -469,9 +469,7 @@ class StronglyConvex(_UpdateMap):
         object.__setattr__(self, "L", loss_constant("L", self.L))
         object.__setattr__(self, "m", positive("m", self.m))
         if self.m > self.L:
-            raise InputError(
-                f"m needs to be at most L={self.L:g}, got m={self.m:g}; strong convexity is below L."
-            )
+            raise InputError(f"m needs to be at most L={self.L:g}, got m={self.m:g}; lower m, or raise L.")
 
     def expansive(self, run: NoisySGD) -> bool:  # noqa: ARG002
         return False

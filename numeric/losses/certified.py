@@ -71,13 +71,14 @@ class LossConstants:
             return Clipped()
         if not self.any_sample:
             raise InputError(
-                "A bound needs constants of every sample that adjacent data may hold, got those of "
-                f"statement={self.statement!r}; say which inputs there may be: constants_of_network(input_norm)."
+                "A bound needs constants for every sample that adjacent data may contain, got constants only for "
+                f"statement={self.statement!r}; say which inputs are possible: constants_of_network(input_norm)."
             )
         if exact(run.diameter) > 2 * exact(self.radius):
             raise InputError(
                 f"A bound needs constants on the whole domain, of radius diameter / 2, got radius={self.radius!r} for "
-                f"diameter={run.diameter!r}; certify that ball, or project onto one of diameter {2 * self.radius:g}."
+                f"diameter={run.diameter!r}; certify that ball, or project onto a ball of diameter "
+                f"{2 * self.radius:g}."
             )
         unclipped = run.clip_norm >= self.lipschitz
         short = all(exact(run.step_size_at(t)) * exact(self.smoothness) <= 2 for t in range(run.steps))

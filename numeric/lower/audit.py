@@ -218,7 +218,7 @@ def score_list(name: str, scores: ArrayLike) -> Array:
     if found.ndim != 1 or not len(found) or np.isnan(found).any():
         got = f"shape {found.shape}" if found.ndim != 1 or not len(found) else "nan among them"
         raise InputError(
-            f"{name} needs at least one score, in one list, got {name}={got}; compute the scores again."
+            f"{name} needs a list of at least one score and no nan, got {name}={got}; compute the scores again."
         )
     return found
 
@@ -256,7 +256,7 @@ class Audit(Displayed):
             f"{self.false_negatives} of {self.positives}",
             f"{self.false_positives} of {self.negatives}",
         )
-        counts = {"runs with the sample missed": missed, "runs without it accused": accused}
+        counts = {"runs with the sample missed": missed, "runs without the sample accused": accused}
         return limits_table(self, counts | {"epsilon from these rates": f"{self.observed:.6g}, an estimate"})
 
     def refutes(self, bound: "PrivacyLoss") -> tuple[str, ...]:
@@ -284,7 +284,7 @@ def claims_refuted(
     """Claims of a bound that lower limits of epsilon, mu and the profile refute."""
     if bound.delta != found.delta:
         raise InputError(
-            f"refutes needs a bound at delta={found.delta:g}, got delta={bound.delta}; bound it there."
+            f"refutes needs a bound at delta={found.delta:g}, got delta={bound.delta}; use the same delta."
         )
     claims = ["epsilon"] if found.epsilon > bound.epsilon else []
     if bound.mu is not None and found.mu > bound.mu:
@@ -331,7 +331,8 @@ def audit(
         doubt -= 1 - scores.level
         if doubt <= 0:
             raise InputError(
-                f"scores need a level above level={level:g}, got scores.level={scores.level:g}; share the doubt."
+                f"scores need a level above level={level:g}, got scores.level={scores.level:g}; raise it, or lower "
+                "level."
             )
     fpr, fnr = (
         float(rates_at_most(np.array([wrong]), runs, doubt / 2)[0])

@@ -89,12 +89,12 @@ def lower_bound(
 
 def _silence(run: NoisySGD, assumption: Assumption) -> str:
     if beyond := extreme(run, assumption):
-        return f"{beyond} is beyond what floats can follow"
+        return f"{beyond} is beyond what floats can handle"
     kinds = {"a schedule": not run.constant, "weight decay": run.weight_decay, "a domain": isfinite(run.diameter)}
     more = "".join(f", {words}" for words, present in kinds.items() if present)
     return (
-        f"with {run.scheme.name.replace('_', ' ')} batches{more} and such losses none is known whose last iterate "
-        "can be followed and distinguishes the two data sets"
+        f"with {run.scheme.name.replace('_', ' ')} batches{more} and such losses, no known run has a last iterate "
+        "that can be computed and distinguishes the two data sets"
     )
 
 
@@ -120,7 +120,7 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
         return
     if run.scheme.fixed:
         gap, variance = _fixed(run, m)  # weight decay adds curvature to the update alone
-        text = "as update maps: a quadratic has no bounded gradient here" if m else "constant gradients"
+        text = "as update maps, because a quadratic has no bounded gradient here" if m else "constant gradients"
         yield LowerBound(
             target.gaussian(gap**2 / variance),
             f"{_losses(m)}, +K against -K",
@@ -132,10 +132,10 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
             yield from _contracting(run, assumption, target)
         if run.constant and not (m or run.scheme.permuted) and run.step_size_at(0) * run.weight_decay <= 1:
             for value, words in decayed(run, target, _moves(run)):
-                text = "no projection; the last iterates are mixtures of Gaussians over when the sample was met"
+                text = "no projection; the last iterates are Gaussian mixtures over the steps that use the sample"
                 yield LowerBound(value * _JUST_BELOW, f"linear losses, {words}", text)
         return
-    text = "no projection; the last iterates are mixtures of Gaussians over how often the sample was met"
+    text = "no projection; the last iterates are Gaussian mixtures over the number of uses of the sample"
     kinds = kinds_of_steps(run)
     for pair, words in _units(run.adjacency) if kinds else ():
         yield LowerBound(_mixed(run, target, kinds, pair) * _JUST_BELOW, f"linear losses, {words}", text)
@@ -215,7 +215,7 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> It
     bend = least_curvature(assumption) * run.diameter / 2  # of the gradient along the domain
     left = sqrt(max(run.clip_norm**2 - bend**2, 0.0)) * _JUST_BELOW if bend else run.clip_norm
     for one in _on_the_line(replace(last, clip_norm=left), assumption, target) if left else ():
-        words = "in a ball of many dimensions and hardly any radius, which keeps the last step alone"
+        words = "in a ball of many dimensions and very small radius, where only the last step counts"
         yield replace(one, description=words)
     # Walks with both weight decay and a projection, or with several batch sizes, are not supported.
     followed = not run.weight_decay and len(run.batch_sizes) == 1
@@ -250,8 +250,8 @@ def _contracting(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
                     yield LowerBound(
                         target.of_masses(first, second) * _JUST_BELOW,
                         f"{_losses(h)}, {words}",
-                        f"as update maps on the line, of which an interval of length {2 * halves[words]:g} is hardly "
-                        "ever left; certified propagation of the density",
+                        "as update maps on the line, where iterates hardly ever leave an interval of length "
+                        f"{2 * halves[words]:g}; certified propagation of the density",
                     )
             return
         if not h:

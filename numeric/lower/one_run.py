@@ -66,11 +66,11 @@ class OneRun(Displayed):
     def table(self) -> TextTable:
         """Tabulate the lower limits and the numbers of right guesses."""
         right = ", ".join(f"{right} of {guessed}" for guessed, right in self.guesses)
-        return limits_table(self, {"canaries": str(self.canaries), "guesses that are right": right})
+        return limits_table(self, {"canaries": str(self.canaries), "correct guesses": right})
 
     def delta_at_least(self, epsilon: float) -> float:
         """Lower limit of the profile at ``epsilon`` >= 0, for all epsilon at once."""
-        epsilon = within("epsilon", epsilon, "a number of at least 0", lambda x: x >= 0, "take its size.")
+        epsilon = within("epsilon", epsilon, "a number of at least 0", lambda x: x >= 0, "use |epsilon|.")
         doubt, at = (1 - self.level) / len(self.guesses), np.array(epsilon)
         return max(float(_least_delta(self.canaries, *one, doubt, at)) for one in self.guesses)
 
@@ -83,7 +83,7 @@ class OneRun(Displayed):
         if bound.run.adjacency != self.adjacency:
             raise InputError(
                 f"refutes needs a bound for the adjacency of the coins, {self.adjacency}, got "
-                f"adjacency={bound.run.adjacency} of sampling={bound.run.sampling}; audit that run instead."
+                f"adjacency={bound.run.adjacency} of sampling={bound.run.sampling}; bound the run that was audited."
             )
         return claims_refuted(self, bound, self.delta_at_least)
 
@@ -112,14 +112,14 @@ def one_run(
     delta, level = chance("delta", delta), chance("level", level)
     if adjacency not in ("replace", "add_remove"):
         raise InputError(
-            f"adjacency needs replace or add_remove, got adjacency={adjacency!r}; choose one of them."
+            f"adjacency needs to be 'replace' or 'add_remove', got adjacency={adjacency!r}; choose one of them."
         )
     known = score_list("scores", scores)
     heads = np.asarray(coins)
     if heads.dtype != bool or heads.shape != known.shape:
         raise InputError(
-            f"coins needs True or False for each of the {len(known)} scores, got coins of shape {heads.shape} and type "
-            f"{heads.dtype}; give those that were thrown."
+            f"coins needs True or False for each of the {len(known)} scores, got coins of shape {heads.shape} and "
+            f"type {heads.dtype}; give the coins that were thrown."
         )
     ranked: NDArray[np.bool_] = heads[np.argsort(known, kind="stable")]
     halves = [

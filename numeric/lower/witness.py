@@ -67,7 +67,7 @@ class Witness:
         described_assumption(self.assumption)
         if not isinstance(self.shared, tuple | list) or not self.shared:
             raise InputError(
-                f"A witness needs gradients of the shared samples, got shared={echo(self.shared, 80)}."
+                f"A witness needs gradients of the shared samples, got shared={echo(self.shared, 80)}; list some."
             )
         object.__setattr__(self, "shared", tuple(map(drawn_gradient, self.shared)))
         object.__setattr__(self, "first", drawn_gradient(self.first))
@@ -113,8 +113,8 @@ def replay(witness: Witness) -> float:
     found = evaluated(witness)
     if found is None:
         raise InputError(
-            f"A witness needs a run that can be followed, got D={witness.run.diameter:g} with "
-            f"noise_std={witness.run.noise_std_at(0):g}; take a narrower interval."
+            f"A witness needs a run whose law can be computed, got diameter={witness.run.diameter:g} with "
+            f"noise_std={witness.run.noise_std_at(0):g}; use a narrower interval."
         )
     if witness.value > found * (1 + _AGAIN):
         raise InputError(f"A witness needs a value of at most {found!r}, got value={witness.value!r}; lower it.")
@@ -125,9 +125,9 @@ def refusal(witness: Witness) -> str:
     """Reason in words why a witness is invalid; empty if it is valid."""
     run, half = witness.run, witness.half
     if run.weight_decay:
-        return f"weight_decay={run.weight_decay:g}, with which no walk is followed"
+        return f"weight_decay={run.weight_decay:g}, which witnesses do not support"
     if (witness.order is None) == (witness.delta is None):
-        return f"order={witness.order}, delta={witness.delta}, of which one is needed"
+        return f"order={witness.order}, delta={witness.delta}, exactly one of which is needed"
     if not isfinite(run.diameter) or not 2 * half < run.diameter:
         return f"an interval of length {2 * half:g} in a domain of diameter {run.diameter:g}"
     if len(witness.shared) != 1 and not (run.scheme.fixed and len(witness.shared) == run.batches):
@@ -144,7 +144,7 @@ def refusal(witness: Witness) -> str:
     for gradient in witness.gradients:
         places = [x for x, _ in gradient]
         if places[0] != -half or places[-1] != half or places != sorted(places):
-            return f"a gradient at {places}, which does not rise from {-half:g} to {half:g}"
+            return f"a gradient at {places}, which do not increase from {-half:g} to {half:g}"
         if not admits_gradient(witness.assumption, gradient):
             return f"a gradient {gradient} that does not meet {witness.assumption}"
         if hypot(largest_gradient(gradient), bend) > run.clip_norm:

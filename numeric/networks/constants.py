@@ -81,13 +81,14 @@ def network_constants(
         )
     if not isinstance(loss, str) or loss not in LOSSES or (loss == "logistic" and outputs != 1):
         raise InputError(
-            f"loss needs 'cross_entropy', or 'logistic' of one output, got loss={echo(loss)} of {outputs}; choose one."
+            f"loss needs 'cross_entropy' or, for one output, 'logistic', got loss={echo(loss)} for {outputs}; choose "
+            "one."
         )
     reach = within(
-        "radius", radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is the centre alone."
+        "radius", radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 means the centre only."
     )
     near = within(
-        "input_radius", input_radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is none."
+        "input_radius", input_radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 means none."
     )
     origin = not rows.any()
     of = (

@@ -62,14 +62,14 @@ class Sharing:
         whole = meets.ndim == 3 and meets.size and meets.dtype.kind in "iu"
         if not whole or not -1 <= meets.min() <= meets.max() < self.inputs:
             raise InputError(
-                f"meets needs whole numbers from -1 to {self.inputs - 1} of shape (groups, terms, places), got "
-                f"meets of shape {meets.shape}; give those of inputs."
+                f"meets needs whole numbers from -1 to {self.inputs - 1} of shape (groups, terms, places), got meets "
+                f"of shape {meets.shape}; give the indices of inputs."
             )
         for axis in (1, 2):
             ordered = np.moveaxis(np.sort(meets, axis=axis), axis, 0)
             if ((ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)).any():
                 raise InputError(
-                    "meets needs each input once a place and once a weight, got one twice; split the layer."
+                    "meets needs each input at most once per place and per weight, got one twice; split the layer."
                 )
         object.__setattr__(self, "meets", meets)
 
@@ -218,7 +218,7 @@ class Layer:
         bias = np.zeros(len(weight)) if self.bias is None else floats("bias", self.bias, 1)
         if len(bias) != len(weight):
             raise InputError(
-                f"bias needs one number an output, got bias of {len(bias)} for {len(weight)}; mend it."
+                f"bias needs one number per output, got bias of {len(bias)} for {len(weight)}; correct it."
             )
         known = isinstance(self.activation, SmoothActivation | PiecewiseLinear)
         phi = self.activation if known else activation(self.activation)  # type: ignore[arg-type]
@@ -228,13 +228,13 @@ class Layer:
             )
         if self.sharing and (weight.shape[1] != self.sharing.terms or len(weight) % self.sharing.groups):
             raise InputError(
-                f"weight needs {self.sharing.terms} terms and a multiple of {self.sharing.groups} channels where it is "
-                f"shared, got weight of shape {weight.shape}; mend it."
+                f"A shared weight needs {self.sharing.terms} terms and a multiple of {self.sharing.groups} channels, "
+                f"got weight of shape {weight.shape}; correct it."
             )
         for name in ("weight_moves", "bias_moves", "rounded"):
             given = getattr(self, name)
             if not isinstance(given, bool):
-                raise InputError(f"{name} needs True or False, got {name}={echo(given)}; say which.")
+                raise InputError(f"{name} needs True or False, got {name}={echo(given)}; choose one.")
         if self.bias is None:
             object.__setattr__(self, "bias_moves", False)
         for name, value in (("weight", weight), ("bias", bias), ("phi", phi)):
@@ -282,7 +282,7 @@ def fitting_layers(layers: Sequence[Layer]) -> tuple[Layer, ...]:
         if layer.inputs != widths[place]:
             raise InputError(
                 f"Layer {place} needs as many inputs as the layer before has outputs, got {layer.inputs} for "
-                f"{widths[place]}; mend its weight."
+                f"{widths[place]}; correct its weight."
             )
     if not any(layer.moves for layer in layers):
         raise InputError("layers needs parameters that move, got none; let weight_moves or bias_moves be true.")
@@ -319,8 +319,8 @@ def convolution(
     parts = count("groups", groups)
     if values.shape[1] * parts != sizes[0] or len(values) % parts:
         raise InputError(
-            f"A convolution needs weights (channels, input channels / groups, ...), got weight of shape {values.shape} "
-            f"for inputs of shape {sizes} in groups={parts}; mend it."
+            "A convolution needs weights (channels, input channels / groups, ...), got weight of shape "
+            f"{values.shape} for inputs of shape {sizes} in groups={parts}; correct it."
         )
     return Layer(
         values.reshape(len(values), -1),
@@ -355,7 +355,7 @@ def average_pool(
 
 def _shape(shape: Sequence[int]) -> tuple[int, ...]:
     if not isinstance(shape, list | tuple) or len(shape) < 2:  # channels and a size
-        raise InputError(f"shape needs (channels, *sizes), got shape={echo(shape)}; give that of one input.")
+        raise InputError(f"shape needs (channels, *sizes), got shape={echo(shape)}; give the shape of one input.")
     return tuple(count("shape", size) for size in shape)
 
 
@@ -363,7 +363,7 @@ def _each(name: str, given: Sizes, dimensions: int, least: int) -> tuple[int, ..
     several = tuple(given) if isinstance(given, list | tuple) else (given,) * dimensions
     if len(several) != dimensions:
         raise InputError(
-            f"{name} needs one number, or {dimensions}, got {name}={echo(given)}; give one a dimension."
+            f"{name} needs one number, or {dimensions}, got {name}={echo(given)}; give one per dimension."
         )
     return tuple(count(name, one, least) for one in several)
 
@@ -381,12 +381,12 @@ def _windows(
     places = [(size + 2 * pad - gap * (width - 1) - 1) // step + 1 for size, width, step, pad, gap in axes]
     if min(places) < 1:
         raise InputError(
-            f"A window needs to fit its input, got kernel={tuple(kernel)} on shape={shape}; shorten it."
+            f"A window needs to fit its input, got kernel={tuple(kernel)} on shape={shape}; use a shorter kernel."
         )
     padded = [size + 2 * pad for size, _, _, pad, _ in axes]
     if channels * max(prod(sizes) * max(prod(places), prod(kernel)), prod(padded)) > LARGEST:
         raise InputError(
-            f"A layer needs at most {LARGEST} entries, got shape={shape}; measure its constants instead."
+            f"A layer can have at most {LARGEST} entries, got shape={shape}; measure its constants instead."
         )
     borders = [(0, 0), *((pad, pad) for pad in pads)]
     inputs = np.pad(np.arange(channels * prod(sizes)).reshape(channels, *sizes), borders, constant_values=-1)

@@ -162,7 +162,7 @@ class PublishedBound:
     def refusal(self, run: NoisySGD, assumption: Assumption) -> str:
         """A hypothesis that the run violates, in words; empty if it satisfies all."""
         if run.sampling not in self.schemes:
-            return f"batches that are {' or '.join(self.schemes)}" if self.schemes else "an algorithm of its own"
+            return f"batches that are {' or '.join(self.schemes)}" if self.schemes else "a different algorithm"
         if not any(_meets(assumption, kind) for kind in self.assumptions):
             return f"losses that are {' or '.join(kind.__name__ for kind in self.assumptions)}"
         if run.weight_decay and not self.decays:

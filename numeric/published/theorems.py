@@ -115,7 +115,7 @@ _ROWS: Final = (
     _liang(
         "liang_3_3_earlier", "Liang et al., earlier version, Theorem 3.3", "liang/theorem_3_3/earlier",
         statement=T * stated.LIANG_STEP, evaluate=closed_forms.liang_3_3, needs=(_UNBOUNDED,),
-        reading=f"{_LIANG}; its constant beta is taken up to 1",
+        reading=f"{_LIANG}; its constant beta may be as large as 1",
     ),
     _liang(
         "liang_3_4", "Liang et al. 2026, Theorem 3.4", "liang/theorem_3_4", needs=(_BOUNDED,),

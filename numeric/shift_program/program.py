@@ -93,7 +93,7 @@ class ShiftProgram:
             )
         if self.skipped >= run.steps:
             raise InputError(
-                f"skipped needs to leave one of steps={run.steps}, got skipped={self.skipped}; skip fewer."
+                f"skipped needs to be below steps={run.steps}, got skipped={self.skipped}; skip fewer."
             )
         self.expansion(0)  # raises if the assumption does not fit the run
 
@@ -128,7 +128,7 @@ class ShiftProgram:
         """The program of the last ``steps`` steps; its paths are also paths of this program."""
         if (steps := count("steps", steps)) > self.steps:
             raise InputError(
-                f"steps needs to be at most the {self.steps} of the run, got steps={steps}; take fewer."
+                f"steps needs to be at most the {self.steps} of the run, got steps={steps}; use fewer."
             )
         skipped = self.steps - steps
         # Tracking needs one entry per step, so long runs on a bounded domain use the diameter.
@@ -370,8 +370,8 @@ def used_program(
     if run.steps > _LONGEST:
         if not isfinite(run.diameter):
             raise InputError(
-                f"A list of uneven steps needs to be within {_LONGEST:,} steps of the end, or a domain of finite "
-                f"diameter, got steps={run.steps}; project, or list evenly spaced steps."
+                f"Unevenly spaced steps need to be among the last {_LONGEST:,} steps, or need a domain of finite "
+                f"diameter, got steps={run.steps}; add a projection, or list evenly spaced steps."
             )
         first = run.steps - _LONGEST
         return used_program(used_part(run, first, _LONGEST), assumption, _later(uses, first), run.diameter)

@@ -80,7 +80,7 @@ class View:
 
     def __init__(self, run: NoisySGD, assumption: Assumption) -> None:
         if not run.scheme.permuted:
-            raise InputError(f"An order needs shuffled batches, got sampling={run.sampling!r}; call bound.")
+            raise InputError(f"A View needs shuffled batches, got sampling={run.sampling!r}; call bound.")
         self.run, self.assumption = run, assumption
         self.batches, self.count = run.batches, -(-run.steps // run.batches)
         self._epochs: dict[int, Epoch | None] = {}

@@ -94,7 +94,7 @@ def attack(
     described_run("attack", run)
     if (runs := count("runs", runs)) < 4:
         raise InputError(
-            f"runs needs at least 4, two to learn from and two to count, got runs={runs}; give more."
+            f"runs needs to be at least 4, two to learn from and two to score, got runs={runs}; give more."
         )
     kind = choose_member("kind", kind, AttackKind)
     delta, level = chance("delta", delta), chance("level", level)
@@ -255,7 +255,7 @@ def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Oth
     others = choose_member("others", others, Others)
     if others == Others.OUTWARD and not push > 0:
         raise InputError(
-            f"Gradients that push outwards need a diameter and losses that need not be convex, got "
+            "Gradients that push outwards need a diameter and losses that may be nonconvex, got "
             f"diameter={run.diameter:g} and assumption={assumption!r}; choose others='still' or 'pull'."
         )
     reach = 0.0 if push in (0.0, inf) else run.clip_norm / push

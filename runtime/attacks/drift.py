@@ -237,5 +237,5 @@ def measure_drift(
         TrackedDistance(name, rests, path, coupled.excess(path), said)
         for (name, rests, _, said), path in zip(known, paths, strict=trackable)
     ]
-    remark = "" if trackable else "The size of Poisson batches is random, so there can be no tracked distance."
+    remark = "" if trackable else "The size of Poisson batches is random, so there is no tracked distance."
     return Drift(coupled, tuple(tracked), remark)

@@ -85,17 +85,17 @@ def assumption_of(module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm:
     clip_norm = positive("clip_norm", clip_norm)
     if type(data) is not ClippedRows:  # a subclass may scale rows up
         raise InputError(
-            f"A closed form needs a bound for every possible row, got data={type(data).__name__}; wrap the data set in "
+            f"A closed form needs a bound on every possible row, got data={type(data).__name__}; wrap the data set in "
             "ClippedRows(data, norm) before make_private, with a norm that does not depend on the data."
         )
-    with user_code("A closed form needs a Dataset of pairs of tensors", "from ClippedRows; give it another."):
+    with user_code("A closed form needs a Dataset of pairs of tensors", "from ClippedRows; wrap another."):
         row, targets = data[0][0], some_rows(data)[1]
     plain, loss = getattr(module, "_module", module), getattr(loss, "criterion", loss)  # Opacus wraps both
     given = [part for one in (module, loss) if isinstance(one, nn.Module) for part in one.modules()]
     if changed := next(filter(_is_changed, given), None):
         raise InputError(
-            "A closed form needs layers and a loss that compute what their type says, got a hook or another forward on "
-            f"{type(changed).__name__}; remove them, or take Clipped(), which always holds."
+            "A closed form needs layers and a loss that compute what their type says, got a hook or a changed forward "
+            f"on {type(changed).__name__}; remove it, or use Clipped(), which always holds."
         )
     layers = list(plain) if type(plain) is nn.Sequential else [plain]
     while layers and type(layers[0]) is nn.Flatten and (layers[0].start_dim, layers[0].end_dim) == (1, -1):
@@ -111,10 +111,11 @@ def assumption_of(module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm:
     if constants is None:
         raise InputError(
             "A closed form needs a linear layer with all its parameters trained, rows of in_features numbers, and the "
-            "unweighted mean of cross entropy of classes or, for one output and targets of shape (1,), of the logistic "
-            f"loss, squared error, Huber or smooth L1 loss, got {', '.join(type(one).__name__ for one in layers)}, "
-            f"rows of shape {tuple(row.shape)}, {getattr(loss, '__name__', type(loss).__name__)} and targets of shape "
-            f"{tuple(targets.shape[1:])}; take Clipped(), which always holds, or certified_constants."
+            "unweighted mean of cross entropy of classes or, for one output and targets of shape (1,), of the "
+            "logistic loss, squared error, Huber or smooth L1 loss, got "
+            f"{', '.join(type(one).__name__ for one in layers)}, rows of shape {tuple(row.shape)}, "
+            f"{getattr(loss, '__name__', type(loss).__name__)} and targets of shape {tuple(targets.shape[1:])}; use "
+            "Clipped(), which always holds, or certified_constants."
         )
     if not constants.linear_score and clip_norm < constants.lipschitz:
         return Smooth(constants.smoothness)

@@ -107,7 +107,9 @@ def estimate_holder(
 
 def _settings(sampling: Sampling | None, changed: Settings) -> Sampling:
     if not isinstance(sampling, Sampling | None):
-        raise InputError(f"sampling needs a Sampling, got sampling={sampling!r}; leave it out for that of A.13.")
+        raise InputError(
+            f"sampling needs a Sampling, got sampling={sampling!r}; leave it out to draw as in A.13."
+        )
     return (sampling or Sampling()).but(**changed)
 
 

@@ -63,7 +63,7 @@ def measure_center(
 def measure_between(gradients: Gradients, one: Tensor, other: Tensor, clip_norm: float) -> PairTable:
     """Table of one pair of points, shape (dimension,), with the errors of `measure_center`."""
     return _table(
-        [_around(gradients, one, other[None], clip_norm)], "got nan or inf at one of two points; take others."
+        [_around(gradients, one, other[None], clip_norm)], "got nan or inf at one of two points; use others."
     )
 
 

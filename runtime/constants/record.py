@@ -73,7 +73,7 @@ class LayerConstants:
 def check_orders(values: Sequence[float]) -> tuple[float, ...]:
     """Sorted Hölder orders without repetition; an `InputError` without any or for one outside (0, 1]."""
     if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
-        raise InputError(f"The Hölder orders are a list, got lambdas={values!r}; for example (0.5, 1.0).")
+        raise InputError(f"The Hölder orders need a list, got lambdas={values!r}; write, say, (0.5, 1.0).")
     if not len(values):
         raise InputError("At least one Hölder order is needed, got lambdas=(); give values in (0, 1].")
     return tuple(
@@ -212,8 +212,8 @@ class HolderEstimate(Displayed):
             raise InputError(f"The kind must be one of {', '.join(Kind)}, got kind={kind}; choose one of them.")
         if lam not in self.lambdas:
             raise InputError(
-                f"The order must be one that was measured ({', '.join(f'{x:g}' for x in self.lambdas)}), "
-                f"got lam={lam:g}; measure again with this order, it costs no new gradients."
+                f"The order must be one that was measured ({', '.join(f'{x:g}' for x in self.lambdas)}), got "
+                f"lam={lam:g}; measure again with this order, which costs no new gradients."
             )
         return self.measured[kind].constants[self.lambdas.index(lam)]
 
@@ -248,10 +248,10 @@ class HolderEstimate(Displayed):
         if self.trusted:
             said.append(
                 f"{self.measured[Kind.SAMPLE].left_out} of {self.pairs} pairs were left out because rounding may "
-                f"dominate them ({self.dtype}); distances of pairs are {least:.3g} to {greatest:.3g}."
+                f"dominate them ({self.dtype}); the distances within pairs are {least:.3g} to {greatest:.3g}."
             )
             if len(self.lambdas) > 1 and least > _SAME * greatest:
-                said.append("At nearly one distance the orders coincide; --draw log-uniform spreads the pairs.")
+                said.append("At nearly equal distances the orders coincide; --draw log-uniform varies them.")
         return [*said, self.remark]
 
     @property
@@ -384,7 +384,7 @@ class WorstCaseConstants(Displayed):
         """Largest constant found, as an assumption; an `InputError` if an order has no trusted pair."""
         if not self.trusted:
             raise InputError(
-                f"A privacy number needs a trusted pair of every order, got kind={self.kind}: {self.untrusted}."
+                f"A privacy estimate needs a trusted pair for every order, got kind={self.kind}: {self.untrusted}."
             )
         constant = self.found[self.lambdas.index(lam)]
         return Measured(
@@ -420,12 +420,12 @@ class WorstCaseConstants(Displayed):
         """Remarks printed below the table."""
         said = ["The constants found are lower estimates."]
         if self.why:
-            said.append(f"No finite constant is certified, {self.why.rstrip('.')}.")
+            said.append(f"No finite constant is certified ({self.why.rstrip('.')}).")
         elif self.certified is not None:
             of = "every" if self.certified.any_sample else "for the samples at hand, with any label, every"
             said.append(
-                f"Certified: {of} per-sample gradient is {printed_up(self.certified.smoothness, 4)}-Lipschitz and at "
-                f"most {printed_up(self.certified.lipschitz, 4)} long ({self.certified.statement})."
+                f"Certified: {of} per-sample gradient is {printed_up(self.certified.smoothness, 4)}-Lipschitz and has "
+                f"norm at most {printed_up(self.certified.lipschitz, 4)} ({self.certified.statement})."
             )
         if self.bounded is not None:
             said.append(f"This gives a bound for the run that was trained, T = {self.run.steps}: {self.bounded}.")

@@ -119,8 +119,8 @@ def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: 
     if found is not None:
         raise InputError(
             f"{name} needs an assumption that the losses meet, got assumption={found.assumption!r}, but {found}; "
-            "assume what holds, scale the rows by a bound that does not look at the data, counting a bias as one more "
-            "feature, or take Clipped()."
+            "assume what holds, scale the rows by a bound that does not depend on the data (a bias counts as one more "
+            "feature), or use Clipped()."
         )
     return f"tried on {workload.samples} rows of the data, not refuted"
 
@@ -181,8 +181,8 @@ def _bent(
     sample = int(samples[worst])
     claim = "losses are not convex" if least == 0 else f"m is at most {slope:.4g}"
     words = (
-        f"from one point to another {distance:.3g} away the clipped gradient of sample {sample} grows by {slope:.4g} "
-        f"of that, along it: {claim}, or clipping acts"
+        f"at two points {distance:.3g} apart the clipped gradients of sample {sample} differ along the line between "
+        f"them by {slope:.4g} times that distance: {claim}, or clipping acts"
     )
     return Refutation(part, distance, float(change[worst]), sample, slope, float(change[worst]) / distance, words)
 

@@ -108,7 +108,7 @@ class Sampling:
         object.__setattr__(self, "folder", None if self.folder is None else Path(self.folder))
         if self.on_step is not None and not callable(self.on_step):
             raise InputError(
-                f"on_step needs a function, got on_step={echo(self.on_step)}; give one of (finished, all)."
+                f"on_step needs a function, got on_step={echo(self.on_step)}; give a function of (finished, all)."
             )
 
     @property

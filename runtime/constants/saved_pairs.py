@@ -92,8 +92,8 @@ def recheck(workload: Workload, path: Path) -> tuple[Rechecked, ...]:
     said, arrays = _read(path)
     if said["workload"] != workload.name:
         raise InputError(
-            f"Saved pairs must be of the workload, got {path} of {said['workload']} for workload={workload.name}; name "
-            "that one."
+            f"Saved pairs must be of the workload that is named, got {path} of {said['workload']} for "
+            f"workload={workload.name}; name {said['workload']}."
         )
     if said["subset"] is not None and workload.subset is None:
         workload = subset(workload, *said["subset"])
@@ -129,7 +129,7 @@ def _recheck(workload: Workload, said: Mapping[str, Any], place: Mapping[str, Te
     reach = said["diameter"] / 2 * (1 + _SLACK)
     if max(float((x - center).norm()), float((y - center).norm())) > reach:
         problem = (
-            "a point lies outside the domain around the weights of this network; name --checkpoint of the search"
+            "a point lies outside the domain around the weights of this network; give the search's --checkpoint"
         )
     else:
         problem = _problem_of_sample(workload, said, place)
@@ -143,10 +143,10 @@ def _problem_of_sample(workload: Workload, said: Mapping[str, Any], place: Mappi
         away = float((input_set(said["inputs"]).projected(input_) - input_).norm())
         return "the input lies outside of its set" if away > _CLOSE * (1 + float(input_.norm())) else ""
     if not 0 <= index < workload.samples:
-        return "its sample is not one of the data"
+        return "its sample is not in the data"
     same = torch.equal(workload.inputs[index].to(row.dtype), row)
     same = same and torch.equal(workload.targets[index].to(target.dtype), target)
-    return "" if same else "its sample is not that of the data"
+    return "" if same else "its sample differs from the one in the data"
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -77,8 +77,8 @@ def worst_case_constants(
     kind = choose_member("kind", kind, Kind)
     if inputs is not None and not workload.inputs.is_floating_point():
         raise InputError(
-            f"A set of inputs needs inputs of real numbers, got inputs={inputs} for "
-            f"{str(workload.inputs.dtype).removeprefix('torch.')} inputs; search the data."
+            f"A set of inputs needs inputs of floating-point type, got inputs={inputs} for "
+            f"{str(workload.inputs.dtype).removeprefix('torch.')} inputs; leave inputs out to search the data only."
         )
     clip_norm = run.clip_norm if kind is Kind.SAMPLE_CLIPPED else inf
     gradients, seed = sampling.gradients(workload), sampling.seed
@@ -133,5 +133,5 @@ def worst_case_constants(
         memory=gradients.memory,
         subset=workload.subset,
         remark=f"{workload.remark} {jumps(gradients.module)} "
-        f"{f'Some samples of the data are outside of {inputs}: no bound of the run follows.' * outside}".strip(),
+        f"{f'Some samples of the data are outside {inputs}, so no bound for the run follows.' * outside}".strip(),
     )

@@ -232,7 +232,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
     def tried(self) -> str:
         """Description of the tests of loss and assumption so far."""
         steps = "" if self._watch is None else self._watch.tried
-        tied = "" if self._tried or not steps else "whether rows change the gradients of others was not tried"
+        tied = "" if self._tried or not steps else "it was not tested whether rows change the gradients of others"
         return "; ".join(filter(None, (self._tried, steps, tied))) or UNTRIED
 
     def composition(self) -> DominatingPair:
@@ -250,8 +250,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         described = self._description
         if described is None or self._assumption is None:
             raise InputError(
-                "A run needs to be described, got no description; call describe(optimizer, assumption, ...) "
-                "after make_private, and again after a state was loaded."
+                "A run needs to be described, got no description; call describe(optimizer, assumption, ...) after "
+                "make_private, and again after loading a state."
             )
         if isfinite(described.diameter):
             self._check_projected()
@@ -299,7 +299,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             )
         if sum(times for *_, times in found.history) != sum(times for _, times in found.step_sizes):
             raise InputError(
-                "The state needs a step size for every step, got lists of other lengths; load another."
+                "The state needs a step size for every step, got lists of different lengths; load another."
             )
         self.history, self._step_sizes = found.history, found.step_sizes
         self._projected_before, self._description = found.projected, found.description
@@ -320,7 +320,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         ):
             raise InputError(
                 "An accountant of the last iterate needs one model, got the parameters of another; make a "
-                "PrivacyEngine for each model, and compose what they say."
+                "PrivacyEngine for each model, and compose their bounds."
             )
 
     def _check_same_parameters(self, optimizer: DPOptimizer) -> None:
@@ -328,8 +328,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             self._watch.check_parameters()
         elif self._left and fingerprint_of_values(parameters_of(optimizer)) != self._left:
             raise InputError(
-                "describe needs the parameters that the steps so far left, got others; load the model of the same "
-                "checkpoint before describe."
+                "describe needs the parameters that the last step left, got different ones; load the model of the "
+                "same checkpoint before describe."
             )
 
     def _projected(self) -> int:
@@ -338,8 +338,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
     def _check_projected(self) -> None:
         if self._projected() != len(self):
             raise InputError(
-                "A domain of finite diameter needs a projection after every step, got one after "
-                f"{self._projected()} of {len(self)} steps; attach project(optimizer, diameter) before the first."
+                f"A domain of finite diameter needs a projection after every step, got one after {self._projected()} "
+                f"of {len(self)} steps; attach project(optimizer, diameter) before the first step."
             )
 
 

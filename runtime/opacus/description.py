@@ -67,7 +67,7 @@ class Description:
         if changed:
             name = changed[0]
             raise InputError(
-                f"describe needs to fit the steps so far, got {name}={getattr(self, name)!r} after "
+                f"describe needs to match the steps taken so far, got {name}={getattr(self, name)!r} after "
                 f"{name}={getattr(before, name)!r}; go on with the same data, batches, clip norm and domain."
             )
 
@@ -85,7 +85,8 @@ class Description:
         rates = {rate for _, rate, _ in history}
         if len(rates) != 1:
             raise InputError(
-                f"A run needs steps of one sampling rate, got sample_rate={sorted(rates)}; make a new engine for it."
+                f"A run needs steps of one sampling rate, got sample_rate={sorted(rates)}; make one engine for each "
+                "rate."
             )
         n, b = self._padded(rates.pop(), assumption)
         # Rounding must neither raise eta lambda nor lower eta (L + lambda).
@@ -99,8 +100,8 @@ class Description:
                 _unrolled(step_sizes), _unrolled((s, times) for s, _, times in history), strict=True
             ):
                 if not eta > 0:
-                    raise InputError("Each step needs its step size and one batch, got a step without; do not use "
-                                     "gradient accumulation.")  # fmt: skip
+                    raise InputError("Each step needs its step size and one batch, got a step without them; do not "
+                                     "use gradient accumulation.")  # fmt: skip
                 etas.append(eta if b == self.batch_size else upper(exact(eta) * b / self.batch_size * above))
                 noise = exact(eta) * exact(positive("noise_multiplier", sigma)) * exact(self.clip_norm)
                 noises.append(lower(noise / self.batch_size))
@@ -127,8 +128,8 @@ class Description:
         b = -(-(self.dataset_size + self.public) // m)
         if b * m != self.dataset_size and _is_strongly_convex(assumption):
             raise InputError(
-                f"Strongly convex losses need batches that divide the data, got {m} batches of dataset_size="
-                f"{self.dataset_size}; take a batch size that divides it, or assume Convex(L)."
+                f"Strongly convex losses need batches that divide the data, got {m} batches of "
+                f"dataset_size={self.dataset_size}; choose a batch size that divides it, or assume Convex(L)."
             )
         return b * m, b
 
@@ -145,7 +146,7 @@ def describe_training(
         )
     if getattr(data_loader.collate_fn, "rand_on_empty", False):
         raise InputError(
-            "The theorems need empty batches that stay empty, got rand_on_empty=True; leave it out of make_private."
+            "The theorems need empty batches to stay empty, got rand_on_empty=True; leave it out of make_private."
         )
     refuse_complex("The accountant", parameters=parameters_of(optimizer))
     diameter = positive("diameter", diameter, finite=False)
@@ -166,8 +167,8 @@ def describe_training(
 def _set_sizes(optimizer: DPOptimizer, data_loader: DPDataLoader, public: tuple[int, int]) -> None:
     if not isinstance(public, tuple) or len(public) != 2:
         raise InputError(
-            f"public needs two numbers, of batches in an epoch and of samples to divide by, got public={public!r}; "
-            "choose them without looking at the data."
+            f"public needs two numbers, the batches in an epoch and the samples to divide by, got public={public!r}; "
+            "choose both independently of the data."
         )
     batches, divisor = count("public[0]", public[0]), count("public[1]", public[1])
     sampler = data_loader.batch_sampler

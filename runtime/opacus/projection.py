@@ -62,8 +62,8 @@ def project(optimizer: Any, diameter: float, centre: Sequence[Tensor] | None = N
     start = parameters if centre is None else list(centre)
     if [one.shape for one in start] != [one.shape for one in parameters]:
         raise InputError(
-            f"centre needs one tensor of the same shape for each parameter, got centre of "
-            f"{[tuple(one.shape) for one in start]}; keep copies of the initial parameters."
+            "centre needs one tensor of the same shape for each parameter, got centre of "
+            f"{[tuple(one.shape) for one in start]}; give copies of the initial parameters."
         )
     flat = torch.cat([one.detach().reshape(-1).to(parameters[0]) for one in start]).clone()
     found = Projection(parameters, positive("diameter", diameter, finite=False), flat)

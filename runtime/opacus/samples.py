@@ -30,8 +30,8 @@ def try_on_data(
         return ""
     if module is None or loss is None:
         raise InputError(
-            f"describe needs module and loss together, got {'module' if loss is None else 'loss'} alone, with which "
-            "nothing can be tried; hand over both, or neither."
+            f"describe needs module and loss together, got only {'module' if loss is None else 'loss'}, which is not "
+            "enough for a test; give both, or neither."
         )
     workload = _workload_of(module, loss, data_loader.dataset)
     plain = workload.module()
@@ -54,7 +54,7 @@ def _workload_of(module: nn.Module, loss: Any, items: Any) -> Workload:
                 if str(getattr(getattr(hook, "func", hook), "__module__", "")).startswith("opacus."):
                     del hooks[key]
     with user_code(
-        "Assumptions are tried on pairs of an input and a target", "in the data; leave out module and loss."
+        "A test of an assumption needs pairs of an input and a target", "in the data; leave out module and loss."
     ):
         inputs, targets = some_rows(items)
     device = next(iter(plain.parameters())).device

@@ -105,8 +105,9 @@ class _Trial:
                 )
             if isinstance(part, Convex | StronglyConvex) and along < getattr(part, "m", 0.0):
                 return (
-                    f"{part!r}, but from one iterate to another {distance:.3g} away the clipped gradient of sample "
-                    f"{sample} grows by {along:.4g} of that, along it: losses are not so convex, or clipping acts"
+                    f"{part!r}, but at two iterates {distance:.3g} apart the clipped gradients of sample {sample} "
+                    f"differ along the line between them by {along:.4g} times that distance: losses are less convex, "
+                    "or clipping acts"
                 )
         return ""
 
@@ -162,9 +163,9 @@ class Watch:
         batch = self._draws.taken(size)
         if batch is None:
             raise InputError(
-                "Every step needs a batch of its own from the data_loader that was described, got a step"
-                f"{'' if size is None else f' on {size} samples'} that this loader did not draw; iterate over that "
-                "loader, from after describe on, and take one step for each of its batches."
+                "Every step needs a batch of its own from the data_loader that was described, got a "
+                f"step{'' if size is None else f' on {size} samples'} that this loader did not draw; iterate over "
+                "that loader, beginning after describe, and take one step for each of its batches."
             )
         if self._trial is not None and size is not None:
             self._refuted = self._refuted or self._trial.refuted(optimizer, batch)
@@ -175,8 +176,8 @@ class Watch:
         """Refuse the assumption if a step refuted it."""
         if self._refuted:
             raise InputError(
-                f"The training needs losses that meet the assumption, got assumption={self._refuted}; describe again "
-                "what holds, at the weakest Clipped()."
+                f"The training needs losses that meet the assumption, got assumption={self._refuted}; call describe "
+                "again with an assumption that holds (the weakest is Clipped())."
             )
 
     @property
@@ -190,8 +191,8 @@ class Watch:
         if self._left is None or all(map(torch.equal, self._left, (one.detach() for one in self._parameters))):
             return
         raise InputError(
-            "The parameters need to be changed by the described optimizer alone, got others than its last step left; "
-            "put them back, or begin a new training with a new PrivacyEngine."
+            "Only the described optimizer may change the parameters, got different ones from those that its last step "
+            "left; restore them, or begin a new training with a new PrivacyEngine."
         )
 
     @property
@@ -211,7 +212,7 @@ class Watch:
             if before != value and name not in self._scheduled:
                 raise InputError(
                     f"{name} needs to stay as it is unless a schedule is declared, got {name}={value:g} after "
-                    f"{name}={before:g}; if it follows a schedule that does not look at the data, say "
+                    f"{name}={before:g}; if it follows a schedule that does not depend on the data, call "
                     f"describe(..., scheduled={(name,)!r})."
                 )
         projection = attached(optimizer)
@@ -236,7 +237,7 @@ class Watch:
             or _contents(self._data) != self._seen
         ):
             raise InputError(
-                f"The data set needs to stay as described, dataset_size={size}, got another or changed one of "
+                f"The data set needs to stay as described, dataset_size={size}, got a different or changed one of "
                 f"{len(loader.dataset)} samples; make a new PrivacyEngine for other data."
             )
 

@@ -175,7 +175,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         other = torch.nonzero((before != 0) & (before != now)).flatten().tolist()
         if other:
             raise InputError(
-                f"A step needs the rows that the run drew, the same for a sample every time, got another row for "
+                "A step needs the rows that the run drew, the same for a sample every time, got a different row for "
                 f"sample={int(batch[other[0]])} in step={t + 1}; give inputs[batch] and targets[batch] for each batch "
                 "of batches(), in its order and without random transforms."
             )
@@ -217,8 +217,8 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         return self._trials[key]
 
     def _copied(self) -> nn.Module:
-        rest = "in deepcopy; mend that of the module, or call lastiterate.bound(accounted(), ...), which tries nothing."
-        with user_code("The losses are tried on a copy of the module", rest):
+        rest = "in deepcopy; make it copyable, or call lastiterate.bound(accounted(), ...), without a test."
+        with user_code("A test of the losses needs a copy of the module", rest):
             return deepcopy(self._module, {id(self): self})  # a hook may be a method of the optimiser
 
     def _tied(self, module: nn.Module, inputs: Tensor, targets: Tensor) -> str:
@@ -269,7 +269,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
             if type(state[name]) is not type(mine[name]) or state[name] != mine[name]:
                 raise InputError(
                     f"A checkpoint needs to be of the same run, with {name}={mine[name]}, got {name}={state[name]}; "
-                    "build the optimiser as it was trained."
+                    "build the optimiser as it was for the training."
                 )
         for name in ("parameters", "center"):
             value, like = state[name], mine[name]
@@ -283,12 +283,12 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         if not self._around_start and bool(state["center"].any()):
             raise InputError(
                 f"A checkpoint needs the domain of this optimiser, got center={state['center']}; build the optimiser "
-                "as it was trained."
+                "as it was for the training."
             )
         streams = state["streams"]
         if not isinstance(streams, dict) or set(streams) != {"noise"}:
             raise InputError(
-                f"A checkpoint needs the random stream noise, got streams={echo(streams)}; load an intact one."
+                f"A checkpoint needs the random stream 'noise', got streams={echo(streams)}; load an intact one."
             )
         for name, value, most in (
             ("done", state["done"], self.run.steps), ("streams['noise']", streams["noise"], 2**63 - 1)

@@ -66,13 +66,13 @@ class RecordedSGD(ProjectedNoisySGD):
         for name, values in (("inputs", inputs), ("targets", targets)):
             if not isinstance(values, Tensor) or values.ndim == 0:
                 raise InputError(
-                    f"A record needs all of the data as tensors, a sample a row, got {name}={type(values).__name__}; "
-                    "stack the samples."
+                    "A record needs all of the data as tensors, one sample per row, got "
+                    f"{name}={type(values).__name__}; stack the samples."
                 )
         if not len(inputs) == len(targets) == run.dataset_size:
             raise InputError(
                 f"The run needs dataset_size={run.dataset_size} inputs and targets, got {len(inputs)} and "
-                f"{len(targets)}; give all of the data, and describe it."
+                f"{len(targets)}; give all of the data, and describe a run on it."
             )
         self._inputs, self._targets = inputs, targets
         chosen = sorted({*spread_over(len(inputs)), *telling_rows(inputs, targets)})
@@ -120,8 +120,8 @@ class RecordedSGD(ProjectedNoisySGD):
         """Refuse a training whose steps or parameters are not those of the run."""
         if self.done < self.run.steps:
             raise InputError(
-                f"The run needs steps={self.run.steps}, got {self.done} when training ended; when it stops must not "
-                "depend on the data: leave out early stopping, or describe the shorter run beforehand."
+                f"The run needs steps={self.run.steps}, got {self.done} when training ended; the number of steps must "
+                "not depend on the data: leave out early stopping, or describe the shorter run beforehand."
             )
         self._check_unmoved()
 
@@ -164,13 +164,13 @@ class RecordedSGD(ProjectedNoisySGD):
             if not isclose(group["lr"], self.run.step_size_at(t), rel_tol=1e-9):
                 raise InputError(
                     f"A step needs the step size of the run, {self.run.step_size_at(t):g}, got lr={group['lr']:g} in "
-                    f"step={t + 1}; leave out the scheduler, or describe it: step_size=(...), a number for every step."
+                    f"step={t + 1}; leave out the scheduler, or describe it: step_size=(...), one number per step."
                 )
         self._check_unmoved()
 
     def _check_unmoved(self) -> None:
         if not torch.equal(self._point(), self._kept):
             raise InputError(
-                f"The run needs the parameters that its last step left, got others after step={self.done}; leave out "
-                "what else moves them, such as weight averaging or another optimiser."
+                f"The run needs the parameters that its last step left, got different ones after step={self.done}; "
+                "leave out whatever else changes them, such as weight averaging or another optimiser."
             )

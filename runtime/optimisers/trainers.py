@@ -8,17 +8,17 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.runtime.optimisers.recorded import RecordedSGD
 
-_ONE_BATCH: Final = "every step is on one batch; describe a larger batch_size"
-_CLIPPED: Final = "samples are clipped one by one to clip_norm, which keeps their mean short, too; leave it out"
+_ONE_BATCH: Final = "every step uses one batch; describe a larger batch_size"
+_CLIPPED: Final = "samples are clipped one by one to clip_norm, which bounds their mean, too; leave it out"
 _WHY: Final = {
     "accumulate_grad_batches": _ONE_BATCH,
     "gradient_accumulation_steps": _ONE_BATCH,
     "gradient_clip_val": _CLIPPED,
     "max_grad_norm": _CLIPPED,
-    "weight_decay": "decay is a number of the run, outside of the clip; describe it there, or leave it out",
+    "weight_decay": "weight decay belongs to the run and is not clipped; describe it in the run, or leave it out",
     "averaging": "the theory is about the last iterate, and not about an average of several",
     "load_best_model_at_end": "the theory is about the last iterate, and not about the best of several",
-    "label_smoothing_factor": "the loss is that of the optimiser; smooth there",
+    "label_smoothing_factor": "the loss belongs to the optimiser; smooth the labels in it",
     "neftune_noise_alpha": "the only noise is that of the run",
 }
 
@@ -48,7 +48,7 @@ class Record:
     ) -> None:
         if not isinstance(optimiser, RecordedSGD):
             raise InputError(
-                f"A record needs the RecordedSGD that trains, got optimiser={type(optimiser).__name__}; make one of "
+                f"A record needs the RecordedSGD that trains, got optimiser={type(optimiser).__name__}; make one from "
                 "the module, its loss and the run."
             )
         bound(optimiser.run, assumption, order=order, delta=delta)  # refuse before training
@@ -67,8 +67,8 @@ def check_settings(
     if len(optimisers) != 1 or optimisers[0] is not optimiser:
         names = [type(one).__name__ for one in optimisers]
         raise InputError(
-            f"The account needs its own optimiser to be the only one that trains, got optimizers={names}; hand over "
-            "the RecordedSGD."
+            f"The account needs its own optimiser to be the only one that trains, got optimizers={names}; give the "
+            "trainer only the RecordedSGD."
         )
     for name, (got, needed) in settings.items():
         if got != needed:

@@ -44,7 +44,7 @@ def spread_iterates(steps: int, centers: int | None = None) -> tuple[int, ...]:
         return tuple(range(steps + 1))
     if centers < 2:
         raise InputError(
-            f"The first and the last iterate are always kept, got centers={centers}; give at least 2."
+            f"centers needs to include the first and the last iterate, got centers={centers}; give at least 2."
         )
     return tuple((2 * i * steps + centers - 1) // (2 * (centers - 1)) for i in range(centers))
 
@@ -104,7 +104,7 @@ def train(
     """
     if run.dataset_size != gradients.samples:
         raise InputError(
-            f"The run must be over all samples of the workload, got dataset_size={run.dataset_size} for "
+            f"The run must use all samples of the workload, got dataset_size={run.dataset_size} for "
             f"{gradients.samples} samples; describe the run that is trained."
         )
     noise = stream(seed, purpose=0)

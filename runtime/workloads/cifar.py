@@ -76,7 +76,7 @@ def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:
     """Training images as bytes, shape (n, 3, 32, 32), and classes, shape (n,), for the workload ``name``."""
     if data is None:
         raise InputError(
-            f"The workload reads your own copy of CIFAR-10, got workload={name} without a folder; unpack its Python "
+            f"The workload needs your own copy of CIFAR-10, got workload={name} without a folder; unpack its Python "
             f"version and give the folder that holds {_FOLDER} (--data FOLDER)."
         )
     folder = data if data.name == _FOLDER else data / _FOLDER
@@ -87,7 +87,7 @@ def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:
     except RuntimeError:
         raise InputError(
             f"The files must be those that the authors of CIFAR-10 publish, got data={folder} where one is missing or "
-            "its MD5 differs; unpack it again, nothing was loaded."
+            "its MD5 differs; unpack the archive again (nothing was loaded)."
         ) from None
     return torch.from_numpy(np.ascontiguousarray(found.data.transpose(0, 3, 1, 2))), torch.tensor(found.targets)
 

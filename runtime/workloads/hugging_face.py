@@ -97,7 +97,7 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
     if not path.is_file():
         raise InputError(
             f"A classifier needs its weights in one file model.safetensors, got workload={name} without it; save it "
-            "by save_pretrained(FOLDER, safe_serialization=True)."
+            "with save_pretrained(FOLDER, safe_serialization=True)."
         )
     kept = read_weights(path)
     # Positions were saved until 2023.
@@ -105,7 +105,7 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
     rows, labels = read_tokens(data, getattr(config, "pad_token_id", None) or 0)
     segmented = config.model_type in _SEGMENTED
     for what, values, limit in (
-        ("vocabulary", rows[:, 0], config.vocab_size),
+        ("token ids", rows[:, 0], config.vocab_size),
         ("classes", labels, config.num_labels),
         ("segments", rows[:, 2], getattr(config, "type_vocab_size", 1) if segmented else 1),
     ):
@@ -113,7 +113,7 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
         if len(outside):
             raise InputError(
                 f"The data must stay within the {limit} {what} of workload={name}, got {int(outside[0])} in "
-                f"data={data}; take the tokenizer and the labels of this network."
+                f"data={data}; use the tokenizer and the labels of this network."
             )
 
     def classifier() -> nn.Module:
@@ -149,8 +149,8 @@ def _read_config(folder: Path, name: str) -> Any:
     )
     if kind not in FAMILIES:
         raise InputError(
-            f"A classifier must be of the families {', '.join(FAMILIES)}, got model_type={kind} in workload={name}; "
-            "write a function that builds it, and name that as module:factory."
+            f"A classifier must be of one of the families {', '.join(FAMILIES)}, got model_type={kind} in "
+            f"workload={name}; write a function that builds it, and name the function as module:factory."
         )
     if not (isinstance(built, list) and any(str(one).endswith("ForSequenceClassification") for one in built)):
         raise InputError(
@@ -175,8 +175,8 @@ def transformers(name: str) -> Any:
     missing = [one for one in ("transformers", "safetensors") if find_spec(one) is None]
     if missing:
         raise InputError(
-            f"A classifier of Hugging Face needs its library, got workload={name} without {', '.join(missing)}; run "
-            "pip install 'lastiterate[runtime,transformer]'."
+            f"A Hugging Face classifier needs the libraries that read it, got workload={name} without "
+            f"{', '.join(missing)}; run pip install 'lastiterate[runtime,transformer]'."
         )
     if find_spec("torchvision") is not None:
         torchvision("models", name)  # Transformers imports it if it is installed
@@ -221,23 +221,23 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
         raise
     except ImportError as error:
         raise InputError(
-            f"This file needs its reader, got data={path} without {error.name}; install it."
+            f"This file needs a library that reads it, got data={path} without {error.name}; install it."
         ) from None
     except Exception as error:  # damaged bytes may raise anything
         said = f"{type(error).__name__}: {' '.join(str(error).split())[:100].rstrip('.')}"
         raise InputError(
-            f"Tokenised data must be whole numbers in a whole file, got data={path} ({said}); write it again."
+            f"Tokenised data must be whole numbers in an undamaged file, got data={path} ({said}); write it again."
         ) from None
     lengths = {tuple(map(len, one)) for one in (ids, mask, segments)}
     if len(lengths) > 1 or labels.ndim != 1 or len(labels) != len(ids) or not ids:
         raise InputError(
-            f"Tokenised data need a mask as long as each sentence and one label for it, got data={path} with "
+            f"Tokenised data need a mask as long as each sentence and one label per sentence, got data={path} with "
             f"{len(ids)} sentences and {_LABELS} of shape={tuple(labels.shape)}; write columns of one length."
         )
     for row, one in enumerate(mask):
         if not set(one.tolist()) <= {0, 1} or not one.any():
             raise InputError(
-                f"{_MASK} must be 1 at the tokens and 0 after, got row={row} of data={path}; mend it."
+                f"{_MASK} must be 1 at the tokens and 0 after, got row={row} of data={path}; correct it."
             )
     filled = [pad_sequence(one, True, by) for one, by in ((ids, padding), (mask, 0), (segments, 0))]
     return torch.stack(filled, dim=1), labels

@@ -187,13 +187,13 @@ def refuse_tied_rows(
     rows, labels = (held[torch.tensor(chosen)] for held in (inputs, targets))
     with (
         keep_random_state(rows.device),
-        user_code("The module must take rows", f"in workload={name}; mend its forward."),
+        user_code("The module must take rows", f"in workload={name}; correct its forward."),
     ):
-        mixing = "" if _refuse_mixed_rows(name, module, rows[:_ROWS]) else ", the module alone was not tried"
+        mixing = "" if _refuse_mixed_rows(name, module, rows[:_ROWS]) else ", the module itself was not tested"
         outputs = _outputs_of(module, rows)
         leaves = tree_leaves(outputs)
     if not all(isinstance(leaf, Tensor) and leaf.ndim and len(leaf) == len(rows) for leaf in leaves):
-        return "rows were not tried together, as the module has no output for each"
+        return "rows were not tested together, because the module has no output for each"
     most = max(2, min(len(rows), _NUMBERS // max(1, sum(leaf[0].numel() for leaf in leaves))))
     outputs, names = tree_map(lambda leaf: leaf[:most], outputs), [f"row {k}" for k in chosen[:most]]
     return refuse_tied_losses(name, Together(loss, outputs, labels[:most], names), batched=batched) + mixing
@@ -212,10 +212,10 @@ def refuse_tied_losses(name: str, given: Together, *, batched: bool = False) -> 
                 raise
             return "the loss takes one row at a time"
         if given.is_random():
-            return "rows were not tried together, as the loss is random"
+            return "rows were not tested together, because the loss is random"
         for tried in (given.with_labels(), given.perturbed(0.5)):
             _Trial(tried, batched).refuse(name)
-    return f"the loss of {len(given.names)} rows together is the mean{'' if batched else ' or the sum'} of theirs alone"
+    return f"the loss of {len(given.names)} rows together is the mean{'' if batched else ' or the sum'} of their losses"
 
 
 def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, scale: float) -> None:
@@ -225,7 +225,7 @@ def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, sca
     for target in targets[: 2 * _ROWS]:
         output = torch.randn(1, outputs, generator=generator, dtype=torch.float64)
         with user_code(
-            f"The workload's loss needs to be scale times {loss}", "at a random output; name its loss."
+            f"The workload's loss needs to be scale times {loss}", "at a random output; name the loss."
         ):
             if loss == "cross_entropy":
                 wanted = float(functional.cross_entropy(output, target[None].long()))
@@ -236,9 +236,9 @@ def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, sca
             got = float(given(output, target[None]))
         if not abs(got - scale * wanted) <= _SAME * scale:
             raise InputError(
-                f"The workload's loss needs to be scale times {loss}, got {got:g} where that is {scale * wanted:g} "
-                f"with scale={scale:g}; give constants_of_network its loss and its scale, which is {got / wanted:g} "
-                "if it is this loss."
+                f"The workload's loss needs to be scale times {loss}, got {got:g} instead of {scale * wanted:g} with "
+                f"scale={scale:g}; give constants_of_network the loss and the scale of the workload (for this loss, "
+                f"the scale is {got / wanted:g})."
             )
 
 
@@ -274,8 +274,8 @@ def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
             tried, apart = True, torch.cat(alone)
             if outputs_differ(whole, apart) or _gradients_differ(whole, apart, list(point.values())):
                 raise InputError(
-                    f"Per-sample gradients need a module whose output for a row does not depend on the other rows, "
-                    f"got another output among {len(rows)} rows than alone in workload={name}; normalise within a "
+                    "Per-sample gradients need a module whose output for a row does not depend on the other rows, got "
+                    f"different outputs among {len(rows)} rows and for one row in workload={name}; normalise within a "
                     "sample (group norm, layer norm)."
                 )
         if not tried:
@@ -349,9 +349,9 @@ class _Trial:
         if not self._batched:
             mean, mend = "mean or the sum", f"reduction='sum' over a constant, or {mend}"
         raise InputError(
-            f"The loss of several rows must be the {mean} of the losses of the rows alone, got loss={together} for "
-            f"{' and '.join(self._given.names[row] for row in pair)} of workload={name} and {' and '.join(alone)} "
-            f"alone, so that one row changes the gradients of others; divide by a fixed number: {mend}."
+            f"The loss of several rows must be the {mean} of the losses of the single rows, got loss={together} for "
+            f"{' and '.join(self._given.names[row] for row in pair)} of workload={name} and {' and '.join(alone)} for "
+            f"the single rows, so one row changes the gradients of others; divide by a fixed number: {mend}."
         )
 
     def _batches(self, rows: list[int]) -> Iterator[list[int]]:

@@ -72,8 +72,8 @@ def constants_of_network(
         if isinstance(layers, str):
             return LossConstants.unknown(layers)
         origin = np.zeros((1, layers[0].inputs))
-        if within("diameter", diameter, "a number of at least 0", lambda x: x >= 0, "0 is a point.") == inf:
-            return LossConstants.unknown("the domain is unbounded, and so may be the constants of a network")
+        if within("diameter", diameter, "a number of at least 0", lambda x: x >= 0, "0 is one point.") == inf:
+            return LossConstants.unknown("the domain is unbounded, so the constants of a network may be, too")
         return network_constants(layers, origin, diameter / 2, input_radius=reach, loss=loss, scale=scale)
 
     return constants
@@ -94,7 +94,7 @@ def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[La
     owned = [id(one) for _, one in module.named_parameters(remove_duplicate=False)]
     if len(set(owned)) < len(owned):
         raise InputError(
-            "Certified constants need parameters of their own in each layer, got some that are shared; copy them."
+            "Certified constants need each layer to have parameters of its own, got some that are shared; copy them."
         )
     reader = _Reader(shape)
     try:
@@ -102,7 +102,7 @@ def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[La
     except _NoConstantsError as why:
         return str(why)
     if not any(layer.moves for layer in reader.found):
-        raise InputError("Certified constants need a linear layer that moves, got a module without any; add one.")
+        raise InputError("Certified constants need a trained linear layer, got a module without any; add one.")
     return tuple(reader.found)
 
 
@@ -189,7 +189,7 @@ class _Reader:
             with torch.no_grad():
                 after = part(torch.zeros(1, *self._shape).to(next(part.parameters(), torch.zeros(0)))).shape[1:]
         except (RuntimeError, ValueError):
-            raise InputError(f"{name}={part} needs inputs that fit, got shape={self._shape}; mend it.") from None
+            raise InputError(f"{name}={part} needs inputs that fit, got shape={self._shape}; fix it.") from None
         if prod(self._shape) * prod(after) > LARGEST:
             raise _NoConstantsError(
                 f"not known: {name}={type(part).__name__} has {prod(self._shape)} inputs and {prod(after)} outputs, "
@@ -234,7 +234,8 @@ def _batch_norm(name: str, module: Any, each: int) -> list[Layer]:
     mean, variance = _numbers(module.running_mean), _numbers(module.running_var)
     if module.training or mean is None or variance is None:
         raise InputError(
-            f"Certified constants need a batch norm in its eval mode, got {name}={module} over the batch; call eval()."
+            f"Certified constants need a batch norm in its eval mode, got {name}={module}, which uses the batch; call "
+            "eval()."
         )
     with precision():
         factors = [float((1 / (exact(v) + exact(float(module.eps))).sqrt()).mid()) for v in variance.tolist()]

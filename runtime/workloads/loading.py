@@ -57,7 +57,7 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
     if not (home and colon and attribute):
         hint = "try builtin:iris-mlp."
         if isinstance(name, str) and name.endswith((".pt", ".pth", ".bin", ".ckpt", ".safetensors")):
-            hint = "a checkpoint holds weights alone: name a function that builds its network, and --checkpoint FILE."
+            hint = "a checkpoint holds only weights: name what builds the network, and --checkpoint FILE."
         elif isinstance(name, str) and "." in name:
             hint = f"try {':'.join(name.rsplit('.', 1))}."
         raise InputError(f"A workload is builtin:NAME, hf:FOLDER or module:factory, got workload={name}; {hint}")
@@ -76,7 +76,7 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
             f"The factory of a workload must be callable, got {attribute}={type(factory).__name__} in "
             f"workload={name}; name a function that returns a Workload."
         )
-    with user_code("The factory of a workload must return one", f"from workload={name}; mend the factory."):
+    with user_code("The factory of a workload must return one", f"from workload={name}; correct the factory."):
         if data is None:
             workload = factory()
         else:
@@ -100,7 +100,7 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
 def _imported(home: str, attribute: str, name: str) -> object:
     if "/" in home or Path(home).suffix == ".py":
         raise InputError(
-            f"A workload is named by its module, got a file in workload={name}; run from its folder, and name it "
+            f"A workload must be named by its module, got a file in workload={name}; run from its folder, and name it "
             f"{Path(home).stem}:{attribute}."
         )
     folder = str(Path.cwd())
@@ -117,7 +117,7 @@ def _imported(home: str, attribute: str, name: str) -> object:
         ) from None
     except (Exception, SystemExit) as error:
         raise InputError(
-            f"The module of a workload must be importable, got {describe_error(error)} from workload={name}; mend it."
+            f"The module of a workload must be importable, got {describe_error(error)} from workload={name}; fix it."
         ) from error
     if not hasattr(module, attribute):
         hint = suggestion(attribute, vars(module), "name a function that it defines.", prefix=f"{home}:")

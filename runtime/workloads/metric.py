@@ -72,8 +72,8 @@ def read_metric(path: Path, workload: Workload) -> Metric:
         if not isinstance(given, Tensor) or given.shape != values.shape:
             got = tuple(given.shape) if isinstance(given, Tensor) else "none"
             raise InputError(
-                f"A metric needs a weight for every parameter that moves, got {name}={got} for "
-                f"{tuple(values.shape)} in metric={path}; save one tensor a parameter, by its name."
+                f"A metric needs a weight for every parameter that is trained, got {name}={got} for "
+                f"{tuple(values.shape)} in metric={path}; save one tensor per parameter, under its name."
             )
         if given.is_complex() or not bool((fine := torch.isfinite(given) & (given > 0)).all()):
             wrong = "complex numbers" if given.is_complex() else f"{float(given[~fine][0]):g}"
@@ -88,7 +88,7 @@ def read_metric(path: Path, workload: Workload) -> Metric:
 def in_metric(workload: Workload, metric: Metric) -> Workload:
     """Workload in the coordinates u = sqrt(a) w."""
     name = f"{workload.name} in the metric of {metric.source}"
-    unknown = no_constants("not known: those of the network are proved in the Euclidean norm")
+    unknown = no_constants("not known: the constants of the network are proved in the Euclidean norm")
     return replace(workload, name=name, module=lambda: InMetric(workload.module(), metric), constants=unknown)
 
 
@@ -106,8 +106,8 @@ def _of_adam(state: Mapping[str, Any], module: nn.Module, path: Path) -> Weights
         names = [name for group in state["param_groups"] for name in group.get("param_names", ())]
     except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError, ZeroDivisionError):
         raise InputError(
-            f"A metric needs the state of an Adam after a step or more, got metric={path} of something else; save "
-            "torch.optim.Adam(...).state_dict()."
+            f"A metric needs the state of an Adam optimiser after at least one step, got metric={path} of something "
+            "else; save torch.optim.Adam(...).state_dict()."
         ) from None
     names = names or _in_order(module, len(found), len(state["param_groups"]), path)
     return {name: values for name, values in zip(names, found, strict=False) if values is not None}
@@ -120,6 +120,6 @@ def _in_order(module: nn.Module, count: int, groups: int, path: Path) -> list[st
     if groups == 1 and fitting is not None:
         return fitting
     raise InputError(
-        f"A metric needs the names of the parameters, got {count} in {groups} groups in metric={path} for the "
-        f"{len(every)} of the network; build the optimiser from module.named_parameters() of this network."
+        f"A metric needs the names of the parameters, got {count} without names in {groups} groups in metric={path} "
+        f"for the {len(every)} of the network; build the optimiser from the network's named_parameters()."
     )

@@ -36,9 +36,9 @@ def _refuse_rounded(values: Tensor, dtype: torch.dtype) -> None:
     if not bool(told_apart.all()) or not bool(cast.isfinite().all()):
         name, most = str(dtype).removeprefix("torch."), float(some.double().abs().max())
         raise InputError(
-            f"The data need a precision that holds them and tells rows apart, got dtype={name} for numbers up to "
-            f"{most:.6g}, which it rounds by {float(off.max()):.3g}; take float64, or subtract and divide by numbers "
-            "that do not look at the data."
+            f"The data need a precision that holds them and keeps rows distinct, got dtype={name} for numbers up to "
+            f"{most:.6g}, which it rounds by {float(off.max()):.3g}; use float64, or subtract and divide by numbers "
+            "that do not depend on the data."
         )
 
 

@@ -54,8 +54,8 @@ def read_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None)
         )
     if sorted(digest for batch in _batches(data, wanted) for digest in _digests(batch)) != sorted(digests):
         raise InputError(
-            f"A loader needs to yield the same {len(digests)} samples in every pass, got others in the second; take "
-            "out random transforms, drawing with replacement and drop_last."
+            f"A loader needs to yield the same {len(digests)} samples in every pass, got different ones in the "
+            "second; remove random transforms, drawing with replacement and drop_last."
         )
     order = sorted(range(len(digests)), key=digests.__getitem__)
     inputs, targets = (torch.cat(parts)[order] for parts in zip(*batches, strict=True))
@@ -71,15 +71,15 @@ def _batches(data: Any, wanted: int | None) -> Iterator[list[Tensor]]:
     batched = isinstance(data, DataLoader) and data.batch_sampler is not None
     left = float("inf") if wanted is None else wanted
     seen: list[tuple[torch.dtype, torch.Size]] = []
-    with user_code("A loader needs to be read without an error", "in a pass over it; mend its Dataset."):
+    with user_code("A loader needs to be read without an error", "in a pass over it; correct its Dataset."):
         for given in data if hasattr(data, "__iter__") else (data[k] for k in range(len(data))):
             if left <= 0:
                 return
             parts = [part if batched else part[None] for part in _pair(given)]
             if not all(part.ndim for part in parts) or len(parts[0]) != len(parts[1]):
                 raise InputError(
-                    f"A batch needs one target a sample, got inputs.shape={tuple(parts[0].shape)} and "
-                    f"targets.shape={tuple(parts[1].shape)}; yield as many of each."
+                    f"A batch needs one target per sample, got inputs.shape={tuple(parts[0].shape)} and "
+                    f"targets.shape={tuple(parts[1].shape)}; yield the same number of each."
                 )
             kinds = [(part.dtype, part.shape[1:]) for part in parts]
             seen = seen or kinds

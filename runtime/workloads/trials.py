@@ -57,7 +57,7 @@ def refuse_complex(what: str, /, **values: Iterable[Tensor]) -> None:
         for one in tensors:
             if one.is_complex():
                 raise InputError(
-                    f"{what} needs real numbers, as the imaginary part of others would be lost, got {name} of "
-                    f"{str(one.dtype).removeprefix('torch.')}; hold torch.view_as_real of it, and make it complex by "
-                    "torch.view_as_complex where it is used."
+                    f"{what} needs real numbers, because the imaginary parts of complex numbers would be lost, got "
+                    f"{name} of {str(one.dtype).removeprefix('torch.')}; store torch.view_as_real of it, and make it "
+                    "complex with torch.view_as_complex where it is used."
                 )

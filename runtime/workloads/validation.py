@@ -84,7 +84,7 @@ def probe(
         if not bool(torch.isfinite(values).all()):
             raise InputError(
                 f"A module needs finite parameters to begin with, got nan or inf in {part} of workload={name}; "
-                "initialise it again, or take a checkpoint of before it diverged."
+                "initialise it again, or use a checkpoint from before it diverged."
             )
     with keep_random_state(inputs.device), torch.enable_grad():
         _refuse_unsteady(name, module, inputs)
@@ -98,9 +98,9 @@ def probe(
         if not bool(torch.isfinite(plain).all()):
             raise InputError(
                 f"The gradient must be finite, got nan or inf for the first sample of workload={name} at the initial "
-                "parameters; mend the loss there (a root or a logarithm of 0?)."
+                "parameters; correct the loss there (a root or a logarithm of 0?)."
             )
-        mend = "write them without branches on values, .item() and changes in place."
+        mend = "write them without branches on values, .item() or in-place changes."
         with user_code(
             "The module and the loss must be batched by torch.func.vmap", f"in workload={name}; {mend}"
         ):
@@ -123,7 +123,7 @@ def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
         torch.no_grad(),
         user_code(
             "The module must take a batch of one row",
-            f"{shape}; give inputs that the module takes, or mend its forward.",
+            f"{shape}; give inputs that the module takes, or correct its forward.",
         ),
     ):
         for seed in range(2):
@@ -160,7 +160,7 @@ def _loss_of_row(row: int, name: str, module: nn.Module, loss: Loss, inputs: Row
     shapes += f" ({target.item()})" if row and target.numel() == 1 else ""
     mend = (
         "give targets of the shape, dtype and range that the loss takes; tensors in the loss need the dtype of the "
-        f"output, {_dtype_name(inputs)}, or give dtype float32 where that is theirs."
+        f"output, {_dtype_name(inputs)}, or give dtype float32 if that is theirs."
     )
     need = "The loss must take the output and the target of one row"
     with user_code(need, f"for {shapes} in workload={name}; {mend}"):
@@ -170,19 +170,19 @@ def _loss_of_row(row: int, name: str, module: nn.Module, loss: Loss, inputs: Row
         if isinstance(value, Tensor):
             got = f"loss.shape={tuple(value.shape)}, {_dtype_name(value)}"
         raise InputError(
-            f"A per-sample loss must be one real number, a tensor of shape (), got {got} in workload={name}; take its "
-            "sum or mean."
+            f"A per-sample loss must be one real number, a tensor of shape (), got {got} in workload={name}; return "
+            "its sum or mean."
         )
     if not bool(torch.isfinite(value)):
         which = f"sample {row}" if row else "the first sample"
         raise InputError(
             f"The loss must be finite, got loss={float(value.detach())} for {which} of workload={name} at the initial "
-            "parameters; mend the loss or that sample."
+            "parameters; correct the loss or that sample."
         )
     if not value.requires_grad:
         raise InputError(
             f"The loss must depend on a trained parameter, got one without a gradient in workload={name}; remove "
-            "detach(), no_grad() or numpy from its way."
+            "detach(), no_grad() or numpy from its computation."
         )
     return value
 
@@ -202,5 +202,5 @@ _JUMPING: Final = (
 def jumps(module: nn.Module) -> str:
     """Warning about measured constants of a network with kinks; otherwise empty."""
     kind = next((type(part).__name__ for part in module.modules() if isinstance(part, _JUMPING)), "")
-    said = "gradients jump, so no finite constant is true: these describe the sampled distances only."
+    said = "gradients jump, so no finite constant holds: these describe the sampled distances only."
     return f"{kind} {said}" if kind else ""

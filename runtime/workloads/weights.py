@@ -40,15 +40,15 @@ def read_weights(path: Path) -> Weights:
     weights: Weights = {str(name): values for name, values in named.items() if isinstance(values, Tensor)}
     if not weights or len(weights) < len(named):
         raise InputError(
-            f"A checkpoint must hold tensors by name, got checkpoint={path} with something else at its top; save it "
-            "again by torch.save(module.state_dict(), FILE)."
+            f"A checkpoint must hold tensors by name, got checkpoint={path} with something else at the top level; "
+            "save it again with torch.save(module.state_dict(), FILE)."
         )
     while prefix := next((one for one in _WRAPPERS if all(name.startswith(one) for name in weights)), ""):
         weights = {name.removeprefix(prefix): values for name, values in weights.items()}
     for name, values in weights.items():
         if not bool(torch.isfinite(values).all()):
             raise InputError(
-                f"A checkpoint must hold finite weights, got nan or inf in {name} of checkpoint={path}; take one of "
+                f"A checkpoint must hold finite weights, got nan or inf in {name} of checkpoint={path}; use one from "
                 "before the training diverged."
             )
     return weights
@@ -59,12 +59,12 @@ def read_saved(path: Path, called: str = "checkpoint") -> Mapping[str, object]:
     got = f"got {called}={path}"
     if not path.is_file():
         raise InputError(f"A {called} must be a file, {got}; check the path.")
-    smaller = "take that of a smaller network, or a machine with more memory"
+    smaller = "use that of a smaller network, or a machine with more memory"
     refuse_beyond(f"{called}={path} takes", path.stat().st_size, torch.device("cpu"), smaller)
     try:
         return _of_safetensors(path, called) if path.suffix == ".safetensors" else _of_torch(path, called)
     except OSError as error:
-        raise InputError(f"A {called} must be readable, {got} ({error.strerror}).") from None
+        raise InputError(f"A {called} must be readable, {got} ({error.strerror}); check it.") from None
 
 
 def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
@@ -78,7 +78,7 @@ def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
     tied = {name: weights[twin] for name, twin in twins.items() if twin is not None and not own[name].is_meta}
     weights = weights | tied
     differences = [f"lacks {name}" for name in own if name not in weights]
-    differences += [f"has besides {name}" for name in weights if name not in own]
+    differences += [f"also has {name}" for name in weights if name not in own]
     kinds = {name: (_kind(weights[name]), _kind(own[name])) for name in own if name in weights}
     differences += [
         f"has {name} {given} for {needed}" for name, (given, needed) in kinds.items() if given != needed
@@ -87,10 +87,10 @@ def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
         first = next(iter(weights)).partition(".")[0] + "."
         remedy = "build the network that was trained."
         if all(name.startswith(first) and name.removeprefix(first) in own for name in weights):
-            remedy = f"every name has the prefix {first!r}: save the state_dict of that part alone."
+            remedy = f"every name has the prefix {first!r}: save only the state_dict of that part."
         more = f" and {len(differences) - _NAMED} more" if len(differences) > _NAMED else ""
         raise InputError(
-            f"A checkpoint must be of the network that it is put into, got checkpoint={path} which "
+            f"A checkpoint must be of the network that it is loaded into, got checkpoint={path} which "
             f"{', '.join(differences[:_NAMED])}{more}; {remedy}"
         )
     module.load_state_dict(weights)
@@ -101,24 +101,24 @@ def _of_torch(path: Path, called: str) -> Mapping[str, object]:
     with path.open("rb") as opened:
         if opened.read(len(HEAD)) == HEAD:
             raise InputError(
-                f"A {called} must be a file of torch.save, {got} of an optimiser of this package; load it into that "
-                "optimiser and save its module by torch.save(module.state_dict(), FILE)."
+                f"A {called} must be a file that torch.save wrote, {got}, written by an optimiser of this package; "
+                "load it into that optimiser and save its module with torch.save(module.state_dict(), FILE)."
             )
-    wrong = f"a whole file that torch.save or safetensors wrote, {got}, which is cut short or something else"
+    wrong = f"a whole file that torch.save or safetensors wrote, {got}, which is cut off or something else"
     try:
         if is_zipfile(path):  # every format since torch 1.6
-            wrong = f"undamaged, {got} with an error in it"
+            wrong = f"undamaged, {got}, which has errors"
             with ZipFile(path) as file:
                 if file.testzip() is not None:  # torch itself does not compare the checksums
                     raise BadZipFile
             wrong = (
-                f"of tensors alone, {got} with other objects, such as a pickled module, which could run code and are "
+                f"of tensors only, {got} with other objects, such as a pickled module, which could run code and are "
                 "never loaded"
             )
         read = torch.load(path, map_location="cpu", weights_only=True)
     except Exception:  # damaged bytes may raise anything
         raise InputError(
-            f"A {called} must be {wrong}; save it again by torch.save(x.state_dict(), FILE)."
+            f"A {called} must be {wrong}; save it again with torch.save(x.state_dict(), FILE)."
         ) from None
     return read if isinstance(read, Mapping) else {}
 

@@ -82,7 +82,7 @@ class Workload:
                 )
         if len(self.targets) != len(self.inputs):
             raise InputError(
-                f"A workload needs one target a sample, got targets.shape={tuple(self.targets.shape)} for "
+                f"A workload needs one target per sample, got targets.shape={tuple(self.targets.shape)} for "
                 f"{len(self.inputs)} samples; give targets of shape (n, ...)."
             )
 
@@ -136,14 +136,14 @@ class Workload:
         if self.constants is None:
             raise InputError(
                 f"Certified constants need a closed form, got workload={self.name}; give the workload constants, or "
-                "measure it and take an estimate."
+                "measure it and use an estimate."
             )
         module = self.initial(seed)
         known = self.constants(module, diameter)
         if isfinite(known.smoothness) and diameter > 2 * known.radius:
             raise InputError(
                 f"Certified constants need to hold on the ball of diameter={diameter!r}, got radius={known.radius!r} "
-                f"from workload={self.name}; let its constants(module, diameter) be of the ball that is asked for."
+                f"from workload={self.name}; let its constants(module, diameter) hold on the ball that is asked for."
             )
         longest = 0.0
         if known.input_norm < inf:
@@ -151,7 +151,7 @@ class Workload:
         if longest > known.input_norm:
             raise InputError(
                 f"Certified constants need inputs of norm at most {known.input_norm!r}, got a norm of {longest!r} in "
-                f"workload={self.name}; shorten its inputs, or certify longer ones."
+                f"workload={self.name}; scale its inputs down, or certify for longer ones."
             )
         if known.loss:
             with torch.no_grad():
@@ -160,7 +160,7 @@ class Workload:
         return known
 
     def _made(self) -> nn.Module:
-        mend = f"from workload={self.name}; mend its factory."
+        mend = f"from workload={self.name}; correct its factory."
         with user_code("The module of a workload must be made without an error", mend):
             return self.module()
 
@@ -208,7 +208,7 @@ def subset(workload: Workload, samples: int, seed: int) -> Workload:
         )
     if workload.subset is not None:
         raise InputError(
-            f"A subset is drawn once, got {workload.name} with {workload.subset}; draw from all samples."
+            f"A subset must be drawn from all samples, got {workload.name} with {workload.subset}; draw once."
         )
     order = stream(seed, purpose=_SUBSET).permutation(workload.samples)
     chosen = order[:samples].sort().values

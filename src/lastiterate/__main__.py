@@ -33,8 +33,8 @@ COMMANDS: Final = {
     "estimate": "measure the Hoelder constants of a network",
     "checkpoints": "measure the Hoelder constants along a training, from its checkpoints",
     "attack": "attack the last iterate of a run and compare with its bound",
-    "drift": "measure the distance of coupled runs, and the tracked distance",
-    "schema": "print the JSON schema of what a command prints under --json",
+    "drift": "measure the distance between coupled runs, and the tracked distance",
+    "schema": "print the JSON schema of what a command prints with --json",
 }
 
 

@@ -113,7 +113,7 @@ class MissingItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail, naming the missing claims."""
-        told = [f"{key} is missing, and the lock file knows it." for key in self.missing]
+        told = [f"{key} is missing, but the lock file has it." for key in self.missing]
         pytest.fail("\n".join(told), pytrace=False)
 
 
@@ -139,4 +139,4 @@ def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest
     if not config.getoption("lastiterate") or any(isinstance(item, ClaimItem) for item in items):
         return ""
     patterns = " ".join(config.getini("lastiterate_claims"))
-    return f"lastiterate: no file here is called {patterns} and has claims; name one, or set lastiterate_claims."
+    return f"lastiterate: no file here that is called {patterns} has claims; name one, or set lastiterate_claims."

@@ -153,11 +153,11 @@ def test_so_are_the_methods(method: str) -> None:
 @pytest.mark.parametrize(
     ("call", "wrong", "said"),
     [
-        (li.NoisySGD, "group_size", "for full batches multiply clip_norm by the number of samples that differ."),
-        (li.NoisySGD, "max_batch_size", "batches that are cut at a largest size have no bound here; add up"),
-        (li.NoisySGD, "physical_batch_size", "batches that are cut at a largest size have no bound here; add up"),
-        (li.NoisySGD, "momentum", "these bounds are of plain SGD; for other optimisers"),
-        (li.NoisySGD, "optimizer", "these bounds are of plain SGD; for other optimisers"),
+        (li.NoisySGD, "group_size", "for full batches, multiply clip_norm by the number of samples that differ."),
+        (li.NoisySGD, "max_batch_size", "batches that are cut to a maximum size have no bound here;"),
+        (li.NoisySGD, "physical_batch_size", "batches that are cut to a maximum size have no bound here;"),
+        (li.NoisySGD, "momentum", "these bounds are for plain SGD; for other optimisers"),
+        (li.NoisySGD, "optimizer", "these bounds are for plain SGD; for other optimisers"),
         (li.NoisySGD, "max_steps", "leave it out."),
         (li.NoisySGD, "max_step_size", "leave it out."),
         (li.NoisySGD, "data_set_size", "did you mean dataset_size?"),

@@ -111,8 +111,8 @@ def test_the_widest_domain() -> None:
         ({"epsilon": 1.0}, "order=None, delta=None"),
         ({"epsilon": 1.0, "order": 2.0, "delta": 1e-5}, "order=2.0"),
         ({"epsilon": 1.0, "order": 2.0, "vary": "step_size"}, "vary='step_size'"),
-        ({"epsilon": 1e-9, "order": 2.0, "vary": "steps"}, "after one step"),
-        ({"epsilon": 1e-9, "order": 2.0, "vary": "diameter"}, "within reach of diameter.*a larger epsilon"),
+        ({"epsilon": 1e-9, "order": 2.0, "vary": "steps"}, "by a run of one step"),
+        ({"epsilon": 1e-9, "order": 2.0, "vary": "diameter"}, "reachable by varying diameter.*a larger epsilon"),
     ],
 )
 def test_bad_targets(arguments: dict[str, object], part: str) -> None:
@@ -181,5 +181,5 @@ def test_the_largest_batch_may_be_the_only_one(sampling: str, size: int) -> None
     whole = bound(replace(run, batch_size=size), Convex(1.0), order=2.0).epsilon
     found = calibrate(run, Convex(1.0), epsilon=whole, order=2.0, vary="batch_size")
     assert (found.run.batch_size, found.epsilon) == (size, whole)
-    with pytest.raises(InputError, match="within reach of batch_size"):
+    with pytest.raises(InputError, match="reachable by varying batch_size"):
         calibrate(run, Convex(1.0), epsilon=whole * 0.99, order=2.0, vary="batch_size")

@@ -31,7 +31,7 @@ RUN, LOSSES = li.NoisySGD(10, 0.1, 1.0, 1.0, 100, batch_size=10, sampling="poiss
         (lambda: li.compare(RUN, LOSSES, delta=1e-5), "by Renyi divergence, at an order"),
         (
             lambda: li.bound(RUN, li.Convex, delta=1e-5),
-            "got assumption=the class Convex; for example Smooth(1.0).",
+            "got assumption=the class Convex; write for example Smooth(1.0).",
         ),
     ],
 )

@@ -45,5 +45,5 @@ def test_a_run_that_needs_its_noise_is_not_asked_about(run: li.NoisySGD) -> None
 
 def test_a_delta_that_promises_nothing_is_told() -> None:
     assert "delta" not in remarks(RUN, 0.02)
-    assert remarks(RUN, 0.025)["delta"].startswith("no less than 1/n")
-    assert "no less than 1/n" in str(li.bound(RUN, li.Clipped(), delta=0.5).table())
+    assert remarks(RUN, 0.025)["delta"].startswith("at least 1/n")
+    assert "at least 1/n" in str(li.bound(RUN, li.Clipped(), delta=0.5).table())

@@ -242,7 +242,7 @@ def test_bad_steps_and_targets() -> None:
 
 def test_a_target_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lastiterate.numeric.forgetting._MOST_STEPS", 4)
-    with pytest.raises(InputError, match="within reach of 4 clean steps"):
+    with pytest.raises(InputError, match="reachable in at most 4 clean steps"):
         steps_to_forget(_run(4.0, 10), Convex(1.0), epsilon=0.01, delta=1e-5)
 
 

@@ -82,7 +82,7 @@ def test_a_range_is_the_list_of_its_steps() -> None:
     for listed in (range(2, 9, 3), range(8, 9), range(8, 7, -1)):
         found = participation(run, Convex(1.0), steps=listed, order=2.0)
         assert found.epsilon == participation(run, Convex(1.0), steps=list(listed), order=2.0).epsilon
-    with pytest.raises(InputError, match="rising steps"):
+    with pytest.raises(InputError, match="in increasing order"):
         participation(run, Convex(1.0), steps=range(8, 2, -1), order=2.0)
 
 
@@ -103,7 +103,7 @@ def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     jsonschema.validate(everyone, schemas()["participation"])
     assert json.loads(told("--position", "2", "--json")[0])["epsilon"] == pytest.approx(everyone["epsilons"][2])
     assert f"({printed_up(everyone['worst'])}, 1e-05)-DP" in told()[0]
-    assert "whole numbers with commas between, got '3;4'" in told("--steps", "3;4", status=2)[1]
+    assert "whole numbers separated by commas, got '3;4'" in told("--steps", "3;4", status=2)[1]
 
 
 def test_planted_faults_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ def test_counts_that_no_run_reaches_are_refused_whatever_their_length(name: str)
 
 def test_a_number_beyond_every_float_is_refused() -> None:
     with pytest.raises(
-        InputError, match=r"^clip_norm needs a positive number, got a clip_norm beyond every float; "
+        InputError, match=r"^clip_norm needs a positive number, got a clip_norm too large for a float; "
     ):
         replace(_GOOD, clip_norm=10**400)
 

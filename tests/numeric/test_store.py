@@ -40,5 +40,5 @@ def test_a_part_that_numpy_would_read_as_a_shorter_one_is_not_there(tmp_path: Pa
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"needs a folder that can be written, got folder=.*file"):
+    with pytest.raises(InputError, match=r"need a folder that can be written to, got folder=.*file"):
         Store(tmp_path / "file", {})

@@ -146,9 +146,9 @@ def test_only_whole_rows_are_taken_up(line: str, good: bool, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("run", "assumption", "grid", "part"),
     [
-        (replace(_RUN, steps=51), Convex(1.0), _GRID, "another run than"),
-        (_RUN, Convex(2.0), _GRID, "another assumption than"),
-        (_RUN, Convex(1.0), _GRID | {"order": [2]}, "another grid than"),
+        (replace(_RUN, steps=51), Convex(1.0), _GRID, "another run in"),
+        (_RUN, Convex(2.0), _GRID, "another assumption in"),
+        (_RUN, Convex(1.0), _GRID | {"order": [2]}, "another grid in"),
     ],
 )
 def test_a_changed_sweep_is_refused(
@@ -231,7 +231,7 @@ def test_bad_grids(subtests: pytest.Subtests) -> None:
 def test_a_grid_may_have_so_many_rows_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeps, "_MOST_ROWS", 6)
     assert SweepPlan(_RUN, Convex(1.0), {"noise_std": [1.0, 2.0], "order": [2, 3, 4]}).rows == 6
-    with pytest.raises(InputError, match=r"^A sweep needs at most 6 rows, got rows=8; shorten a list or split "):
+    with pytest.raises(InputError, match=r"^A sweep can have at most 6 rows, got rows=8; shorten a list or "):
         SweepPlan(_RUN, Convex(1.0), {"noise_std": [1.0, 2.0], "order": [2, 3, 4, 5]})
 
 

@@ -52,7 +52,7 @@ def test_theorem_3_12_is_refuted_by_name() -> None:
 def test_a_theorem_that_says_nothing_of_the_run() -> None:
     found = theorem("d2p2_1", _SAMPLED, Smooth(1.0), order=20)
     assert found.epsilon is None
-    assert "needs an algorithm of its own" in str(found)
+    assert "needs a different algorithm" in str(found)
 
 
 def test_an_unknown_name() -> None:

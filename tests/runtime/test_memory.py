@@ -181,7 +181,7 @@ def test_what_has_no_room_is_refused_before_any_work(monkeypatch: pytest.MonkeyP
     workload, run = load_workload("builtin:iris-mlp"), paper_run(load_workload("builtin:iris-mlp"), steps=2)
     gradients = Gradients(workload, workload.initial(0))
     monkeypatch.setattr(devices, "free_memory", lambda _device: 8 * 515 * 8 - 1)
-    with pytest.raises(InputError, match=r"A gradient of 515 parameters takes .* take float32, freeze"):
+    with pytest.raises(InputError, match=r"A gradient of 515 parameters takes .* use float32, freeze"):
         Gradients(workload, workload.initial(0))
     train(gradients, gradients.start, run, 0)
     monkeypatch.setattr(devices, "free_memory", lambda _device: 3 * 515 * 8 - 1)

@@ -79,16 +79,16 @@ def test_every_door_refuses(door: str, case: Case) -> None:
 def test_what_is_right_goes_through() -> None:
     stepped(FREE[0])
     assert recorded(FREE[1]).bound is None
-    assert described(FREE[0]) == "the loss of 16 rows together is the mean of theirs alone"
+    assert described(FREE[0]) == "the loss of 16 rows together is the mean of their losses"
     dropping = Case("dropout", FREE[0].loss, module=lambda: torch.nn.Sequential(
         torch.nn.Linear(4, 3), torch.nn.Dropout(0.5)))  # fmt: skip
-    assert described(dropping) == "the loss of 16 rows together is the mean of theirs alone"
+    assert described(dropping) == "the loss of 16 rows together is the mean of their losses"
 
 
 def test_ghost_clipping_divides_by_no_weights() -> None:
     """Opacus takes the losses of the rows, which reduction="none" gives it with their weights, and their mean."""
     ghost = {"grad_sample_mode": "ghost", "criterion": TIED[0].loss}
-    assert described(TIED[0], **ghost) == "the loss of 16 rows together is the mean of theirs alone"
+    assert described(TIED[0], **ghost) == "the loss of 16 rows together is the mean of their losses"
 
 
 def test_what_was_not_tried_says_so() -> None:

@@ -14,7 +14,7 @@ Example:
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
-@click.option("--delta", type=float, default=1e-5, show_default=True, help="Delta of all numbers.")
+@click.option("--delta", type=float, default=1e-5, show_default=True, help="Delta of every epsilon.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, delta: float, as_json: bool) -> None:
     """Advise on the run in RUN_FILE before it is trained: what its last iterate costs compared with all iterates.
@@ -30,4 +30,4 @@ def command(run_file: Path, delta: float, as_json: bool) -> None:
         advice = advise(run, assumption, delta=delta)
     say_result(advice, str(advice), as_json=as_json)
     if not as_json:
-        click.echo("A narrow domain, decay and few steps also hold the model back: look at its accuracy, too.")
+        click.echo("A narrow domain, decay and few steps may also cost accuracy: check it, too.")

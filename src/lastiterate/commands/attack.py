@@ -42,8 +42,8 @@ _CLIPPING = "clipping alone"
 @from_checkpoint
 @option("--kind", type=click.Choice(["canary", "loss", "shadow"]), default="canary", help="Attack.")
 @click.option("--others", help="Crafted losses of all other samples, if no --workload: still, pull or outward.")
-@option("--runs", default=500, help="Runs on each of the two data sets; half are counted.")
-@click.option("--target", type=int, help="Index of the sample that differs; one that costs most if left out.")
+@option("--runs", default=500, help="Runs on each of the two data sets; half are scored, half learned from.")
+@click.option("--target", type=int, help="Index of the sample that differs; if left out, one that costs most.")
 @option("--level", default=0.95, help="Confidence of all lower bounds together.")
 @computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -79,7 +79,7 @@ def command(
     run, assumption = read_run_file(run_file)
     if workload is not None and others is not None:
         raise InputError(
-            f"others is about crafted losses, got others={others} and workload={workload}; leave one out."
+            f"others applies only to crafted losses, got others={others} and workload={workload}; leave one out."
         )
     if workload is None and (kind != "canary" or checkpoint is not None):
         raise InputError(
@@ -91,7 +91,7 @@ def command(
         network = load_workload(workload, checkpoint=checkpoint)
     bounds = _bounds(run, assumption, network, kind, delta, int(options["seed"]))
     folder = resume or cache_folder("attack")
-    kept = f"steps are finished, those of whole blocks of runs kept in {folder}"
+    kept = f"steps are finished; those of whole blocks of runs are kept in {folder}"
     options |= {"delta": delta, "assumption": assumption, "folder": folder}
     with threads_of_torch(threads), progress(f"{kind} attack on {network.name}, steps", kept) as on_step:
         found = attack(network, run, kind, on_step=on_step, **options)
@@ -152,11 +152,12 @@ def _print(network: "Workload", kind: str, found: "Audit", bounds: "Bounds", ref
     exceeded = [name for name, what in refuted.items() if what]
     if _CLIPPING in exceeded:
         click.echo(
-            "The attack exceeds a bound that assumes nothing of the losses, which has probability at most "
-            f"{1 - found.level:.4g}: repeat with another --seed; if it recurs, distrust this package: report it."
+            "The attack exceeds a bound that assumes nothing about the losses, which has probability at most "
+            f"{1 - found.level:.4g}. Repeat with another --seed; if it happens again, report it: do not trust this "
+            "package."
         )
     elif exceeded:
         click.echo(
-            f"The attack exceeds the bound under {' and under '.join(exceeded)}. Distrust that first: the losses of "
-            f"{network.name} hardly meet it. The bound under clipping alone stands."
+            f"The attack exceeds the bound under {' and under '.join(exceeded)}. Distrust that assumption first: the "
+            f"losses of {network.name} probably do not meet it. The bound under clipping alone stands."
         )

@@ -56,7 +56,7 @@ def command(
     if as_json:
         say_json(found.as_dict() | ({} if certified is None else {"certified": certified}))
         return
-    click.echo(f"the last iterate is {found}, whichever run is the numerator")
+    click.echo(f"the last iterate is {found}, in both directions")
     what = "blocks" if found.route == "contraction" else "shifts"
     steps = f"{what} over steps {found.window[0]} to {found.window[1]}"
     if found.route.startswith("composition"):
@@ -66,7 +66,7 @@ def command(
         click.echo(f"{name}: {words}")
     number = found.mu if order is None and delta is None else found.epsilon
     if certified is not None and number is not None and certified > number * (1 + 1e-9):
-        click.echo(f"certified: {printed_up(certified)} in its place, by choices that the checker can follow")
+        click.echo(f"certified: {printed_up(certified)} instead, by choices that the checker can verify")
     click.echo("assuming that")
     for statement in found.assumptions:
         click.echo(f"  - {statement}")

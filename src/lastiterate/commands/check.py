@@ -27,7 +27,7 @@ from lastiterate.symbolic.claim import Claim
     metavar="KEY",
     multiple=True,
     shell_complete=list_keys,
-    help="Only this claim; may be given again.",
+    help="Only this claim; may be repeated.",
 )
 @jobs_option
 @click.option(
@@ -45,11 +45,11 @@ from lastiterate.symbolic.claim import Claim
     type=click.FloatRange(min=0, min_open=True),
     default=SECONDS,
     show_default=True,
-    help="Computing time of a check, a mutant or a near miss, after which it has no answer.",
+    help="Limit on the computing time of a check, a mutant or a near miss; past it, there is no answer.",
 )
 @no_cache
 @click.option("--update-lock", is_flag=True, help="Write what was found to the lock file.")
-@click.option("--second-opinion", is_flag=True, help="Ask cvc5 for all that z3 has proved.")
+@click.option("--second-opinion", is_flag=True, help="Ask cvc5 about everything that z3 has proved.")
 def command(
     path: Path | None,
     paper: str | None,
@@ -80,7 +80,7 @@ def command(
 
         need_cvc5()  # before minutes are spent on the claims
     if second_opinion and path is not None:
-        raise click.UsageError(f"--second-opinion is for the ledger, got PATH={path} too; leave one out.")
+        raise click.UsageError(f"--second-opinion works only on the ledger, got PATH={path}, too; leave one out.")
     chosen = book(path)
     complete = paper is None and not keys
     expected = {} if update_lock and complete else chosen.expected()
@@ -137,7 +137,7 @@ def _contradicted(claims: Sequence[Claim], jobs: int) -> bool:
     for one in given:
         for question in one.disagreed:
             click.echo(
-                f"contradiction: cvc5 has a solution of what z3 shows to have none, in {one.key}:\n{question}",
+                f"contradiction: cvc5 has a solution where z3 shows that there is none, in {one.key}:\n{question}",
                 err=True,
             )
         if one.unknown:
@@ -161,5 +161,5 @@ def _say_drifts(chosen: Book, reports: Sequence[ClaimReport], found: Sequence[st
                 click.echo(f"  {line}")
     if found:
         click.echo(
-            "`lastiterate show KEY` has all of it; `lastiterate check --update-lock` records what is meant."
+            "`lastiterate show KEY` prints all of it; `lastiterate check --update-lock` records it as intended."
         )

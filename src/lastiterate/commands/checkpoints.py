@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 @click.argument("checkpoints", nargs=-1, required=True, type=click.Path(path_type=Path))
 @option("--lambda", "order", type=float, default=1.0, help="Hölder order in (0, 1].")
 @option("--points", default=100, help="Points drawn around every checkpoint.")
-@option("--radius", default=1.0, help="Radius of the ball they are drawn in.")
+@option("--radius", default=1.0, help="Radius of the ball that the points are drawn in.")
 @option("--draw", default="uniform", help="Uniform in the ball, or log-uniform radii.")
 @click.option("--samples", type=int, show_default="all", help="Random samples that stand for the data.")
 @computing
-@click.option("--layers", is_flag=True, help="Constants of every layer, too; they cost no gradient.")
+@click.option("--layers", is_flag=True, help="Constants of every layer, too; they need no further gradients.")
 @click.option("--data", type=click.Path(path_type=Path), help="Your data, for a workload that reads it.")
 @metric_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")

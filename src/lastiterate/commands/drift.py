@@ -57,7 +57,7 @@ def command(
     run, assumption = measuring.read_run_file(run_file)
     network = load_workload(workload, checkpoint=checkpoint)
     folder = resume or cache_folder("drift")
-    kept = f"steps of the pairs are finished, those of whole blocks kept in {folder}"
+    kept = f"steps of the pairs are finished; those of whole blocks are kept in {folder}"
     with threads_of_torch(threads), progress(f"{network.name}, steps of the pairs", kept) as on_step:
         found = measure_drift(network, run, assumption, folder=folder, on_step=on_step, **options)
     if as_json:
@@ -92,17 +92,17 @@ def _print(name: str, found: "Drift") -> None:
     for t in sorted({round(steps * k / (_ROWS - 1)) for k in range(1, _ROWS)} - {0}):
         tracked = (printed_up(float(one.distances[t]), 4) for one in found.tracked)
         rows.append((str(t), f"{found.coupled.greatest[t]:.4g}", *tracked))
-    title = f"{name}: distance of coupled runs, and tracked distance D_t by what it rests on"
+    title = f"{name}: distance between coupled runs, and tracked distance D_t by its assumption"
     headings = ("step", f"greatest of {pairs}", *(f"{one.name}, {one.rests}" for one in found.tracked))
     measuring.print_table(title, headings, rows)
     for one in found.tracked:
         said = f"exceeded by {100 * one.excess:.2g}%" if one.excess else "never exceeded"
         click.echo(f"D_t by {one.name}, {one.rests}: {said}. {one.statement}")
     pull = found.coupled.pull
-    little = " It has next to no effect: try another --replaced." if pull < _LITTLE else ""
+    little = " The sample has almost no effect: try another --replaced." if pull < _LITTLE else ""
     click.echo(
-        f"Sample {found.coupled.replaced} at the start: what differs changes the clipped gradient by {pull:.2g} of "
-        f"the most that clipping leaves.{little}"
+        f"Sample {found.coupled.replaced} at the start: the difference in the data changes the clipped gradient by "
+        f"{pull:.2g} of the most that clipping allows.{little}"
     )
     if found.remark:
         click.echo(found.remark)

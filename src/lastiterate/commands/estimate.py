@@ -59,8 +59,8 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @option("--inits", default=20, help="Initialisations, each trained, with --draw.")
 @click.option("--centers", type=int, show_default="all", help="Iterates to keep and measure, evenly spaced.")
 @option("--points", default=100, help="Points drawn around every iterate, with --draw.")
-@option("--radius", default=1.0, help="Radius of the ball they are drawn in.")
-@option("--steps", default=200, help="Training steps, and T of the privacy numbers.")
+@option("--radius", default=1.0, help="Radius of the ball that the points are drawn in.")
+@option("--steps", default=200, help="Training steps; also T in the privacy estimates.")
 @option("--step-size", default=0.1, help="Learning rate of the training.")
 @option("--clip-norm", default=1.0, help="Clip norm of the training.")
 @option("--noise-std", default=0.001, help="Noise added to the iterate in training.")
@@ -69,8 +69,8 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @click.option("--batch-size", type=int, show_default="all", help="Samples in a training step.")
 @option("--sampling", default="full", help="Batches: full, cyclic, shuffled, without_replacement or poisson.")
 @computing
-@click.option("--layers", is_flag=True, help="Constants of every layer as well, of drawn pairs.")
-@click.option("--data", type=click.Path(path_type=Path), help="Your data, a folder or file, for what reads it.")
+@click.option("--layers", is_flag=True, help="Also the constants of every layer; needs --draw.")
+@click.option("--data", type=click.Path(path_type=Path), help="Your data, for a workload that reads it.")
 @from_checkpoint
 @metric_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -114,7 +114,7 @@ def command(
     from lastiterate.numeric.store import cache_folder
 
     if len(names) > 1 and recheck is not None:
-        raise InputError(f"--recheck needs one workload, got {len(names)}; name the one of the pairs.")
+        raise InputError(f"--recheck needs one workload, got {len(names)}; name the one that was searched.")
     if recheck is not None:
         _recheck(load_measured(names[0], data, checkpoint, metric), recheck, as_json)
         return
@@ -236,10 +236,10 @@ def _say(
 
 def _refuse_of_several(chosen: Sequence[_Chosen], options: Mapping[str, Any]) -> None:
     for key in (key for key in ("checkpoint", "metric", "save_pairs", "layers") if options[key]):
-        raise InputError(f"--{key.replace('_', '-')} needs one workload, got several; measure that one alone.")
+        raise InputError(f"--{key.replace('_', '-')} needs one workload, got several; measure one at a time.")
     for one in chosen:
         if one.draw != "search":
-            raise InputError(f"Several workloads are searched, got draw={one.draw}; measure one at a time.")
+            raise InputError(f"Drawn pairs need one workload, got draw={one.draw}; measure one at a time.")
 
 
 def _side_by_side(chosen: Sequence[_Chosen], lambdas: Sequence[float], folder: Path) -> list["WorkloadConstants"]:
@@ -358,7 +358,7 @@ def _say_side_by_side(rows: Sequence["WorkloadConstants"], as_json: bool) -> Non
         if row.settings:
             click.echo(f"{row.workload} recommends {_as_options(row.settings)}.")
         if row.why:
-            click.echo(f"No finite constant of {row.workload} is certified, {row.why.rstrip('.')}.")
+            click.echo(f"No finite constant of {row.workload} is certified ({row.why.rstrip('.')}).")
 
 
 def _headings(orders: Sequence[float]) -> Iterator[str]:

@@ -44,8 +44,8 @@ from_checkpoint: Final = click.option(
 metric_option: Final = click.option(
     "--metric",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Weights of the coordinates: the state_dict of an Adam saved by torch, or one tensor a parameter, by its "
-    "name, as safetensors. Nothing in the file is executed.",
+    help="Weights of the coordinates: the state_dict of an Adam optimiser saved by torch, or one "
+    "tensor per parameter, by its name, as safetensors. Nothing in the file is executed.",
 )
 resuming: Final = click.option(
     "--resume",
@@ -89,7 +89,7 @@ def read_run_file(path: Path) -> tuple["NoisySGD", "Assumption"]:
     tables = read_toml(path)
     if "assumption" not in tables:
         click.echo(
-            f"{path} has no [assumption], so nothing is assumed of the losses but that they are clipped.",
+            f"{path} has no [assumption], so only clipping is assumed of the losses.",
             err=True,
         )
         tables["assumption"] = {"kind": "clipped"}

@@ -23,7 +23,7 @@ def command(path: Path) -> None:
         raise InputError(f"A module of claims needs a name that ends in .py, got path={path}; add it.")
     if path.exists() or path.is_symlink():
         raise InputError(
-            f"A new module needs a name that is free, got path={path}, which is there; choose another."
+            f"A new module needs a name that is free, got path={path}, which already exists; choose another."
         )
     text = (resources.files("lastiterate.commands") / "claim.py.template").read_bytes()
     with writing("A new module needs", f"path={path}", "choose another"):

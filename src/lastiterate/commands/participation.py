@@ -21,18 +21,21 @@ def _numbers(text: str) -> list[int]:
         return [int(one) for one in text.split(",")]
     except ValueError:
         raise click.BadParameter(
-            f"It needs whole numbers with commas between, got {text!r}; write 3,4,20."
+            f"The list needs whole numbers separated by commas, got {text!r}; write for example 3,4,20."
         ) from None
 
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option(
-    "--steps", type=_numbers, metavar="STEPS", help="Steps that use the sample, from 0, rising: 3,4,20."
+    "--steps",
+    type=_numbers,
+    metavar="STEPS",
+    help="Steps that use the sample, counted from 0, increasing: 3,4,20.",
 )
-@click.option("--position", type=int, help="The batch of an epoch that holds the sample, from 0.")
-@click.option("--order", type=float, help="Order alpha > 1 of Renyi numbers.")
-@click.option("--delta", type=float, help="Delta of (epsilon, delta) numbers.")
+@click.option("--position", type=int, help="The batch of an epoch that holds the sample, counted from 0.")
+@click.option("--order", type=float, help="Order alpha > 1 of Renyi bounds.")
+@click.option("--delta", type=float, help="Delta of (epsilon, delta) bounds.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, order: float | None, delta: float | None, as_json: bool, **uses: Any) -> None:
     """Bound what the last iterate of the run in RUN_FILE reveals about a sample, by the steps that use it.

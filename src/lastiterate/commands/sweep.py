@@ -22,13 +22,13 @@ A sweep file is a run file, as `lastiterate bound --help` shows it, with a grid;
 @click.command(epilog=_EXAMPLE)
 @click.argument("sweep_file", type=click.Path(path_type=Path))
 @click.option("--out", type=OutputFile(), required=True, help="Table to write, .csv or .parquet.")
-@click.option("--jobs", default=-1, show_default=True, help="Worker processes; -1 for one a core.")
+@click.option("--jobs", default=-1, show_default=True, help="Worker processes; -1 for one per core.")
 @click.option(
-    "--backend", default="loky", show_default=True, help="Runs the processes: loky, or dask for a cluster."
+    "--backend", default="loky", show_default=True, help="What runs the processes: loky, or dask for a cluster."
 )
 @click.option("--scheduler", help="Address of the cluster's scheduler; a cluster on this machine if left out.")
 @click.option(
-    "--plot", metavar="AXIS:COLUMN", help="Also draw an axis against epsilon or mu, as a PNG next to OUT."
+    "--plot", metavar="AXIS:COLUMN", help="Also plot epsilon or mu against an axis, as a PNG next to OUT."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the files and how many rows.")
 def command(

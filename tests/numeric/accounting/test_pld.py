@@ -259,7 +259,7 @@ def test_masses_are_those_of_a_law_that_is_not_tilted() -> None:
     assert plain is not None
     assert tilted is not None
     assert plain.masses().sum() == pytest.approx(1, abs=1e-6)
-    with pytest.raises(ValueError, match=r"^masses are those of an untilted law, got tilt="):
+    with pytest.raises(ValueError, match=r"^masses needs an untilted law, got tilt="):
         tilted.masses()
 
 

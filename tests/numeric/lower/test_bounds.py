@@ -288,7 +288,7 @@ def test_what_is_asked_must_be_one_thing_within_reach(target: dict[str, float], 
 
 def test_what_is_no_assumption_is_refused() -> None:
     with pytest.raises(
-        InputError, match=r"^assumption needs one of .*, got assumption='smooth'; for example Smooth"
+        InputError, match=r"^assumption needs one of .*, got assumption='smooth'; write for example Smooth"
     ):
         lower_bound(RUN, "smooth", order=2.0)  # type: ignore[arg-type]
 
@@ -425,17 +425,17 @@ def test_a_sign_is_remembered_best_by_a_push_that_is_not_the_hardest() -> None:
 @pytest.mark.parametrize(
     ("change", "assumption", "why"),
     [
-        ({"noise_std": 1e70}, Smooth(1.0), "noise_std=1e+70 is beyond what floats can follow"),
+        ({"noise_std": 1e70}, Smooth(1.0), "noise_std=1e+70 is beyond what floats can handle"),
         ({"step_size": 1e-61}, Clipped(), "step_size=1e-61 is beyond"),
         (
             {"sampling": "shuffled", "step_size": (0.1, 0.2, 0.1), "weight_decay": 0.1},
             Clipped(),
-            "with shuffled batches, a schedule, weight decay and such losses none is known",
+            "with shuffled batches, a schedule, weight decay and such losses, no known run",
         ),
         (
             {"sampling": "poisson", "adjacency": ""},
             StronglyConvex(1.0, 0.5),
-            "with poisson batches and such losses none",
+            "with poisson batches and such losses, no",
         ),
     ],
 )

@@ -249,7 +249,7 @@ def test_a_bound_stands_and_a_smaller_one_is_refuted_where_the_adjacency_is_that
         ({"coins": [1.0, 0.0]}, "type float64"),
         ({"delta": 0.0}, "delta=0"),
         ({"level": 1.0}, "level=1"),
-        ({"adjacency": "zero_out"}, "adjacency needs replace or add_remove, got adjacency='zero_out'"),
+        ({"adjacency": "zero_out"}, "adjacency needs to be 'replace' or 'add_remove', got adjacency='zero_out'"),
     ],
 )
 def test_bad_input(change: dict[str, object], said: str) -> None:

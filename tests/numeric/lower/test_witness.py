@@ -76,11 +76,11 @@ def _steep() -> Gradient:
         ({"shared": (affine_gradient(_HALF, 0.0, 2.1),)}, "longer than clip_norm=2"),
         ({"run": replace(_RUN, diameter=0.99)}, "in a domain of diameter 0.99"),
         ({"run": replace(_RUN, diameter=inf)}, "in a domain of diameter inf"),
-        ({"shared": (affine_gradient(0.4, 0.0, 0.0),)}, "does not rise from -0.499"),
+        ({"shared": (affine_gradient(0.4, 0.0, 0.0),)}, "do not increase from -0.499"),
         ({"shared": _GOOD.shared * 2}, "2 gradients of shared samples"),
         ({"second": None}, "second=None under replace"),
         ({"start": 0.6}, "start=0.6"),
-        ({"delta": 1e-5}, "of which one is needed"),
+        ({"delta": 1e-5}, "exactly one of which is needed"),
         (
             {
                 "run": replace(_RUN, step_size=4.0),

@@ -404,7 +404,7 @@ _LAYER = Layer([[1.0, 2.0]], [0.0])
         (lambda: Layer([1.0]), "weight needs finite numbers in 2 dimensions"),
         (lambda: Layer("x"), "weight needs an array"),
         (lambda: Layer([[inf]]), "weight needs finite"),
-        (lambda: Layer([[1.0]], [1.0, 2.0]), "bias needs one number an output"),
+        (lambda: Layer([[1.0]], [1.0, 2.0]), "bias needs one number per output"),
         (lambda: Layer([[1.0]], activation="swish"), "activation='swish'"),
         (lambda: network_constants([], [[1.0]], 0.1), "at least one Layer"),
         (lambda: network_constants([_LAYER, _LAYER], [[1.0, 1.0]], 0.1), "got 2 for 1"),
@@ -416,7 +416,10 @@ _LAYER = Layer([[1.0, 2.0]], [0.0])
         (lambda: network_constants([_LAYER], [[1.0, 1.0]], 1, input_radius=inf), "input_radius=inf"),
         (lambda: network_constants([_LAYER], [[1.0, 1.0]], 1, scale=0), "scale=0"),
         (lambda: network_constants([_LAYER], [[1.0, 1.0]], 1, loss="hinge"), "loss='hinge'"),
-        (lambda: network_constants([Layer(np.eye(2))], [[1.0, 1.0]], 1, loss="logistic"), "loss='logistic' of 2"),
+        (
+            lambda: network_constants([Layer(np.eye(2))], [[1.0, 1.0]], 1, loss="logistic"),
+            "loss='logistic' for 2",
+        ),
     ],
 )
 def test_bad_input(call: Callable[[], object], said: str) -> None:

@@ -213,7 +213,7 @@ def test_a_lower_bound_beyond_floats_is_zero_and_says_why() -> None:
     ]:
         found = li.lower_bound(replace(_RUN, **change), li.Clipped(), order=2.0)  # type: ignore[arg-type]
         assert found.value == 0.0
-        assert found.description.endswith(f"{named} is beyond what floats can follow")
+        assert found.description.endswith(f"{named} is beyond what floats can handle")
 
 
 class _Unread(Clipped):
@@ -262,7 +262,7 @@ def test_calibration_from_an_end() -> None:
         try:
             found = li.calibrate(run, li.Convex(1.0), epsilon=1.0, delta=1e-5)
         except InputError as error:
-            assert "within reach" in str(error) or "noise_std" in str(error)  # noqa: PT017
+            assert "reachable" in str(error) or "noise_std" in str(error)  # noqa: PT017
         else:
             assert found.epsilon <= 1.0
             assert gdp_delta(found.mu, 1.0) <= 1e-5  # type: ignore[union-attr]

@@ -61,7 +61,7 @@ def test_one_step_is_the_larger_direction_of_the_sampled_gaussian(order: float) 
     assert found.epsilon == pytest.approx(s_up(0.05, 0.1, alpha=order, shift=0.1 / 5).upper, rel=1e-9)
     assert found.claim == "ours/poisson/theorem"
     assert "nothing is assumed of the sizes" in " ".join(found.assumptions)
-    assert "one of 100 is missing" in " ".join(found.assumptions)
+    assert "removing one sample of 100" in " ".join(found.assumptions)
 
 
 @pytest.mark.nightly

@@ -133,7 +133,7 @@ def test_the_command_prints_json_and_fails_where_an_assumption_does(capsys: pyte
         (["run.toml", *CANCER, "--device", "cuda:99"], "got device=cuda:99"),
         (
             ["large.toml", *CANCER],
-            "dataset_size=569 needs 570 samples here, one of them to take the place of another",
+            "dataset_size=569 needs 570 samples here, one of them to replace another",
         ),
         (["none.toml", *CANCER], "got path=none.toml"),
     ],
@@ -155,4 +155,4 @@ def test_a_sample_with_no_effect_is_named(
 ) -> None:
     monkeypatch.setattr("lastiterate.commands.drift._LITTLE", 2.0)
     run(["run.toml", *CANCER])
-    assert "It has next to no effect: try another --replaced." in " ".join(capsys.readouterr().out.split())
+    assert "The sample has almost no effect: try another --replaced." in " ".join(capsys.readouterr().out.split())

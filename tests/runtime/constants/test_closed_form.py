@@ -105,7 +105,7 @@ def test_rows_are_kept_within_their_norm_in_every_precision() -> None:
     ],
 )
 def test_where_there_is_no_closed_form_one_sentence_says_what_to_do(module: Any, loss: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message + ".*take Clipped"):
+    with pytest.raises(InputError, match=message + ".*use Clipped"):
         assumption_of(module, loss, ClippedRows(scores(), 1.0), clip_norm=1.0)
 
 
@@ -128,7 +128,7 @@ def test_rows_that_are_scaled_up_again_have_no_bound() -> None:
     )
     for data in (scores(), Scaled(), Longer(scores(), 1.0), Subset(Scaled(), [0, 1]), loader, 3):
         with pytest.raises(
-            InputError, match=r"a bound for every possible row, got data=\w+; wrap .*ClippedRows\(data"
+            InputError, match=r"a bound on every possible row, got data=\w+; wrap .*ClippedRows\(data"
         ):
             assumption_of(nn.Linear(3, 1), nn.MSELoss(), data, clip_norm=1.0)  # type: ignore[arg-type]
 

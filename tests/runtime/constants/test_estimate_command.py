@@ -219,7 +219,7 @@ def test_a_set_of_inputs_is_searched(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert 0.98 * 2.5 <= look["found"][0] <= 2.5 * (1 + 1e-9) <= look["upper"][0] * (1 + 2e-9)
     assert look["upper"][0] < 2.51
     assert (look["inputs"], look["bounded"]) == ("box:-1,1", None)
-    assert "Some samples of the data are outside of box:-1,1: no bound of the run follows." in look["remark"]
+    assert "Some samples of the data are outside box:-1,1, so no bound for the run follows." in look["remark"]
     assert run(["builtin:iris-softmax", "--recheck", file]) == 0
 
 

@@ -100,10 +100,10 @@ def test_free_inputs_hold_and_stay_in_their_set(tmp_path: Path) -> None:
         (
             "x",
             1.0,
-            "a point lies outside the domain around the weights of this network; name --checkpoint of the search",
+            "a point lies outside the domain around the weights of this network; give the search's --checkpoint",
         ),
-        ("inputs", 1e-9, "its sample is not that of the data"),
-        ("targets", 1, "its sample is not that of the data"),
+        ("inputs", 1e-9, "its sample differs from the one in the data"),
+        ("targets", 1, "its sample differs from the one in the data"),
     ],
 )
 def test_other_pairs_are_found_wanting(name: str, change: float, problem: str, tmp_path: Path) -> None:

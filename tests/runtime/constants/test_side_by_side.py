@@ -80,18 +80,18 @@ def test_one_table_of_several_workloads(tmp_path: Path, capsys: pytest.CaptureFi
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("*.npz")} == kept
     assert "[found, certified]" in out
     assert "infinite]" in out
-    assert "No finite constant of bent is certified, infinite: cross_entropy" in out
+    assert "No finite constant of bent is certified (infinite: cross_entropy" in out
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([*_BOTH, "--draw", "uniform"], "Several workloads are searched, got draw=uniform"),
+        ([*_BOTH, "--draw", "uniform"], "Drawn pairs need one workload, got draw=uniform"),
         ([*_BOTH, "--save-pairs", "p.safetensors"], "--save-pairs needs one workload"),
         ([*_BOTH, "--recheck", "p.safetensors"], "--recheck needs one workload, got 2"),
         (
             [_BOTH[0], "--save-pairs", "there/p"],
-            "--save-pairs needs a folder that can be written, got save-pairs=there/p",
+            "--save-pairs needs a folder that can be written to, got save-pairs=there/p",
         ),
         (
             [_BOTH[0], "--points", "0", "--draw", "uniform"],

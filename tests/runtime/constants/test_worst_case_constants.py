@@ -223,5 +223,5 @@ def test_certified_constants_stand_beside_those_that_are_found() -> None:
     assert [low <= high for low, high in zip(data["found"], data["upper"], strict=True)] == [True, True]
     jumps = CliRunner().invoke(command, ["builtin:iris-mlp", *few]).output
     assert jumps.count("infinite") == 3, "for each order, and in the sentence"
-    assert "No finite constant is certified, infinite: " in jumps
+    assert "No finite constant is certified (infinite: " in jumps
     assert "a kink of relu" in jumps

@@ -61,7 +61,7 @@ def test_a_checkpoint_goes_on_where_it_stopped() -> None:
         ({"mechanism": "rdp"}, "mechanism='rdp'"),
         ({"history": [(1.0, 0.1)]}, r"got history\.0\.2="),
         ({"history": [(-1.0, 0.1, 4)]}, r"got history\.0\.0=-1"),
-        ({"history": [(1.0, 0.1, 9)]}, "other lengths"),
+        ({"history": [(1.0, 0.1, 9)]}, "different lengths"),
         ({"step_sizes": [("fast", 4)]}, r"got step_sizes\.0\.0='fast'"),
         ({"projected": float("inf")}, "projected=inf"),
         ({"projected": -1}, "projected=-1"),

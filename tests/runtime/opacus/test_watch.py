@@ -80,13 +80,13 @@ CHANGES: tuple[tuple[Callable[[Training], None], str], ...] = (
     (another_batch_size, "expected_batch_size=12"),
     (another_rate, "got another sampler or sample_rate=0.2"),
     (another_sampler, "got another sampler"),
-    (another_data_set, "got another or changed one of 60 samples"),
-    (more_data, "got another or changed one of 61 samples"),
-    (scaled_rows, "got another or changed one of 60 samples"),
+    (another_data_set, "got a different or changed one of 60 samples"),
+    (more_data, "got a different or changed one of 61 samples"),
+    (scaled_rows, "got a different or changed one of 60 samples"),
     (step_size, r"got lr=0.25 after lr=0.5; .* describe\(..., scheduled=\('lr',\)\)"),
     (noise, "got noise_multiplier=0.5 after noise_multiplier=1.5"),
-    (parameters, "got others than its last step left"),
-    (uncounted, "got (others than its last step left|one after)"),
+    (parameters, "got different ones from those that its last step left"),
+    (uncounted, "got (different ones from those that its last step left|one after)"),
 )
 
 
@@ -151,7 +151,7 @@ def test_microbatches_and_a_second_description_go_on() -> None:
     training.described(Convex(0.25), 1.0, scheduled=("lr",)).train(2)
     assert training.accountant.run().step_size == (0.5,) * 10 + (0.25,) * 2
     parameters(training)
-    with pytest.raises(InputError, match="got others than its last step left"):
+    with pytest.raises(InputError, match="got different ones from those that its last step left"):
         training.described(Convex(0.25), 1.0)
     with pytest.raises(InputError, match=r"scheduled='lr'; write \('lr',\)"):
         training.described(Convex(0.25), 1.0, scheduled="lr")
@@ -180,7 +180,7 @@ def test_rows_that_are_too_long_are_refused_by_the_steps_themselves() -> None:
 
 
 def test_losses_that_are_not_convex_are_refused_by_the_steps_themselves() -> None:
-    for assumption, message in ((Convex(3.9), "losses are not so convex"), (Clipped(), "")):
+    for assumption, message in ((Convex(3.9), "losses are less convex"), (Clipped(), "")):
         training = Training(hidden=6)
         training.described(assumption)
         if message:

@@ -225,7 +225,7 @@ def test_a_row_that_changes_is_told_by_every_bit_and_a_resumed_run_goes_on() -> 
         optimiser.step(workload.inputs[batch], workload.targets[batch])
     other = workload.inputs.clone()
     other[7] += 1e-6
-    with pytest.raises(InputError, match="another row for sample=7 in step=6"):
+    with pytest.raises(InputError, match="a different row for sample=7 in step=6"):
         optimiser.step(other[drawn[5]], workload.targets[drawn[5]])
     held = optimiser.state_dict()
     run_on(optimiser, workload)

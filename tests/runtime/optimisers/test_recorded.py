@@ -130,7 +130,7 @@ def test_a_schedule_that_is_described_is_accounted() -> None:
 _REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "accumulation": ({"accumulated": 2}, "passes=2 in step=2; leave out gradient accumulation"),
     "mixed precision": ({"autocast": True}, "got autocast in step=1; leave out mixed precision"),
-    "another optimiser": ({"other": True}, "that its last step left, got others after step=0"),
+    "another optimiser": ({"other": True}, "that its last step left, got different ones after step=0"),
     "a schedule": (
         {"scheduler": _HALVES},
         r"step size of the run, 0.1, got lr=0.05 in step=2; leave out the scheduler",
@@ -281,17 +281,17 @@ _LIGHTNING = {
         True,
         r"averaging=\[\], got averaging=\['StochasticWeightAveraging'\]: the theory is about the last",
     ),
-    "max_steps": (4, "needs steps=6, got 4 when training ended; when it stops must not depend on the data"),
+    "max_steps": (4, "needs steps=6, got 4 when training ended; the number of steps must not depend on the data"),
     "other": (torch.optim.AdamW, r"only one that trains, got optimizers=\['AdamW'\]"),
 }
 _HUGGING_FACE = {
     "gradient_accumulation_steps": (2, "gradient_accumulation_steps=1, got gradient_accumulation_steps=2"),
     "max_grad_norm": (1.0, "max_grad_norm=0, got max_grad_norm=1.0: samples are clipped one by one"),
     "bf16": (True, "bf16=False, got bf16=True"),
-    "weight_decay": (0.01, "weight_decay=0.1, got weight_decay=0.01: decay is a number of the run"),
+    "weight_decay": (0.01, "weight_decay=0.1, got weight_decay=0.01: weight decay belongs to the run"),
     "label_smoothing_factor": (0.1, "label_smoothing_factor=0, got label_smoothing_factor=0.1"),
     "load_best_model_at_end": (True, "load_best_model_at_end=False, got load_best_model_at_end=True"),
-    "max_steps": (4, "needs steps=6, got 4 when training ended; when it stops must not depend on the data"),
+    "max_steps": (4, "needs steps=6, got 4 when training ended; the number of steps must not depend on the data"),
     "lr_scheduler_type": ("linear", "step size of the run, 0.1, got lr=0.0833333 in step=2"),
     "other": (torch.optim.AdamW, r"only one that trains, got optimizers=\['AdamW'\]"),
 }

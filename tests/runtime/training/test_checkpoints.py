@@ -134,7 +134,7 @@ def test_files_of_others_are_refused(tmp_path: Path) -> None:
     write_checkpoint(tmp_path / "list", [1, 2])  # type: ignore[arg-type]
     refused(optimiser, tmp_path / "list", "got list")
     write_checkpoint(tmp_path / "code", {"done": module()})
-    refused(optimiser, tmp_path / "code", "tensors and numbers alone")
+    refused(optimiser, tmp_path / "code", "only tensors and numbers")
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_checkpoints_of_another_run_or_model_are_refused(tmp_path: Path, other: 
         ({"done": 1.0}, "done=1.0"),
         ({"done": True}, "done=True"),
         ({"streams": {}}, "streams="),
-        ({"streams": {"noise": 0, "mask": 0}}, "random stream noise, got streams="),
+        ({"streams": {"noise": 0, "mask": 0}}, "random stream 'noise', got streams="),
         ({"streams": {"noise": torch.zeros(3)}}, "streams"),
         ({"streams": {"noise": "x"}}, "streams"),
         ({"streams": {"noise": -1}}, "streams"),

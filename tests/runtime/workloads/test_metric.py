@@ -82,7 +82,7 @@ def test_distances_and_gradients_are_those_of_the_metric() -> None:
 
 def test_certified_constants_are_those_of_the_euclidean_norm_alone() -> None:
     known = in_metric(_quadratic(_hessian(0)), Metric({"w": _weights(0)}, "a")).certified(0, 1.0)
-    assert known.statement == "not known: those of the network are proved in the Euclidean norm"
+    assert known.statement == "not known: the constants of the network are proved in the Euclidean norm"
 
 
 def _net() -> Workload:
@@ -169,8 +169,8 @@ def test_states_that_are_none_are_refused(tmp_path: Path) -> None:
     other = torch.optim.Adam([alone.weight])
     several, sgd = torch.optim.Adam(groups), torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.9)
     for optimizer, said in (
-        (several, "got 4 in 4 groups"),
-        (other, "got 1 in 1 groups"),
+        (several, "got 4 without names in 4 groups"),
+        (other, "got 1 without names in 1 groups"),
         (sgd, "state of an Adam"),
     ):
         work.loss(module(work.inputs), work.targets).backward()
@@ -189,5 +189,5 @@ def test_states_that_are_none_are_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"A metric must be a whole file .* got metric="):
             read_metric(tmp_path / "junk.pt", work)
     torch.save({"w": nn.Linear(1, 1)}, tmp_path / "junk.pt")
-    with pytest.raises(InputError, match=r"A metric must be of tensors alone, got metric=.* pickled module"):
+    with pytest.raises(InputError, match=r"A metric must be of tensors only, got metric=.* pickled module"):
         read_metric(tmp_path / "junk.pt", work)

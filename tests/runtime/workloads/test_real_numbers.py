@@ -61,7 +61,7 @@ DOORS: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("door", DOORS)
 def test_complex_numbers_are_refused(door: str) -> None:
     with pytest.raises(
-        InputError, match=r"needs real numbers, .* got .* of complex64; hold torch\.view_as_real"
+        InputError, match=r"needs real numbers, .* got .* of complex64; store torch\.view_as_real"
     ) as said:
         DOORS[door]()
     assert "\n" not in str(said.value)
@@ -96,7 +96,7 @@ SMALL = torch.linspace(0, 1, 10, dtype=torch.float64)[:, None]
     ],
 )
 def test_data_that_a_precision_does_not_hold_are_refused(values: Tensor, dtype: torch.dtype) -> None:
-    with pytest.raises(InputError, match="a precision that holds them and tells rows apart, got dtype=float"):
+    with pytest.raises(InputError, match="a precision that holds them and keeps rows distinct, got dtype=float"):
         Rows(values, torch.device("cpu"), dtype)
 
 

@@ -75,7 +75,7 @@ THEIRS = inspect.cleandoc(
         ),
         (["their_bad:the_class"], "got the class Workload from workload=their_bad:the_class; call it"),
         (["their_bad.good"], "got workload=their_bad.good; try their_bad:good."),
-        (["net.pt"], "name a function that builds its network, and --checkpoint FILE"),
+        (["net.pt"], "name what builds the network, and --checkpoint FILE"),
         (["their_script:good"], "must be importable, got SystemExit: 3 at"),
         (["their_bad:wide_labels"], "targets[3:4] of shape=(1,) and dtype=int64 (5)"),
         (["their_bad:raising"], "must return one, got KeyError: 'depth' at "),

@@ -197,7 +197,7 @@ class Growing(Stream):
     ],
 )
 def test_other_data_in_the_second_pass_are_noticed(loader: Any) -> None:
-    with pytest.raises(InputError, match=r"the same \d+ samples in every pass, got others in the second"):
+    with pytest.raises(InputError, match=r"the same \d+ samples in every pass, got different ones in the second"):
         read_samples(loader)
 
 
@@ -228,11 +228,11 @@ class Broken(Dataset[int]):
         ([(ROWS[0, :0], 0)], r"got inputs of float32 of shape \(0,\)"),
         (
             DataLoader(DATA, collate_fn=lambda _some: (ROWS[:2], LABELS[:1])),
-            "one target a sample, got inputs.shape",
+            "one target per sample, got inputs.shape",
         ),
         (
             Broken(),
-            r"read without an error, got FileNotFoundError: image 7 at .*test_streaming.py:\d+ in a pass over it; mend",
+            r"without an error, got FileNotFoundError: image 7 at .*test_streaming.py:\d+ in a pass over it; correct",
         ),
         ([(ROWS[0] / 0, 0)], "finite data, got inputs with nan or inf"),
     ],

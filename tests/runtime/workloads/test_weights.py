@@ -72,7 +72,7 @@ def test_safetensors_and_half_precision_are_read(tmp_path: Path) -> None:
 
 def test_a_pickled_module_is_refused_and_not_executed(tmp_path: Path) -> None:
     for pickled in (network(), {**ORDINARY, "extra": Harmful()}, Harmful()):
-        with pytest.raises(InputError, match=r"tensors alone, got checkpoint=.*never loaded; save it again"):
+        with pytest.raises(InputError, match=r"tensors only, got checkpoint=.*never loaded; save it again"):
             read_weights(saved(pickled, tmp_path))
     assert not RAN
 
@@ -87,7 +87,7 @@ def test_old_pickles_are_refused_and_not_executed(tmp_path: Path) -> None:
 
 CHANGED: list[tuple[dict[str, Tensor], str]] = [
     ({name: values for name, values in ORDINARY.items() if name != "2.bias"}, r"which lacks 2\.bias; build"),
-    ({**ORDINARY, "3.bias": torch.ones(2)}, r"has besides 3\.bias"),
+    ({**ORDINARY, "3.bias": torch.ones(2)}, r"also has 3\.bias"),
     ({**ORDINARY, "2.bias": torch.ones(3)}, r"has 2\.bias \(3,\) real for \(2,\) real"),
     ({**ORDINARY, "2.bias": torch.ones(2, dtype=torch.int8)}, r"2\.bias \(2,\) whole for \(2,\) real"),
     (dict(network(5).state_dict()), r"0\.weight \(5, 2\) real for \(3, 2\) real"),

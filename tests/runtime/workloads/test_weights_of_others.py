@@ -36,7 +36,7 @@ def test_the_format_of_before_torch_1_6_is_read(tmp_path: Path, key: str | None)
     torch.save(held, path, _use_new_zipfile_serialization=False)
     _same(path, _net(), trained)
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(InputError, match="which is cut short or something else"):
+    with pytest.raises(InputError, match="which is cut off or something else"):
         read_weights(path)
 
 
@@ -57,5 +57,5 @@ def test_a_tied_tensor_may_be_left_out(tmp_path: Path) -> None:
 def test_a_prefix_of_all_names_is_named(tmp_path: Path) -> None:
     path = tmp_path / "last.ckpt"
     torch.save({"state_dict": {f"net.{name}": values for name, values in _net().state_dict().items()}}, path)
-    with pytest.raises(InputError, match=r"every name has the prefix 'net\.': save the state_dict of that part"):
+    with pytest.raises(InputError, match=r"every name has the prefix 'net\.': save only the state_dict of"):
         put_in(read_weights(path), _net(), path)

@@ -165,7 +165,7 @@ def test_modules_without_per_sample_gradients_are_refused(module: object, said: 
     ("inputs", "targets", "said"),
     [
         (torch.ones(0, 2), torch.zeros(0, 1), "at least one sample"),
-        (torch.ones(3, 2), torch.zeros(2, 1), "one target a sample"),
+        (torch.ones(3, 2), torch.zeros(2, 1), "one target per sample"),
         (torch.tensor([[1.0], [float("nan")]]), torch.zeros(2, 1), "inputs with nan"),
     ],
 )
