@@ -105,7 +105,7 @@ def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
                 stronger = near_misses(check, claim.assumptions, room)[place]
                 if stronger == last:
                     break
-                last, scope = stronger, f"a share of {room} of the bound is room"
+                last, scope = stronger, f"the bound could be smaller by a share of {room}"
             outcome = _asked(last, claim, wrong=True)
             if outcome.status is not Status.HELD:
                 break

@@ -25,8 +25,8 @@ from lastiterate.symbolic.notation import MEANING
 _OPEN: Mapping[str, str] = {
     "commutative": "it does not commute",
     "finite": "it may be infinite",
-    "rational": "it has no rational value, and only those are tried",
-    "algebraic": "it has no rational value, and only those are tried",
+    "rational": "it has no rational value, and only rational values are tried",
+    "algebraic": "it has no rational value, and only rational values are tried",
 }
 """Fact that a declaration may not deny -> what denying it means."""
 
@@ -78,7 +78,7 @@ def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
     if not why and (symbol.is_real is False or (symbol.is_real is None and (odd or not plain))):
         why = "it may be infinite" if extended else "it may be a complex number"
     return (
-        f"The symbol {symbol} cannot be taken as declared: {why}; declare it real, or positive, or integer."
+        f"The symbol {symbol} cannot be used as declared: {why}; declare it real, or positive, or integer."
         * bool(why)
     )
 
@@ -115,10 +115,10 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
     for letter in (
         s for part in parts for one in part.atoms(sp.Derivative) for s in one.variables if s.is_integer
     ):
-        raise UnsupportedError(f"A derivative needs a letter for real numbers, got {letter}; declare it real.")
+        raise UnsupportedError(f"A derivative needs a real letter, got {letter} for integers; declare it real.")
     bound = {letter for part in parts for one in part.atoms(ExprWithLimits) for letter in one.variables}
     for letter in bound.intersection(symbols):  # a value or a premise of one would be taken for one of the other
-        raise UnsupportedError(f"A sum or an integral binds {letter}, which is also free; give one another name.")
+        raise UnsupportedError(f"A bound letter may not also be free, got {letter}; rename one of them.")
     boxed = set(getattr(check, "box", {})) | set(getattr(check, "parameters", {}))
     real = _ordered((*assumptions, *getattr(check, "given", ()))) | boxed
     plain = isinstance(check, Cited | Deduced)
@@ -147,11 +147,11 @@ def place_in_order(symbol: sp.Symbol) -> tuple[str, bool, str]:
 
 
 _NEEDED: Final[Mapping[Any, str]] = {
-    sp.Expr: "an expression of Sympy",
-    sp.Basic: "an expression or a condition of Sympy",
-    sp.Symbol: "a symbol of Sympy",
-    Boolean: "a condition of Sympy",
-    str: "a text",
+    sp.Expr: "a Sympy expression",
+    sp.Basic: "a Sympy expression or condition",
+    sp.Symbol: "a Sympy symbol",
+    Boolean: "a Sympy condition",
+    str: "a string",
     int: "a whole number",
     bool: "True or False",
 }
@@ -162,7 +162,7 @@ def misfit(claim: Claim) -> str:
 
     >>> from lastiterate.symbolic.prelude import Claim, Identity, Source
     >>> misfit(Claim("toy/half", "Half", Source("toy", "(1)"), Identity(0.5, sp.Rational(1, 2))))
-    "left of Identity needs an expression of Sympy, got 0.5; write Rational('0.5')."
+    "left of Identity needs a Sympy expression, got 0.5; write Rational('0.5')."
     """
     odd = _field(claim)
     return (
@@ -204,7 +204,7 @@ def _advice(value: Any) -> str:
     if isinstance(value, sp.Float):
         return f"write Rational('{value}') if that is what is meant"
     if isinstance(value, bool):
-        return "write Eq(x, y) for x == y, and no condition for one that always holds"
+        return "write Eq(x, y) for x == y, and leave out a condition that always holds"
     return f"write Rational('{value!r}')" if isinstance(value, float) else "write one"
 
 
@@ -230,7 +230,7 @@ def _odd(value: Any, kind: Any) -> _Odd | None:
         many = get_args(get_args(parts[-1])[0])[0] if unpacked else parts[0] if parts[-1] is ... else None
         first = parts if many is None else parts[:-1] if unpacked else ()
         if len(value) < len(first) or (many is None and len(value) > len(first)):
-            return _Odd(value, f"a tuple of {len(first)}")
+            return _Odd(value, f"a tuple of length {len(first)}")
         kinds = (*first, *[many] * (len(value) - len(first)))
         return next(filter(None, map(_odd, value, kinds)), None)
     if isinstance(origin, type) and issubclass(origin, Mapping) and isinstance(value, Mapping):
@@ -259,7 +259,7 @@ def says_nothing(check: Check, assumptions: tuple[Boolean, ...]) -> str:
     >>> from sympy.abc import x
     >>> from lastiterate.symbolic.checks import Identity
     >>> says_nothing(Identity(x + x, 2 * x), ())
-    'Both sides are one expression, so that nothing is said.'
+    'Both sides are the same expression, so the check says nothing.'
     """
     said, premises = check.says, assumptions
     if isinstance(said, sp.Implies):
@@ -267,7 +267,7 @@ def says_nothing(check: Check, assumptions: tuple[Boolean, ...]) -> str:
     if not isinstance(said, Relational):
         return ""
     if said.lhs == said.rhs and not isinstance(said, sp.Lt):
-        return "Both sides are one expression, so that nothing is said."
+        return "Both sides are the same expression, so the check says nothing."
     stronger = (
         [kind(*said.args, evaluate=False) for kind in (sp.Eq, sp.Lt, sp.Le)]
         if isinstance(said, sp.Le)
@@ -275,5 +275,5 @@ def says_nothing(check: Check, assumptions: tuple[Boolean, ...]) -> str:
     )
     supposed = [part for one in premises for part in sp.And.make_args(one)]
     if any(premise in (one, one.reversed) for one in stronger for premise in supposed):
-        return "The conclusion is one of the premises, so that nothing is said."
+        return "The conclusion is one of the premises, so the check says nothing."
     return ""

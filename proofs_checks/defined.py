@@ -221,7 +221,7 @@ def in_words(condition: Boolean) -> str:
         return str(condition)
     letter = condition.lhs
     known = letter.is_Symbol and letter.is_nonnegative and not condition.rhs
-    assume = f"; {letter} is declared nonnegative, so that {letter} > 0 has to be assumed" if known else ""
+    assume = f"; {letter} is declared nonnegative, so {letter} > 0 has to be assumed" if known else ""
     return f"{letter} != {condition.rhs}{assume}"
 
 

@@ -65,7 +65,7 @@ def _experiment(
 
 
 def _whole(at: Parameters, name: str) -> int:
-    need = "a whole number from 1 on"
+    need = "a whole number of at least 1"
     return int(within(name, at[name], need, lambda x: x >= 1 and x.is_integer(), "write one."))
 
 

@@ -66,7 +66,7 @@ def read_claims(path: Path) -> ClaimFolder:
     sources = [file for file in files if b"CLAIMS" in file.read_bytes()]
     if not sources:
         raise InputError(
-            f"Claims need a folder or a file with a tuple CLAIMS, got path={path}, where there is none; "
+            f"Claims need a folder or a file with a tuple CLAIMS, got path={path} without one; "
             "write one with `lastiterate new-claim`."
         )
     for kind, entry in _OWNER:
@@ -105,7 +105,9 @@ def load(file: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # an exit would end the check with status 0
-        raise InputError(f"A module of claims needs to load, got {_described(error, file)}; mend it.") from error
+        raise InputError(
+            f"A module of claims needs to load, got {_described(error, file)}; correct it."
+        ) from error
     _register(name, file, module)
     return module
 
@@ -113,7 +115,7 @@ def load(file: Path) -> ModuleType:
 def _described(error: BaseException, file: Path) -> str:
     said = f"{type(error).__name__}: {str(error).rstrip('.')}"
     if "truth value of Relational" in str(error):
-        said = "conditions joined by Python's `and`, `or` or `<` between three; write a tuple (p > 1, q > 1)"
+        said = "conditions joined by Python's `and` or `or`, or a chain such as 1 < p < q; write a tuple (p > 1, q > 1)"
     own = [
         one.lineno for one in extract_tb(error.__traceback__) if Path(one.filename).resolve() == file.resolve()
     ]
@@ -175,7 +177,7 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
         if key in keys:
             raise InputError(f"Each claim needs its own key, got key={key} twice, {where}; rename one.")
         if (paper := key.split("/")[0]) in ledger.ORDER and key in {one.key for one in ledger.claims(paper)}:
-            raise InputError(f"A key needs to be free, got key={key} {where}, a claim of the ledger; rename it.")
+            raise InputError(f"A key needs to be free, got key={key} {where}, which the ledger uses; rename it.")
         if not isinstance(claim.source, Source):
             raise InputError(f"source needs a Source, got source={claim.source!r} {where}; write Source(...).")
         keys.add(key)
@@ -193,7 +195,9 @@ def _register(name: str, file: Path, module: ModuleType) -> None:
             raise InputError(f"{kind} of {file} needs a mapping from names, got {echo(given)}; write a dict.")
         for entry, made in given.items():
             if entry in known and _OWNER.get((kind, entry)) != name:
-                raise InputError(f"{kind} of {file} need names that are free, got {entry!r} again; rename it.")
+                raise InputError(
+                    f"{kind} of {file} need names that are free, got {entry!r}, which is taken; rename it."
+                )
             _OWNER[kind, entry] = name
             known[entry] = made
     derivation.derive.cache_clear()

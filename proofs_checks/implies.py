@@ -184,12 +184,12 @@ def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
         missing = sorted({str(one) for one in supposed}.difference(check.supposed))
         if missing:
             return (
-                f"all of it: its derivation supposes what its check does not list; say supposed={tuple(missing)}"
+                f"all of it: its derivation supposes what its check does not list; add supposed={tuple(missing)}"
             )
         laws = {part for one in supposed if type(one) in {Law, End} for part in one.constants}
         why = unmeetable(frozenset(laws.union(claim.assumptions, getattr(check, "given", ()))))
         if why:
-            return f"all of it: nothing meets what it supposes, {why}"
+            return f"all of it: nothing meets what its derivation supposes, {why}"
     return ""
 
 
@@ -212,18 +212,18 @@ def _not_implied(claim: Claim) -> str:
         if carried and said == derived(checks, claim.assumptions) and not _unlisted(claim, checks):
             return ""
     if not isinstance(said, ForAll) or not any(isinstance(check, Derived | RenyiBound) for check in claim.checks):
-        return "what the checks say of the statement"
+        return "whether the checks imply the statement"
     try:
         _follows(said, claim)
     except UnprovedError as error:
-        return f"what is derived: {error}"
+        return f"whether the derivations imply the statement ({error})"
     return ""
 
 
 def _follows(said: ForAll, claim: Claim) -> None:
     """Raise UnprovedError unless the derivations together imply the statement."""
     if not isinstance(said.body, sp.Le) or said.body.lhs.func is not RenyiDivergence:
-        raise UnprovedError("a bound of a divergence is needed")
+        raise UnprovedError("a bound on a divergence is needed")
     order, *laws = said.body.lhs.args
     if order != alpha or set(laws) != {LastIterate(SAMPLES), LastIterate(OTHER)}:
         raise UnprovedError("a divergence of order alpha of the last iterates on two data sets is needed")
@@ -306,14 +306,14 @@ def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[sp.Ba
         elif type(one) is End:
             ends.add(one.constants[0])
         elif type(one) is not Hypothesis or one.bounds or one.lemma:
-            raise UnprovedError(f"it is not known how a statement would suppose that {one}")
+            raise UnprovedError(f"no condition of a statement is known to say that {one}")
         else:
             says, constants = one.says.removeprefix(_EVERY), one.constants
             here = Hypothesis(says, constants[1:] if says != one.says else constants, one.symmetric)
             values = {} if here in _OF_CLASSES else put
             others.append(replace(here, constants=tuple(part.subs(values) for part in here.constants)))
     if ends - hidden:  # others are hidden by a path, as the statement says
-        raise UnprovedError(f"it is not known how a statement would suppose that {sorted(map(str, ends))}")
+        raise UnprovedError(f"no condition of a statement is known to say that {sorted(map(str, ends))}")
     given = frozenset(condition.subs(put) for condition in made.given.union(assumptions))
     start = distances[0] if distances else None
     return _Theorem(check.profile.square.subs(put), sums, tuple(laws), start, tuple(others), given)
@@ -336,7 +336,7 @@ def _window(square: sp.Expr, ranges: tuple[sp.Basic, ...], supposed: frozenset[B
     """Raise UnprovedError unless a term's window begins at a step in 0, ..., T - 1 and is its only choice."""
     chosen = {one[0]: one[1:] for one in ranges if isinstance(one, sp.Tuple) and one[0].args != (t,)}
     if chosen.keys() - {tau, w} or len(chosen) > 1 or (square.free_symbols & {tau, w}) - chosen.keys():
-        raise UnprovedError(f"a choice of tau or of w is needed, got {sorted(chosen, key=str)}")
+        raise UnprovedError(f"only tau or w may be chosen, and one of them only, got {sorted(chosen, key=str)}")
     for letter, (low, high) in chosen.items():
         least, most = (sp.S.Zero, T - 1) if letter == tau else (sp.S.One, T)
         _show(sp.Ge(low, least), supposed)
@@ -421,7 +421,7 @@ def _granted(
         _show(condition, supposed)
     hidden = next((one for one in ranges if isinstance(one, Hides)), None)
     if hidden is None and theorem.start is not None:
-        raise UnprovedError("the statement does not say that what is left is hidden")
+        raise UnprovedError("the statement does not say that shifts hide the distance at the start of the window")
     for count, law in theorem.laws:
         if hidden is None or not law.free_symbols & {_z, _next, _a}:
             _show(law, given)
@@ -436,7 +436,7 @@ def _hides(count: sp.Expr, law: Relational, hidden: sp.Basic, given: frozenset[B
     """
     shifts, expands, begins, tracked = hidden.args
     if law.gts != _next or begins != tau or getattr(shifts(t), "args", ()) != (t,) or _letter(shifts(t)) != _a:
-        raise UnprovedError(f"it is not known whether {law}")
+        raise UnprovedError(f"it is not shown that {law}")
     shifted = law.lts + _a if _a in law.free_symbols else law.lts
     for after in {w: (expands,), tau: (tracked,), T: (expands, tracked)}[count]:
         sides = shifted, after(t, _z)
@@ -503,7 +503,7 @@ class _Case:
         self.values = {letter: sp.sympify(value, strict=True) for letter, value in check.at.items()}
         run = [one for one in self.values if one in letters or (one in MEANING and one not in _CHOSEN)]
         if run:
-            raise UnprovedError(f"{sorted(run, key=str)} are letters of the run, which are not chosen")
+            raise UnprovedError(f"at may not have values for letters of the run, got {sorted(run, key=str)}")
         given = (*claim.assumptions, *check.given)
         orders = [one for one in given if one.has(largest_order)]
         if not all(supposed_order(one, granted) for one in orders):
@@ -587,7 +587,7 @@ def _cover(cases: Sequence[Sequence[Boolean]], known: frozenset[Boolean]) -> Non
         (one for case in left for one in case if isinstance(one, Relational) and not isinstance(one, sp.Eq)), None
     )
     if undecided is None:
-        raise UnprovedError(f"no bound is known to serve where {', '.join(sorted(map(str, known)))}")
+        raise UnprovedError(f"no bound is shown to suffice where {', '.join(sorted(map(str, known)))}")
     _cover(left, known | {undecided})
     _cover([case for case in left if undecided not in case], known | {sp.Not(undecided)})
 

@@ -123,7 +123,7 @@ def drifts(
         seen.add(report.key)
         locked, here = expected.get(report.key), LockedVerdict.of(report)
         if locked is None:
-            found.append(f"{report.key} is new: {_words(here)}, and the lock file does not know it.")
+            found.append(f"{report.key} is new, with {_words(here)}: the lock file does not have it.")
         else:
             found += _changed(report, locked, here)
             found += _resaid(report.key, locked, (says or {}).get(report.key))
@@ -139,36 +139,36 @@ def drifts(
 
 def _changed(report: ClaimReport, locked: LockedVerdict, here: LockedVerdict) -> Iterator[str]:
     if here.verdict is not locked.verdict:
-        left = f" ({report.left_open})" if report.left_open else ""
-        yield f"{report.key} is {here.verdict}{left}, the lock file says {locked.verdict}."
+        left = f" (left open: {report.left_open})" if report.left_open else ""
+        yield f"{report.key} is {here.verdict}{left}, but the lock file says {locked.verdict}."
     elif here.grade is not locked.grade:
         yield (
-            f"{report.key} is {here.grade or 'without grade'}, the lock file says {locked.grade or 'without grade'}."
+            f"{report.key} is {here.grade or 'ungraded'}, but the lock file says {locked.grade or 'ungraded'}."
         )
     elif locked.supposes and here.supposes != locked.supposes:
         yield (
-            f"{report.key} supposes or rests on something else than it did when it was locked; `lastiterate show` says "
-            "what, and --update-lock takes it."
+            f"{report.key} supposes or rests on something other than when it was locked; `lastiterate show` says what, "
+            "and --update-lock accepts it."
         )
     if here.checks != locked.checks:
-        yield f"{report.key} has {here.checks} checks, the lock file says {locked.checks}."
+        yield f"{report.key} has {here.checks} checks, but the lock file says {locked.checks}."
     for now, before, tried, kind in (
         (here.rejected, locked.rejected, report.mutants, "mutants"),
         (here.near_misses, locked.near_misses, report.near_misses, "near misses"),
     ):
         if now != before:
-            yield f"{report.key} rejects {now} of {len(tried)} {kind}, the lock file says {before}."
+            yield f"{report.key} rejects {now} of {len(tried)} {kind}, but the lock file says {before}."
 
 
 def _resaid(key: str, locked: LockedVerdict, now: Said | None) -> Iterator[str]:
     if now is None or locked.says in ("", now.content):
         return
     if locked.statement == now.statement:
-        yield f"{key} is checked in another way than when it was locked; it says the same."
+        yield f"{key} is checked differently than when it was locked, but says the same."
     elif locked.statement:
-        yield f"{key} says something else than when it was locked: '{now.statement}', and it was '{locked.statement}'."
+        yield f"{key} says something other than when it was locked: now '{now.statement}', before '{locked.statement}'."
     else:
-        yield f"{key} says something else than when it was locked."
+        yield f"{key} says something other than when it was locked."
 
 
 def _words(entry: LockedVerdict) -> str:
@@ -178,7 +178,9 @@ def _words(entry: LockedVerdict) -> str:
 def failures(report: ClaimReport) -> tuple[str, ...]:
     """Sentences about why a claim does not stand: its verdict, and wrong variants not rejected."""
     if report.verdict not in STANDS:
-        return (f"{report.key} is {report.verdict}{f': {report.left_open}' if report.left_open else ''}.",)
+        return (
+            f"{report.key} is {report.verdict}{f'; left open: {report.left_open}' if report.left_open else ''}.",
+        )
     return tuple(_not_rejected(report))
 
 

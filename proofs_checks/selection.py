@@ -30,7 +30,7 @@ def _known(name: str, value: str, choices: Sequence[str], path: Path | None) -> 
         return
     where, see = ("the ledger", "lastiterate list") if path is None else (path, f"lastiterate list {path}")
     near = 0.3 if value.split("/")[0] in {choice.split("/")[0] for choice in choices} else 0.6
-    own = "" if path is not None else "of a claim of your own, give the folder, too, after the key; of these "
+    own = "" if path is not None else "for a claim of your own, give its folder after the key; for these, "
     hint = suggestion(value, choices, f"{own}see `{see}`.", cutoff=near)
     raise InputError(f"{name} needs a name from {where}, got {name}={value}; {hint}")
 

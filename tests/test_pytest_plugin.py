@@ -68,7 +68,7 @@ def test_a_lock_file_is_what_counts(collect, tmp_path):
     assert code == 0, out
     code, out = collect({"claims/wrong.py": TEMPLATE.replace("lemma_1", "lemma_2")}, "--lastiterate")
     assert code == 1
-    assert "paper/lemma_2 is PROVED, the lock file says REFUTED." in out
+    assert "paper/lemma_2 is PROVED, but the lock file says REFUTED." in out
     assert "1 failed, 1 passed" in out
 
 
@@ -86,7 +86,7 @@ def test_a_claim_or_a_check_that_is_gone_fails(collect, tmp_path):
     lock.write_text(json.dumps(entries))
     code, out = collect({}, "--lastiterate", "claims/a.py")
     assert code == 1
-    assert "checks, the lock file says" in out
+    assert "checks, but the lock file says" in out
 
 
 def test_a_file_without_claims_and_a_key_twice_are_errors(collect):

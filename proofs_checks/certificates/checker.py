@@ -117,7 +117,7 @@ def unbroken(pairs: list[tuple[str, Any]]) -> Node:
     node = _Object(pairs)
     text = json.dumps({k: v for k, v in node.items() if k != "digest"}, sort_keys=True, separators=(",", ":"))
     holds = node.get("digest") == hashlib.sha256(text.encode()).hexdigest()[:32] and len(node) == len(pairs)
-    need(holds, f"the object of {', '.join(node)} was altered: its digest is another")
+    need(holds, f"the object of {', '.join(node)} was altered: its digest does not match")
     return node
 
 
@@ -161,13 +161,12 @@ class _Run:
         self.eta, self.sigma = (_Rows(node[key], self.steps) for key in ("step_size", "noise_std"))
         self.clip = _number(node["clip_norm"])
         self.diameter = arb("inf") if node["diameter"] is None else _number(node["diameter"])
-        need(
-            self.scheme in ("full", "cyclic", "shuffled", "without_replacement", "poisson"), "scheme is not known"
-        )
+        need(self.scheme in ("full", "cyclic", "shuffled", "without_replacement", "poisson"), "scheme is unknown")
         whole_epochs = self.n % self.b == 0 or self.scheme not in ("cyclic", "shuffled")
         need(whole_epochs and (self.b == self.n or self.scheme != "full"), "batches need to divide an epoch")
         need(
-            node["adjacency"] == ("add_remove" if self.scheme == "poisson" else "replace"), "adjacency is another"
+            node["adjacency"] == ("add_remove" if self.scheme == "poisson" else "replace"),
+            "adjacency does not fit the scheme",
         )
         self.random = self.scheme in ("without_replacement", "poisson")
         self.epoch, self.rate = self.n // self.b, arb(self.b) / self.n
@@ -203,7 +202,7 @@ class _Loss:
         parts = node["parts"] if self.name in PARTS else []
         self.parts = [_at(f"parts.{i}", _Loss, one) for i, one in enumerate(parts)]
         self.table = [(_number(row["distance"]), _number(row["value"])) for row in node.get("table", [])]
-        need(all(x < y and v <= w for (x, v), (y, w) in pairwise(self.table)), "the table needs to rise")
+        need(all(x < y and v <= w for (x, v), (y, w) in pairwise(self.table)), "the table needs to increase")
         self.each: list[_Loss] = (
             [one for part in self.parts for one in part.each] if self.name == "minimum" else [self]
         )
@@ -269,7 +268,7 @@ class Updates:
         slopes += [
             1 + weight * one.linear for one in self.loss.each if not one.contracts and one.linear is not None
         ]
-        need(bool(slopes), "the class has no affine expansion")
+        need(bool(slopes), "the class needs an affine expansion")
         return min(slopes, key=float), self.run.moved(t) if self.met(t) else arb(0)
 
     def _steps(self, t: int, met: bool) -> tuple[arb, arb, arb]:
@@ -300,12 +299,12 @@ def start(node: Node, updates: Updates) -> tuple[int, arb]:
     run, tau = updates.run, whole(node["start"], 0, updates.run.steps - 1)
     since = whole(node["since"], 0, tau)
     z, alike = (run.diameter if since else run.apart), run.constant and updates.meets == "every"
-    need(bool(z.is_finite()), "nothing bounds the runs here")
+    need(bool(z.is_finite()), "nothing bounds the distance between the runs")
     if alike and tau - since > LONGEST:  # z_k <= c^k z + s (1 + c + ... + c^(k-1))
         (c, s), k = updates.line(since), tau - since
         return tau, (c**k * z + s * powers(c, k)).upper().min(run.diameter)
     for t in range(since, tau):
-        need(t - since < LONGEST, "the distance is tracked for too long")
+        need(t - since < LONGEST, "the distance is tracked over too many steps")
         before, z = z, updates.e(t, z).min(run.diameter)
         if alike and z == before:
             break  # z stays constant
@@ -320,12 +319,12 @@ def powers(r: arb, m: int) -> arb:
 def _composition(_node: Node, updates: Updates) -> arb:
     """mu^2 with a_t = e_t(0), z_t = 0: the sum of (s_t / sigma_t)^2 over steps that meet the sample."""
     run = updates.run
-    need(bool(run.apart == 0), "the runs do not begin at one point")
+    need(bool(run.apart == 0), "the runs need to begin at one point")
     if run.constant:
         first = updates.meets if isinstance(updates.meets, int) else 0
         period = 1 if updates.meets == "every" else run.epoch
         return (run.moved(0) / run.sigma[0]) ** 2 * len(range(first, run.steps, period))
-    need(run.steps <= 20 * LONGEST, "the schedule is too long")
+    need(run.steps <= 20 * LONGEST, "the schedule has too many steps")
     return sum(((run.moved(t) / run.sigma[t]) ** 2 for t in range(run.steps) if updates.met(t)), arb(0))
 
 
@@ -338,7 +337,7 @@ def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[in
     """Sum of a_t^2 / v_t, z_{t+1} = max(e_t(z_t) - a_t, 0); the last shift is e_t(z_t), so that z_T = 0."""
     last, total = updates.run.steps - 1, arb(0)
     shifts = _Rows(rows, last - tau)
-    need(last - tau < 20 * LONGEST, "the path is too long")
+    need(last - tau < 20 * LONGEST, "the path has too many steps")
     for t in range(tau, last):
         a = shifts[t - tau]
         z, total = (updates.e(t, z) - a).upper().max(arb(0)), total + a**2 / variance(t)
@@ -352,12 +351,12 @@ def _straight(node: Node, updates: Updates) -> arb:
     with S = 1 + c^2 + ... + c^(2m-2). It is feasible if A >= 0, and c <= 1 or the last shift A / S is at least s.
     docs/proofs/affine_windows.md.
     """
-    need(updates.meets in ("every", "none"), "the sample is in some batches only")
+    need(updates.meets in ("every", "none"), "the sample needs to be in every batch or in none")
     run, (tau, z), total = updates.run, start(node, updates), arb(0)
     for (t, end), after in zip(run.stretches(tau), [*map(_number, node["ends"]), arb(0)], strict=True):
         (c, s), m = updates.line(t), end - t
         A, S = c**m * z + s * powers(c, m) - after, powers(c * c, m)
-        need(bool(A >= 0) and (bool(c <= 1) or bool(s <= A / S)), "the shifts pass below 0")
+        need(bool(A >= 0) and (bool(c <= 1) or bool(s <= A / S)), "the shifts exceed the distance")
         total, z = total + A**2 / S / run.sigma[t] ** 2, after
     return total
 
@@ -374,7 +373,9 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
     if rule == "positions":  # docs/proofs/cyclic.md: with constant steps the sample of the last batch costs most
         last = (run.steps - 1) % run.epoch
         count = 1 if run.constant and len(node["of"]) == 1 else min(run.epoch, run.steps)
-        need(run.scheme == "cyclic" and len(node["of"]) == count, "a position is missing")
+        need(
+            run.scheme == "cyclic" and len(node["of"]) == count, "positions need cyclic batches and a bound each"
+        )
         places = [last] if count == 1 else range(count)
         each = [
             _at(f"of.{p}", _cost, one, Updates(run, loss, p)) for p, one in zip(places, node["of"], strict=True)
@@ -383,13 +384,13 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
     if (
         rule == "late order"
     ):  # docs/proofs/shuffled.md: affine steps with c <= 1 cost most if participations are late
-        need(run.scheme == "shuffled" and run.constant, "orders cost more than the late one")
+        need(run.scheme == "shuffled" and run.constant, "a late order needs shuffled batches and constant steps")
         if node["of"]["rule"] != "composition":  # which costs the same in every order
             contract = all(Updates(run, loss, meets).line(0)[0] <= 1 for meets in ("every", "none"))
-            need(contract, "updates expand")
+            need(contract, "a late order needs updates that do not expand")
         return _at("of", _cost, node["of"], Updates(run, loss, "late")), never
     if rule == "worst batches":  # with fixed batches a shift program; the largest expansion covers all
-        need(run.random or run.scheme == "shuffled", "batches are fixed")
+        need(run.random or run.scheme == "shuffled", "worst batches need random or shuffled batches")
         sizes, chance = leaving(node, node["of"], run)
         return _at("of", _cost, node["of"], Updates(run, loss, "every", sizes)), chance
     need(run.scheme == "full", f"rule {rule!r:.80} gives no mu for these batches")
@@ -482,16 +483,20 @@ def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb,
     part, h = max(loss.each, key=lambda one: float(one.m)), run.eta[0] / run.b  # all listed classes hold
     affine = bool(part.m > 0) and len(run.eta.values) == 1
     need(length <= 20 * LONGEST, "there are too many blocks")
-    need(affine and rest == 0 and run.scheme == "poisson", "blocks need Poisson batches, and to fit")
+    need(
+        affine and rest == 0 and run.scheme == "poisson",
+        "blocks need Poisson batches, one step size, strong convexity, and to fit the window",
+    )
     C = (1 - h * part.m * least / w) ** w
     need(
-        bool(h * most * (part.L + part.m) <= 2) and bool(C < 1), "nothing contracts, or a batch may be too large"
+        bool(h * most * (part.L + part.m) <= 2) and bool(C < 1),
+        "blocks need to contract at every batch that is allowed",
     )
     z = w * run.moved(0) / (1 - C) if before else run.diameter
     known = -(-tau // w)  # all of them, the first one possibly cut
     if 0 < before < known:
         z += C**before * run.diameter
-    need(bool(z.is_finite()), "nothing bounds the runs here")
+    need(bool(z.is_finite()), "nothing bounds the distance between the runs")
     each = w * _tail(run.n - 1, run.rate, most + 1) + _tail(
         w * (run.n - 1), 1 - run.rate, w * (run.n - 1) - least + 1
     )
@@ -524,7 +529,7 @@ def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
 
     inner = {t - 1 for t in range(tau + width, run.steps + 1, width)} if width > 1 else set[int]()
     stops = {*(tau + end for end in kinds.ends), *inner, *(t + 1 for t in inner)}.union(*run.stretches(tau))
-    need(all(left(t) >= 0 for t in stops - {run.steps}), "a step has less noise")
+    need(all(left(t) >= 0 for t in stops - {run.steps}), "a multiplier needs more noise than a step has")
     if node["shifts"] == "proportional":
         C, S = arb(1), arb(0)
         for t, end in pairwise(sorted(stops)):
@@ -533,7 +538,7 @@ def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
             C, S = C * grown, S * grown**2 + left(t) * powers(c * c, end - t)
         spent = arb(0) if z == 0 else (C * z) ** 2 / S
     else:
-        need(width == 1, "blocks need shifts in proportion")
+        need(width == 1, "blocks need proportional shifts")
         spent = follow(node["shifts"], copies, tau, z, left)
     counts = [sum(count for kind, count in node["kinds"] if kind == k) for k in range(len(listed))]
     return counts, stated(node, "cost", spent), chance
@@ -555,7 +560,7 @@ def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
     need(rule == "ranges", f"rule {rule!r:.80} gives no Renyi divergence")
     # docs/proofs/poisson.md, "A chain of ranges": G_0 fails with probability p_0, G_1 with p_1, ..., the last never.
     terms = [_at(f"of.{i}", rdp, one, run, loss, alpha) for i, one in enumerate(node["of"])]
-    need(bool(terms[-1][1] == 0), "the last bound may fail")
+    need(bool(terms[-1][1] == 0), "the last bound needs to hold with probability 1")
     least, chance = terms[0]
     total = 1 - chance.min(arb(1))
     for value, fails in terms[1:]:
@@ -582,9 +587,9 @@ def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]
     f = [arb(1)] + [profile(*step, one) for one in t[1:]]
     slopes = [(w - v) / (y - x) for (x, v), (y, w) in pairwise(zip(t, f, strict=True))] + [arb(0)]
     masses = [x * (after - before) for x, (before, after) in zip(t[1:], pairwise(slopes), strict=True)] + [f[-1]]
-    need(all(mass <= 2 for mass in masses), "a chord has more than all of the mass")
+    need(all(mass <= 2 for mass in masses), "a chord may not have a mass above 2")
     up = [max(int((mass * arb(2) ** bits).upper().ceil().fmpz()), 0) for mass in masses]
-    need(all(k < after for k, after in pairwise(nodes)), "nodes need to rise")
+    need(all(k < after for k, after in pairwise(nodes)), "nodes need to increase")
     known = dict(zip(nodes, up, strict=False))
     return nodes[0], [known.get(k, 0) for k in range(nodes[0], nodes[-1] + 1)], up[-1]
 
@@ -597,7 +602,7 @@ def added(one: Law, other: Law, bits: int, trim: int) -> Law:
     low = bisect_right(list(accumulate(masses)), trim)
     high = len(masses) - bisect_right(list(accumulate(masses[::-1])), trim)
     infinite = -(-(lost * (sum(y) + gone) + gone * (sum(x) + lost)) >> bits) + sum(masses[high:])
-    need(sum(masses) + infinite <= 2 << bits, "the law of a sum of privacy losses has too much mass")
+    need(sum(masses) + infinite <= 2 << bits, "the law of a sum of privacy losses may not have a mass above 2")
     return first + second + low, [sum(masses[: low + 1]), *masses[low + 1 : high]], infinite
 
 
@@ -648,7 +653,7 @@ def tabled(node: Node, h: arb) -> tuple[list[int], _Pair]:
     The node lists the masses of Q at vertices above 1, then that of P alone; the rest lies at 1.
     """
     k = [0, *(whole(one, 1) for one in node["nodes"])]
-    need(all(one < after for one, after in pairwise(k)), "nodes need to rise")
+    need(all(one < after for one, after in pairwise(k)), "nodes need to increase")
     *q, only = map(_number, node["masses"])
     p = [mass * (h * one).exp() for mass, one in zip(q, k[1:], strict=True)]
     rest = 1 - sum(q, sum(p, only))
@@ -681,9 +686,12 @@ def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
     h, stages, goes = _number(node["spacing"]), node["blocks"], node["round"] is True
     each = [whole(one["steps"], 1, run.steps) * whole(one["times"], 1, LONGEST) for one in stages]
     total, (k, last) = sum(each), tabled(stages[-1]["table"], h)
-    need(run.scheme == "full" or (run.scheme == "cyclic" and run.constant), "these batches have no such blocks")
+    need(
+        run.scheme == "full" or (run.scheme == "cyclic" and run.constant),
+        "a table needs full batches, or cyclic ones with constant steps",
+    )
     if goes:
-        need(run.constant and total % run.epoch == 0, "rounds are not identical")
+        need(run.constant and total % run.epoch == 0, "rounds need constant steps and whole epochs")
         if run.epoch == 1 and run.steps % total:
             rest = run.part(0, run.steps % total, arb(0))
             mu = _at("rest", _cost, node["rest"], Updates(rest, loss, "every")).sqrt().upper()
@@ -691,7 +699,7 @@ def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
                 all(theta(mu, h, one) <= Y for one, Y in zip(k, last.vertices, strict=True)),
                 "rest exceeds the table",
             )
-    need(goes or total <= run.steps, "there are not so many steps")
+    need(goes or total <= run.steps, "the blocks may not have more steps than the run")
     before, first = last if goes else None, 0 if goes else run.steps - total
     for i, (stage, length) in enumerate(zip(stages, each, strict=True)):
         before = _at(f"blocks.{i}", _contracted, stage, run, loss, (first, length, sum(each[i:])), before, h)
@@ -786,7 +794,7 @@ def from_table(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> 
     """Refuse unless E_g of the table is at most delta at g = e^epsilon."""
     need(
         bool(_at("of", _contract, node["of"], run, loss).at(epsilon.exp()) <= delta),
-        "the table exceeds delta there",
+        "the table exceeds delta at e^epsilon",
     )
 
 
@@ -798,7 +806,7 @@ def _moments(node: Node, run: _Run, loss: _Loss, alpha: arb) -> arb:
     """
     law, b, cut = _at("of", _contract, node["of"], run, loss), _number(node["order"]), whole(node["cut"])
     known, chance = _at("tail", rdp, node["tail"], run, loss, b)
-    need(bool(b > alpha) and bool(chance == 0), "order needs to be larger, and the tail to hold always")
+    need(bool(b > alpha) and bool(chance == 0), "order needs to exceed the claim's, and the tail to be certain")
     G, (excess, mass) = law.ratios[cut], law.above[cut]
     total = sum((q * ratio**alpha for q, ratio in zip(law.q[:cut], law.ratios, strict=False)), arb(0))
     total += (mass + law.q[cut]) * G**alpha + alpha * G ** (alpha - 1) * excess
@@ -816,7 +824,7 @@ def from_rdp(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> No
     """
     alpha = _number(node["order"])
     rho, chance = _at("of", rdp, node["of"], run, loss, alpha)
-    need(bool(alpha > 1) and bool(chance == 0), "order needs to be above 1, and the bound to hold always")
+    need(bool(alpha > 1) and bool(chance == 0), "order needs to be above 1, and the bound to be certain")
     if node["tangent"] is None:
         usual = rho + (1 - 1 / alpha).log() - (delta.log() + alpha.log()) / (alpha - 1)
         return need(bool(usual <= epsilon), "the usual conversion exceeds epsilon")
@@ -827,7 +835,7 @@ def from_rdp(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> No
         if x > 0:  # x^alpha y^(1-alpha) and its derivative
             value += x * (x / y) ** (alpha - 1)
             slope += sign * (x / y) ** (alpha - 1) * (alpha - (alpha - 1) * turn * x / y)
-    need(bool(slope >= 0) or bool(p == 1), "the tangent falls")
+    need(bool(slope >= 0) or bool(p == 1), "the tangent may not decrease")
     value -= slope.max(arb(0)) * (p - delta)
     return need(bool(value >= ((alpha - 1) * rho).exp()), "the tangent is below e^((alpha-1) rho)")
 
@@ -858,7 +866,7 @@ def _claimed(top: Node) -> str:
     order = [] if quantity == "gdp" else [_number(claim["at"])]
     need(all(alpha > 1 for alpha in order), "claim: at needs an order above 1")
     found, chance = _at("proof", rdp if order else _gaussian, proof, run, loss, *order)
-    need(bool(chance == 0), "the bound may fail")
+    need(bool(chance == 0), "the bound needs to hold with probability 1")
     _at("claim", stated, claim, "value", found if order else found.sqrt())
     said = f"({_shown(*order)}, {_shown(value)})-RDP" if order else f"mu-GDP with mu = {_shown(value)}"
     return f"{last} is {said}"

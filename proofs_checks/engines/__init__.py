@@ -50,6 +50,6 @@ def engine_of(check: Check) -> Any:
     module = import_module(f"lastiterate.proofs_checks.engines.{check.engine}")
     if missing := [name for name in ("decide", "near_misses") if not hasattr(module, name)]:
         raise TypeError(
-            f"An engine needs decide and near_misses, got {module.__name__} without {missing}; define both."
+            f"An engine needs decide and near_misses, got {module.__name__} without {missing}; define them."
         )
     return module

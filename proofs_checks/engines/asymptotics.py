@@ -67,7 +67,7 @@ def _settled(expression: sp.Expr) -> sp.Expr:
     def before(one: sp.Expr, other: sp.Expr) -> bool:
         sign = _eventual_sign(one - other)
         if sign is None:
-            raise UnsupportedError(f"which of {one} and {other} is less in the end is not clear")
+            raise UnsupportedError(f"it is not clear which of {one} and {other} is eventually smaller")
         return sign <= 0
 
     def chosen(part: sp.Expr) -> sp.Expr:
@@ -100,7 +100,7 @@ def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) ->
         lacks = [kind for kind in _KINDS if getattr(symbol, f"is_{kind}") and not getattr(value, f"is_{kind}")]
         if not value.free_symbols <= {growth} or lacks:
             said = "".join(f"{kind} " for kind in lacks)
-            raise InputError(f"path needs {said}expressions in {growth} alone, got {symbol}={value}; rewrite it.")
+            raise InputError(f"path needs {said}expressions in {growth} only, got {symbol}={value}; rewrite it.")
     return {symbol: value.xreplace({growth: _REAL}) for symbol, value in values.items()}
 
 
@@ -119,16 +119,16 @@ def _course(
     conditions = (*assumptions, *check.given)
     on_path = _on_reals(check, conditions)
     if any(part.has(*_STEPS) for part in (check.left, check.right, *conditions)):
-        raise UnsupportedError("steps, sums and products have no limit here; bound them first")
+        raise UnsupportedError("limits of step functions, sums and products are not taken; bound them first")
     left_out = _leaves(on_path, conditions)
     if left_out:
-        raise NoPointError(f"the path does not stay within the assumptions: {left_out} does not hold in the end.")
+        raise NoPointError(f"the path does not stay within the assumptions: {left_out} does not hold eventually.")
     for need in (need for part in (check.left, check.right, *conditions) for need in needs(part)):
         if not _eventually(need.condition, on_path):
-            raise NoPointError(f"{need.part} is not shown to be defined on the path in the end.")
+            raise NoPointError(f"{need.part} is not shown to be eventually defined on the path.")
     left, right = (_settled(side.xreplace(on_path)) for side in (check.left, check.right))
     if _eventual_sign(right) != 1:
-        raise NoPointError("the right side needs to be positive on the path in the end.")
+        raise NoPointError("the right side needs to be eventually positive on the path.")
     with precision():
         values = [lower(enclose(left / right, {_REAL: arb(probe)})) for probe in PROBES]
     return _limit(sp.simplify(left / right)), values
@@ -136,14 +136,12 @@ def _course(
 
 def _constant(check: Asymptotic, assumptions: tuple[Boolean, ...]) -> Outcome:
     if check.constant is None or check.constant.free_symbols or check.constant.is_positive is not True:
-        raise InputError(
-            f"constant needs a positive number, got constant={check.constant}; name one, or give a path."
-        )
+        raise InputError(f"constant needs a positive number, got constant={check.constant}; give one, or a path.")
     bounded = Inequality(check.left, "<=", check.constant * check.right, check.given, check.name)
     outcome = inequality.decide(bounded, assumptions)
     if outcome.status is Status.HELD:
-        return held(check, Grade.PROVED, f"the constant {check.constant} serves everywhere; {outcome.detail}")
-    return undecided(check, f"the constant {check.constant} is not shown to serve; another may")
+        return held(check, Grade.PROVED, f"the constant {check.constant} suffices everywhere; {outcome.detail}")
+    return undecided(check, f"the constant {check.constant} is not shown to suffice; a larger one may")
 
 
 def decide(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -162,7 +160,7 @@ def decide(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> O
         note = f"the limit of left / right is {limit}"
         return refuted(check, Counterexample(at, f"left / right at least {shown}", *said, note))
     if diverges:
-        detail = f"the limit is infinite by Sympy; at least {values[-1]:.6g} at {growth} = {PROBES[-1]}"
+        detail = f"the limit is infinite according to Sympy; at least {values[-1]:.6g} at {growth} = {PROBES[-1]}"
         return held(check, Grade.PROVED, detail)
     found = "not found" if limit is None else limit
     return undecided(check, f"the limit of left / right on the path is {found}; values {values}")

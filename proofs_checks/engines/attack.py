@@ -63,14 +63,14 @@ def _chosen(check: UpperBound, assumed: Assumed) -> list[ExactRun]:
     unknown = [name for name in check.attacks if name not in ATTACKS]
     if unknown or not check.attacks:
         raise InputError(
-            f"attacks needs names among {', '.join(ATTACKS)}, got attacks={check.attacks}; choose one."
+            f"attacks needs one or more of {', '.join(ATTACKS)}, got attacks={check.attacks}; choose among them."
         )
     chosen = [ATTACKS[name] for name in check.attacks]
     for run in chosen:
         if assumed not in run.meets:
             raise InputError(
-                f"The bound {check.bound} assumes {assumed.value}, got attack={run.name}, which does not "
-                f"meet it; it meets {', '.join(sorted(run.meets))}."
+                f"The bound {check.bound} needs attacks that meet {assumed.value}, got attack={run.name}, which "
+                f"meets {', '.join(sorted(run.meets))}; choose another."
             )
     return chosen
 
@@ -104,7 +104,7 @@ def split_assumptions(
             return False
         except (NameError, TypeError) as error:
             raise InputError(
-                f"Assumptions of an attack need elementary functions, got {', '.join(map(str, usable))}; write others."
+                f"Assumptions of an attack need elementary functions, got {', '.join(map(str, usable))}; rewrite them."
             ) from error
 
     return admits, rest
@@ -131,7 +131,7 @@ def altered_setting(altered: Mapping[sp.Symbol, sp.Expr], assumed: Assumed) -> C
     for symbol in altered:
         if symbol not in _SYMBOLS:
             raise InputError(
-                f"altered needs symbols among {', '.join(_SYMBOLS.values())}, got symbol={symbol}; use those."
+                f"altered needs symbols among {', '.join(_SYMBOLS.values())}, got symbol={symbol}; use one of them."
             )
     names = [_SYMBOLS[symbol] for symbol in altered]
     evaluate = _on_floats(tuple(altered.values()), assumed)
@@ -174,18 +174,18 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
             broken = _refutation(check, setting, value, run, lower)
             if broken is not None and unspoken:
                 said = ", ".join(map(str, unspoken))
-                return undecided(check, f"too small at a setting, but {said} could not be tested")
+                return undecided(check, f"too small at a setting where {said} could not be tested")
             if broken is not None:
                 return broken
-            where = "with projection" if math.isfinite(setting["D"]) else "without"
+            where = "with projection" if math.isfinite(setting["D"]) else "without projection"
             near = max(lower.forward, lower.backward) / value if 0 < value < math.inf else 0.0
             closest[where] = max(near, closest.get(where, 0.0))
     if not compared:
         raise NoPointError(
-            f"no setting that meets {', '.join(map(str, assumptions))} lets an attack speak against {check.bound}."
+            f"no setting that meets {', '.join(map(str, assumptions))} lets an attack test {check.bound}."
         )
     power = " and ".join(
-        f"{math.floor(near * 1e4) / 1e4:g} of it {where}" for where, near in sorted(closest.items())
+        f"{math.floor(near * 1e4) / 1e4:g} of the bound {where}" for where, near in sorted(closest.items())
     )
     detail = (
         f"not below any attack at {tried} settings, both directions ({compared} comparisons); they reach {power}"

@@ -61,15 +61,13 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
             why = why or f"the certificate claims {claimed!r}"
         if why and unspoken:
             return undecided(
-                check, f"fails at a setting, but {', '.join(map(str, unspoken))} could not be tested"
+                check, f"fails at a setting where {', '.join(map(str, unspoken))} could not be tested"
             )
         if why:
             at = {key: repr(number) for key, number in setting.items()}
             return refuted(check, Counterexample(at, "what follows", "<=", repr(found.epsilon), why))
     if not made:
-        raise NoPointError(
-            f"no setting leads to a certificate of {check.scheme} batches and {check.losses} losses."
-        )
+        raise NoPointError(f"no setting has a certificate for {check.scheme} batches and {check.losses} losses.")
     detail = f"{made} certificates are accepted; {asked - made} bounds have none"
     return held(check, Grade.NOT_REFUTED, detail, f"{made} certificates")
 

@@ -67,10 +67,10 @@ def _of_laws(said: Iterable[Basic]) -> Iterator[Boolean]:
         if isinstance(law, Binomial | Walk):
             letter, count, number = law.args
             if not letter.is_Symbol:
-                raise InputError(f"A letter is needed for what is random, got {letter}; write a letter.")
+                raise InputError(f"A random quantity needs a letter, got {letter}; write a letter.")
             if known.setdefault(letter, law) != law:
                 raise InputError(
-                    f"A random letter needs one law, got {letter} with two; give one another letter."
+                    f"A random letter needs one law, got {letter} with two; use another letter for one of them."
                 )
             yield from (Ge(count, 0), Ge(number, 0), *((Le(number, 1),) if isinstance(law, Binomial) else ()))
 
@@ -92,7 +92,7 @@ def _random_letters(said: Collection[Basic], conclusion: Relational) -> set[Symb
             declared, *(other.free_symbols for other in ties if other != one)
         )
         if not any(isinstance(one, Relational) and (one.lhs - one.rhs).diff(letter).is_nonzero for letter in own):
-            raise UnprovedError(f"{one} is not known to hold at every outcome of the law that is supposed")
+            raise UnprovedError(f"{one} is not shown to hold at every outcome of the supposed law")
     return declared | tied
 
 
@@ -106,7 +106,7 @@ def _of_numbers_alone(cited: Cited, random: set[Symbol]) -> None:
     wrong = (outside & (random | own)) | (cited.conclusion.free_symbols & (random - own))
     if wrong:
         letters = ", ".join(sorted(map(str, wrong)))
-        raise UnprovedError(f"{cited.source} holds for numbers, and {letters} is random")
+        raise UnprovedError(f"{cited.source} holds for numbers only, but these letters are random: {letters}")
 
 
 def _declared(said: Iterable[Basic]) -> set[Symbol]:
@@ -148,22 +148,22 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
     said = (*assumptions, *check.given)
     if not check.cited:
         raise InputError(
-            "A consequence needs a result that it rests on, got cited=(); name one, or write an Inequality."
+            "A consequence needs a result that it rests on, got cited=(); cite one, or write an Inequality."
         )
     for one in (check.conclusion, *(one.conclusion for one in check.cited)):
         for part in one.atoms(Constant, Probability):
             if len(part.args) != 1:
-                raise InputError(f"{part.func} needs one argument, got {part}; write one.")
+                raise InputError(f"{part.func} needs one argument, got {part}; give it one.")
     numbers = frozenset(relations(said))
     possible = sorted((numbers | set(_of_laws(said))) - {true}, key=str)
     require_possible(possible)
     if any(check.conclusion == one.conclusion and set(one.given) <= set(said) for one in check.cited):
-        return undecided(check, "it is what it cites, word for word: write Cited")
+        return undecided(check, "the conclusion is a cited result, word for word; write Cited")
     for one in check.cited:
         fails = broken(one, ())
         if fails is not None:
             raise InputError(
-                f"A cited result needs to hold, got {one.conclusion}, which fails at {fails.point}; mend it."
+                f"A cited result needs to hold, got {one.conclusion}, which fails at {fails.point}; correct it."
             )
     try:
         random = _random_letters(said, check.conclusion)
@@ -171,7 +171,7 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
             _of_numbers_alone(one, random)
             for premise in (premise for premise in one.given if premise not in said):
                 if not isinstance(premise, Relational):
-                    raise UnprovedError(f"{one.source} supposes: {premise}")
+                    raise UnprovedError(f"{one.source} supposes {premise}, which is not given")
                 prove(premise, numbers)
         _of_defined((check.conclusion, *(one.conclusion for one in check.cited)), numbers)
         if check.conclusion.has(Constant):
@@ -180,13 +180,13 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
             known = _finite(check.conclusion, [*(one.conclusion for one in check.cited), *_boole(check, numbers)])
             known += _facts([check.conclusion, *known], numbers)
             if any(one.has(Constant) for one in known):
-                raise UnprovedError("each bound up to a constant has a constant of its own")
+                raise UnprovedError("a cited bound up to a constant needs a conclusion up to a constant")
             quantities = set[Basic]().union(*(one.atoms(QuantityBase) for one in (check.conclusion, *known)))
             names = {one: Dummy(f"quantity {i}", real=True) for i, one in enumerate(sorted(quantities, key=str))}
             facts = [one.xreplace(names) for one in known]
             _defined(facts, numbers)
             if entails([*possible, *facts], false):
-                raise NoPointError("no numbers are what the premises and the cited results say together.")
+                raise NoPointError("no numbers satisfy the premises and the cited results together.")
             prove(check.conclusion.xreplace(names), numbers.union(facts))
     except UnprovedError as error:
         return undecided(check, f"it does not follow: {error}")
@@ -198,12 +198,12 @@ def _up_to_a_constant(check: Consequence, numbers: frozenset[Boolean]) -> None:
     """Raise an error unless the cited bound up to a constant is at most the claimed one, term by term."""
     found = [one.conclusion for one in check.cited if one.conclusion.has(Constant)]
     if len(found) != 1:
-        raise InputError(f"One cited result needs to have a constant, got {len(found)} of them; name one.")
+        raise InputError(f"Exactly one cited result needs a constant, got {len(found)} of them; cite one.")
     (cited,), claimed = found, check.conclusion
     if not all(isinstance(one, Le) and isinstance(one.rhs, Constant) for one in (cited, claimed)):
-        raise UnprovedError("a quantity at most a constant times a number is needed")
+        raise UnprovedError("both bounds need to say that a quantity is at most a constant times a number")
     if cited.lhs != claimed.lhs:
-        raise UnprovedError(f"the cited bound is one of {cited.lhs}")
+        raise UnprovedError(f"the cited bound needs to be on {claimed.lhs}, got one on {cited.lhs}")
     (less,), (more,) = cited.rhs.args, claimed.rhs.args
     smaller, larger = list(Add.make_args(less)), list(Add.make_args(more))
     for term in [one for one in smaller if one in larger]:
@@ -212,7 +212,7 @@ def _up_to_a_constant(check: Consequence, numbers: frozenset[Boolean]) -> None:
     for term in smaller:
         above = next((one for one in larger if _at_most(term, one, numbers)), None)
         if above is None:
-            raise UnprovedError(f"no term claimed is shown to be at least {term}")
+            raise UnprovedError(f"no term of the claimed bound is shown to be at least {term}")
         larger.remove(above)
     for term in larger:
         if (positive := Ge(term, 0)) != true:
@@ -233,14 +233,12 @@ def _boole(check: Consequence, numbers: frozenset[Boolean]) -> list[Boolean]:
         return []
     claimed = check.conclusion.atoms(Probability)
     if len(claimed) != 1:
-        raise InputError(
-            f"One probability is needed in the conclusion, got {check.conclusion}; leave out covers."
-        )
+        raise InputError(f"covers needs one probability in the conclusion, got {check.conclusion}; leave it out.")
     (probability,) = claimed
     event = probability.args[0]
     _defined(check.covers, numbers)
     if not entails([*numbers, *map(Not, check.covers)], event):
-        raise UnprovedError(f"{event} is not shown where none of {', '.join(map(str, check.covers))} happens")
+        raise UnprovedError(f"{event} is not shown where none of {', '.join(map(str, check.covers))} holds")
     return [Ge(probability, 1 - sum(Probability(one) for one in check.covers), evaluate=False)]
 
 

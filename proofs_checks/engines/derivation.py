@@ -57,7 +57,7 @@ _Checks: TypeAlias = Consequence | Deduced | Derived | Printed | RenyiBound | Tr
 def _named(table: Mapping[str, _Made], name: str) -> _Made:
     if name not in table:
         raise InputError(
-            f"derivation needs a name that the ledger knows, got derivation={name}; "
+            f"derivation needs the name of a derivation, got derivation={name}; "
             + suggestion(name, table, "see `lastiterate.symbolic.derivations`.")
         )
     return table[name]
@@ -97,7 +97,7 @@ def judgements(check: Derived | RenyiBound | Tracked, assumptions: tuple[Boolean
 
 def _both(made: Guarantee) -> Guarantee:
     if type(made) is not Guarantee:
-        raise UnprovedError(f"A derivation returns a Guarantee, got {type(made).__name__}.")
+        raise UnprovedError(f"A derivation needs to return a Guarantee, got {type(made).__name__}.")
     _replayed(made.first, made.second)
     return Guarantee(made.first, made.second)
 
@@ -105,7 +105,7 @@ def _both(made: Guarantee) -> Guarantee:
 def _replayed(*ends: Span) -> None:
     replayed(*ends)
     if any(one.says == STEPS_BEFORE for end in ends for one in end.hypotheses):
-        raise UnprovedError("What an induction supposes of the steps before is supposed of none in the end.")
+        raise UnprovedError("What an induction supposes of the steps before may not remain at the end.")
 
 
 def decide(check: _Checks, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -166,7 +166,7 @@ def _bounded(check: RenyiBound, given: frozenset[Boolean]) -> tuple[tuple[Span, 
     for condition in (made.first.given | made.second.given) - numbers:
         prove(condition, numbers)
     if check.bound.has(oo, nan, zoo):
-        raise UnprovedError(f"a finite bound is needed, and not {check.bound}")
+        raise UnprovedError(f"a finite bound is needed, got {check.bound}")
     for span in (made.first, made.second):
         found = bound_renyi(span.profile, alpha, amplified=check.amplified)
         below = Le(found.value, check.bound, evaluate=False)
@@ -174,7 +174,7 @@ def _bounded(check: RenyiBound, given: frozenset[Boolean]) -> tuple[tuple[Span, 
             if condition in given or supposed_order(condition, given):
                 continue
             if condition.has(largest_order):
-                raise UnprovedError(f"{condition} is not supposed")
+                raise UnprovedError(f"{condition} is not among the premises")
             prove(condition, given)
         cites |= dict.fromkeys(found.cites)
     return (made.first, made.second), tuple(cites)
@@ -184,19 +184,19 @@ def conclude(made: Proposition, statement: ForAll) -> Proposition:
     """Derive a statement from a deduced inequality; NoPointError if no numbers meet its conditions."""
     body, conditions = statement.body, frozenset(statement.conditions)
     if free(statement):
-        raise UnprovedError(f"The statement needs a quantifier for each of its letters, got {free(statement)}.")
+        raise UnprovedError(f"Each letter of the statement needs a quantifier, got none for {free(statement)}.")
     numbers = frozenset(one for one in conditions if isinstance(one, Relational) and not quantities(one))
     for _ in find_points(free_symbols(*numbers), tuple(numbers), 1):
         break
     rules = Calculus(prove, conditions)
     for condition in made.given - conditions:
         if not isinstance(condition, Relational) or quantities(condition):
-            raise UnprovedError(f"It supposes {condition}, which the statement does not.")
+            raise UnprovedError(f"The deduction supposes {condition}, which the statement does not.")
         rules.how(condition, numbers)
     if body == made.says:
         return made
     if not isinstance(body, Le):
-        raise UnprovedError(f"An inequality is needed, got {body}.")
+        raise UnprovedError(f"The statement needs to be an inequality, got {body}.")
     return Calculus(prove, numbers).follow(made, body.lhs, body.rhs)
 
 
@@ -248,7 +248,7 @@ def _reached(check: Derived | RenyiBound | Tracked, *ends: Span, cites: tuple[st
 def _claim(key: str) -> Claim:
     claim = known(key)
     if claim is None:
-        raise InputError(f"A lemma of a derivation needs to be the key of a claim, got lemma={key}; name one.")
+        raise InputError(f"A lemma of a derivation needs to be the key of a claim, got lemma={key}; give one.")
     return claim
 
 

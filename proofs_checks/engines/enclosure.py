@@ -55,7 +55,7 @@ def _box_of(check: IntervalInequality) -> dict[sp.Symbol, tuple[sp.Rational, sp.
             )
         if not allows_interval(symbol, low, high):
             raise InputError(
-                f"box needs intervals within what their symbols are declared to be, got {symbol}=({low}, {high}) for "
+                f"box needs intervals that the declarations of their symbols allow, got {symbol}=({low}, {high}) for "
                 f"a symbol with {' and '.join(map(str, conditions_of(symbol)))}; shorten it."
             )
         box[symbol] = (low, high)
@@ -98,7 +98,9 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
     columns = [[v for v in column if admits_value(s, v)] for s, column in zip(whole, columns, strict=True)]
     combinations = list(product(*columns))
     if len(combinations) > MAX_GRID:
-        raise UnsupportedError(f"the box has {len(combinations)} integer points, at most {MAX_GRID} are tried")
+        raise UnsupportedError(
+            f"the box has {len(combinations)} integer points, but at most {MAX_GRID} are tried"
+        )
     strict, looked, admissible = check.relation is Relation.BELOW, 0, 0
     undefined = _undefined(check, inside, box)
     most = min(_LITTLE, budget) if undefined else budget
@@ -115,7 +117,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
         looked += answer.boxes
         if answer.witness is not None and outside:
             return undecided(
-                check, f"fails at a point, but the box says nothing of {', '.join(map(str, outside))}"
+                check, f"fails at a point, but the box leaves open whether {', '.join(map(str, outside))}"
             )
         if answer.witness is not None:
             return refuted_at(check, {**fixed, **answer.witness})
@@ -160,7 +162,7 @@ def _value(check: Value) -> Outcome:
         )
     if check.expression.free_symbols:
         raise InputError(
-            f"Value needs an expression without free symbols, got expression={check.expression}; put the parameters in."
+            f"Value needs an expression without free symbols, got expression={check.expression}; substitute numbers."
         )
     expression = written_out(check.expression)
     if not defined_at((check.expression, expression), {}):
@@ -174,7 +176,7 @@ def _value(check: Value) -> Outcome:
             return held(check, Grade.CERTIFIED, f"the value is {ball.str(20)}")
         if off > allowed:
             return refuted(check, Counterexample({}, ball.str(20), "==", check.printed, "value, printed"))
-    return undecided(check, "the last digit is not clear at the highest precision")
+    return undecided(check, "the last digit cannot be decided at the highest precision")
 
 
 def decide(check: IntervalInequality | Value, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -185,7 +187,7 @@ def decide(check: IntervalInequality | Value, assumptions: tuple[Boolean, ...]) 
         raise UnsupportedError(f"the enclosure engine cannot decide the relation {check.relation} on a box")
     for symbol, (low, high) in check.box.items():
         if low is sp.oo or high is -sp.oo:
-            raise InputError(f"box needs ends low <= high, got {symbol}=({low}, {high}); turn them round.")
+            raise InputError(f"box needs ends low <= high, got {symbol}=({low}, {high}); swap them.")
     outcomes = [_on_range(part, assumptions, _LADDER) for part in _halves(check)]
     failed = next((one for one in outcomes if one.status is not Status.HELD), None)
     detail = "; ".join(dict.fromkeys(one.detail for one in outcomes))
@@ -260,7 +262,11 @@ def _refuted(
     numbers = {s: at[str(s)] for one in (*values.values(), *check.box) for s in one.free_symbols if str(s) in at}
     point: Point = {s: values.get(s, s).xreplace(numbers) for s in check.box}
     premises = tuple(one for one in assumptions if one.free_symbols <= point.keys())
-    return refuted_at(check, point) if fails(check, premises, point) else undecided(check, "fails between points")
+    return (
+        refuted_at(check, point)
+        if fails(check, premises, point)
+        else undecided(check, "fails only between the admissible points")
+    )
 
 
 def _finite(

@@ -34,7 +34,7 @@ def decide(check: Expected, assumptions: tuple[Boolean, ...]) -> Outcome:
     left, right = (side.xreplace(values) for side in (check.left, check.right))
     letters = sorted(set[Vector]().union(*(one.atoms(Vector) for one in (left, right, *premises))), key=str)
     if len(letters) > MOST:
-        raise InputError(f"A mean needs at most {MOST} vectors in its value, got {', '.join(map(str, letters))}.")
+        raise InputError(f"A check of means may have at most {MOST} vectors, got {', '.join(map(str, letters))}.")
     known = [*check.given, *gram(letters)]
     if left.has(SQUARES) or right.has(SQUARES):
         known.append(Le(Norm(MEAN) ** 2, SQUARES))
@@ -62,7 +62,7 @@ def decide(check: Expected, assumptions: tuple[Boolean, ...]) -> Outcome:
         room = {Ge(size, len(letters)) for size in sizes} - {*assumptions}
         outcome = decide(check, (*assumptions, *sorted(room, key=str))) if room else outcome
         if not room or outcome.status is not Status.REFUTED:
-            return undecided(check, f"fails only where {len(letters)} vectors have no room")
+            return undecided(check, f"fails only at sizes too small for {len(letters)} vectors")
         return outcome
     rules = f"{len(means)} mean{'s' * (len(means) != 1)} by rule"
     detail = f"{rules}; {outcome.detail}" if outcome.status is Status.HELD else outcome.detail
@@ -107,7 +107,7 @@ def _not_random(check: Expected, premises: tuple[Boolean, ...]) -> None:
     random = sorted(spoken & set[Basic]().union(*(mean.random() for mean in means)), key=str)
     if random:
         raise InputError(
-            f"A random letter needs to stand within a mean, got {random[0]} outside; give it another name."
+            f"A random letter may occur only inside a mean, got {random[0]} outside; give it another name."
         )
 
 

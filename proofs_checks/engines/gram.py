@@ -48,7 +48,7 @@ def require(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> None:
         for number in _not_negative(family):
             if not (number.is_nonnegative or entails(known, sp.Ge(number, 0, evaluate=False))):
                 raise InputError(
-                    f"A family needs constants that suit each other, got {family}; show 0 <= {number}."
+                    f"A family needs compatible constants, got {family}; add an assumption for 0 <= {number}."
                 )
 
 
@@ -64,26 +64,25 @@ def _letters(check: VectorInequality) -> None:
     for one in dict.fromkeys(check.samples):
         family = one.family
         if isinstance(family, Functions) and not isinstance(one.value, FunctionValue):
-            raise InputError(f"A sample needs a letter for the value there, got value={one.value}; use at.")
-        if any(families.setdefault(name, family) != family for name in (family.name, family.image_name)):
-            raise InputError(f"A name needs one family, got {family.name} for two; put them into one.")
-        if points.setdefault((family.name, one.name), one) != one:
             raise InputError(
-                f"Samples need names of their own, got name={one.name!r} for two; give each its own."
+                f"A sample of a function needs a letter for its value, got value={one.value}; use at."
             )
+        if any(families.setdefault(name, family) != family for name in (family.name, family.image_name)):
+            raise InputError(f"Each family needs its own name, got {family.name} for two; use one family.")
+        if points.setdefault((family.name, one.name), one) != one:
+            raise InputError(f"Each sample needs its own name, got name={one.name!r} for two; rename one.")
         letters = (letter for letter in (one.image, one.value) if letter.is_Symbol and letter != one.point)
         meaning = family.name, sp.expand(one.point)
         if any(meanings.setdefault(letter, meaning) != meaning for letter in letters):
-            raise InputError(
-                f"A letter needs one meaning, got those at {one.point} at another point, too; use at."
-            )
+            raise InputError(f"A letter needs one meaning, got one of {one.point} also at another point; use at.")
     made = {letter: one.point.free_symbols for one in check.samples for letter in one.shown}
     while known := [letter for letter, parts in made.items() if not parts & made.keys()]:
         made = {letter: parts for letter, parts in made.items() if letter not in known}
     if made:
         circle = ", ".join(sorted(map(str, made)))
         raise InputError(
-            f"A point needs to be known before what is there, got {circle} in a circle; name the point."
+            f"A point needs to be known before the values at it, got a circular dependence of {circle}; give the "
+            "point a letter of its own."
         )
     calls = tuple(f"{name}(" for name in families)
     parts = [check.left, check.right, *check.given, *(one.point for one in check.samples)]
@@ -91,7 +90,7 @@ def _letters(check: VectorInequality) -> None:
     for letter in sorted(used - meanings.keys(), key=str):
         if isinstance(letter, FunctionValue) or letter.name.startswith(calls):
             raise InputError(
-                f"What is said of a member needs a sample, got {letter}; add the sample at its point."
+                f"A letter of a family needs a sample, got {letter} without one; add the sample at its point."
             )
 
 
@@ -139,7 +138,7 @@ def fault(problem: GramCase, multipliers: Mapping[str, sp.Expr]) -> str:
         return f"the constant {rest.constant} may be negative"
     for number in problem.signs:
         if not _nonnegative(number, given):
-            return f"the number {number} before a length may be negative"
+            return f"the factor {number} of a length may be negative"
     minors = _minors(_left(rest.matrix, given))
     return next((f"the minor {one} may be negative" for one in minors if not _nonnegative(one, given)), "")
 
@@ -204,8 +203,8 @@ def _proof(problem: GramCase) -> tuple[str, str]:
     if not spots:
         raise NoPointError(f"no sample satisfies the premises {', '.join(map(str, problem.premises))}.")
     if not any(_consistent(problem, spot) for spot in spots):
-        return "", "no inner products are known that meet the hypotheses"
-    why = "no multipliers found"
+        return "", "no inner products that meet the hypotheses were found"
+    why = "no multipliers were found"
     given = problem.multipliers
     for multipliers in chain([given] if given else [], find_multipliers(problem, spots)):
         why = fault(problem, multipliers)

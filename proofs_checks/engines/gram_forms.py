@@ -138,7 +138,7 @@ def _implied(first: Sample, other: Sample) -> dict[sp.Expr, sp.Expr]:
     if high == sp.oo or (apart != 0 and low != high):
         return {}
     if not other.image.is_Symbol or other.image in apart.free_symbols:
-        need = f"a letter for the image of {other.point}, which the image of {first.point} may say"
+        need = f"a new letter for the image of {other.point}, which that of {first.point} determines"
         raise UnsupportedError(f"the gram engine needs {need}, got {other.image}")
     rise = inner(first.image, apart) + low / 2 * inner(apart, apart)
     return {other.image: first.image + low * apart, other.value: first.value + rise}
@@ -195,12 +195,12 @@ def _premise(
         less, more = (premise.lts, premise.gts) if isinstance(premise, sp.Le | sp.Ge) else premise.args
         expression, signs = _difference(less, more, known)
         if signs and more.atoms(Vector):
-            raise UnsupportedError(f"the number before a length must not be negative, got {signs[0]}")
+            raise UnsupportedError(f"the factor of a length needs to be nonnegative, got {signs[0]}")
         yield name, expression, [one for one in signs if not one.is_nonnegative]
         if isinstance(premise, sp.Eq):
             yield f"{name} reversed", -expression, []
     else:
-        raise UnsupportedError(f"the gram engine takes premises with <=, >= and ==, got {premise}")
+        raise UnsupportedError(f"the gram engine accepts premises with <=, >= and == only, got {premise}")
 
 
 def _lengths(expression: sp.Basic) -> list[sp.Expr]:
@@ -222,11 +222,11 @@ def _difference(less: sp.Expr, more: sp.Expr, known: tuple[Boolean, ...]) -> tup
         lengths = _lengths(side)
         number = sp.cancel(side / lengths[0]) if lengths else side
         if len(lengths) > 1 or number.atoms(Vector, FunctionValue):
-            raise UnsupportedError(f"a length times a number or a number is needed on either side, got {side}")
+            raise UnsupportedError(f"each side needs to be a number or a number times a length, got {side}")
         sides.append(number**2 * (inner(lengths[0].args[0], lengths[0].args[0]) if lengths else 1))
         if not entails(known, sp.Ge(number, 0, evaluate=False)):
             if side is less:
-                raise UnsupportedError(f"the number before a length must not be negative, got {number}")
+                raise UnsupportedError(f"the smaller side needs to be nonnegative, got the factor {number}")
             signs.append(number)
     return _expanded(sides[0] - sides[1]), tuple(signs)
 
@@ -244,7 +244,7 @@ def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[Functi
     names: dict[sp.Expr, sp.Symbol] = {product: sp.Dummy(real=True) for product in products.values()}
     found = linear_coefficients(expression.xreplace(names), [*names.values(), *values])
     if found is None or any(one.atoms(Vector, FunctionValue, Norm, Inner) for one in found):
-        raise UnsupportedError(f"a form linear in inner products and function values is needed, got {expression}")
+        raise UnsupportedError(f"sides need to be linear in inner products and function values, got {expression}")
     matrix, place = sp.zeros(len(letters), len(letters)), letters.index
     for (u, v), row in zip(products, found, strict=False):
         matrix[place(u), place(v)] = matrix[place(v), place(u)] = row if u == v else row / 2

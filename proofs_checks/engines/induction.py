@@ -104,7 +104,7 @@ def _goes_on(
     return not undefined and all(one == sp.true or entails(given, one) for one in later)
 
 
-NOT_SHOWN = "supposes that sequences which obey the laws for ever exist"
+NOT_SHOWN = "supposes that sequences exist that obey the laws at every index"
 """Scope of an induction whose sequences are not shown to exist."""
 
 _VALUE = "the value"
@@ -162,13 +162,13 @@ def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[I
         admits_value(check.index, sp.Integer(begin + k)) for k in range(1, 5)
     ):
         raise InputError(
-            "A recursion needs a whole number to begin at, and an index that may be every whole number past it, got "
+            "A recursion needs a whole number to begin at, and an index that can take every whole number after it, got "
             f"start={begin!r} and index={check.index}; declare the index an integer from there on."
         )
     if PREVIOUS in check.initial.free_symbols | check.closed_form.free_symbols | {check.index}:
         raise InputError(
-            f"Only the step of a recursion may have the value before, got initial={check.initial}, "
-            f"closed_form={check.closed_form} and index={check.index}; write them out."
+            f"Only the step of a recursion may contain PREVIOUS, got initial={check.initial}, "
+            f"closed_form={check.closed_form} and index={check.index}; write them without it."
         )
     value = sp.Function(_VALUE, real=True)
     parts = check.initial, check.step, check.closed_form, *assumptions
@@ -196,23 +196,23 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
         admits_value(check.index, sp.Integer(check.start + k)) for k in range(4)
     ):
         raise InputError(
-            f"index needs to be declared so that it may be every whole number from start={check.start} on, "
+            f"index needs to be declared so that it can take every whole number from start={check.start} on, "
             f"got index={check.index}; declare it an integer from there on."
         )
     spoken = [one for one in (*assumptions, *check.first) if check.index in one.free_symbols]
     if spoken:
         raise InputError(
-            f"What is supposed besides the laws needs to be free of the index, got {spoken[0]}; put it into laws."
+            f"The assumptions and first may not contain the index, got {spoken[0]}; put it into laws."
         )
     values = {value for part in (*check.laws, *check.first, *_all(check)) for value in part.atoms(AppliedUndef)}
     for value in sorted(values, key=str):
         if len(value.args) != 1:
             raise InputError(
-                f"A sequence needs the index alone as its argument, got {value}; write one for each other."
+                f"A sequence may have only the index as its argument, got {value}; write separate sequences."
             )
         if not (value.args[0] - check.start).is_nonpositive and any(part.has(value) for part in check.first):
             raise InputError(
-                f"first needs to speak of values up to the start, {check.start}, got {value}; put it into laws."
+                f"first may contain only values up to the start, {check.start}, got {value}; put it into laws."
             )
 
 
@@ -243,7 +243,7 @@ def _contradicted(check: Induction, assumptions: tuple[Boolean, ...], tried: Seq
     last = [law.subs(check.index, check.start + _LAST) for law in plain]
     if last and all(_false([law.xreplace(point) for law in last]) for point in tried):
         at = ", ".join(f"{letter} = {number}" for letter, number in sorted(point_text(tried[0]).items()))
-        return "no sequence is known to obey the laws for ever" + (f", at {at} for one" if at else "")
+        return "no sequence is known to obey the laws at every index" + (f", for example at {at}" if at else "")
     return ""
 
 

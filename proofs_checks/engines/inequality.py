@@ -106,18 +106,22 @@ def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome |
         values = {c.lhs: c.rhs for c in check.attained if isinstance(c, sp.Eq) and c.lhs.is_Symbol}
         same = sp.simplify((check.left - check.right).xreplace(values)) == 0
         if not same and _possible(check, there, nonzero=False, equal=False) != z3.unsat:
-            return undecided(check, "at most, but the sides were not shown to be equal where the check says")
+            return undecided(
+                check, "the bound holds, but the sides were not shown to be equal where the check says"
+            )
         if _possible(check, there, nonzero=False, equal=True) != z3.sat:
             return undecided(
-                check, "at most, but no admissible point was found where the check says they are equal"
+                check,
+                "the bound holds, but no admissible point was found where the check says the sides are equal",
             )
         return None
     if _possible(check, premises, nonzero=True, equal=True) == z3.sat:
         return None
     if _possible(check, premises, nonzero=False, equal=True) == z3.unsat:
-        return refuted(check, None, "at most, but z3 shows that the sides are nowhere equal")
+        return refuted(check, None, "the bound holds, but z3 shows that the sides are nowhere equal")
     return undecided(
-        check, "at most, but no admissible point was found where the sides are equal and no symbol is zero"
+        check,
+        "the bound holds, but no admissible point was found where the sides are equal and no symbol is zero",
     )
 
 
@@ -138,7 +142,7 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
         if fails(check, everything, candidate):
             return refuted_at(check, candidate)
     undefined = unmet((check.left, check.right), everything, entails)
-    detail = undefined or "z3 gives up, and no admissible sample breaks it"
+    detail = undefined or "z3 gave up, and no counterexample was found among admissible samples"
     if answer == z3.sat and not undefined:
         detail = "z3 has a solution of the negation that is not at an admissible rational point"
         if check.left.atoms(sp.Float) | check.right.atoms(sp.Float):

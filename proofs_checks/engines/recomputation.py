@@ -34,13 +34,13 @@ def decide(check: Recomputed, assumptions: tuple[Boolean, ...]) -> Outcome:  # n
         if not one.low <= one.value * factor <= one.high:
             ends, by = (
                 f"[{one.low!r}, {one.high!r}]",
-                "what was recorded" if one.recorded else "another computation",
+                "the recorded number" if one.recorded else "another computation",
             )
             return refuted(check, Counterexample({"of": one.what}, repr(one.value * factor), "in", ends, by))
     recorded = sum(one.recorded for one in found)
-    also = f", {recorded} of them on one side or both with what was recorded" if recorded else ""
+    also = f", {recorded} of them with recorded numbers on one side or both" if recorded else ""
     below, above = (max(share) for share in zip(*(one.room for one in found), strict=True))
-    room = f"none could be smaller by a share of {below:.2g} or larger by {above:.2g}"
+    room = f"none could be smaller by more than {below:.2g} or larger by more than {above:.2g} of its value"
     return held(check, Grade.NOT_REFUTED, f"{len(found)} numbers agree{also}; {room}", f"{len(found)} numbers")
 
 

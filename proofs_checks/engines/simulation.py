@@ -71,7 +71,7 @@ def interval(
     if draws.min() < least - SLACK * abs(least) or draws.max() > most + SLACK * abs(most):
         raise InputError(
             f"draws need to lie in [{least}, {most}], got draws from {draws.min()} to {draws.max()}; "
-            "mend the experiment."
+            "correct the experiment."
         )
     if isinstance(known, EventIndicator):
         low, high = _proportion(round(float(draws.sum())), draws.size)
@@ -86,25 +86,25 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide a `Simulated` check, with grade SIMULATED at best."""
     if check.relation not in (Relation.EQUAL, Relation.AT_MOST):
         raise InputError(
-            f"relation needs to be == or <= for a simulation, got relation={check.relation}; use those."
+            f"relation needs to be == or <= for a simulation, got relation={check.relation}; use one of them."
         )
     experiment = EXPERIMENTS.get(check.quantity)
     if experiment is None:
         raise InputError(f"quantity needs to be one of {', '.join(EXPERIMENTS)}, got quantity={check.quantity}.")
     point = {symbol: sp.sympify(value, strict=True) for symbol, value in check.parameters.items()}
     if not all(value.is_number and admits_value(symbol, value) for symbol, value in point.items()):
-        raise NoPointError("the parameters of the simulation are not what their symbols are declared to be.")
+        raise NoPointError("the parameters of the simulation do not fit the declarations of their symbols.")
     if not all(truth_at(a, point) for a in assumptions if a.free_symbols <= point.keys()):
         raise NoPointError("the parameters of the simulation do not satisfy the assumptions.")
     left = [a.xreplace(point) for a in assumptions if not a.free_symbols <= point.keys()]
     why = impossible(sorted((one for one in left if one != sp.true), key=str))
     if why:
-        raise NoPointError(f"{why} This is so at the parameters of the simulation.")
+        raise NoPointError(f"{why} The parameters of the simulation are already substituted.")
     numbers = {symbol.name: float(value) for symbol, value in point.items()}
     if set(numbers) != experiment.needs:
         raise InputError(
             f"parameters need to be {', '.join(sorted(experiment.needs))} for quantity={check.quantity}, "
-            f"got parameters={', '.join(sorted(numbers))}; give each its number."
+            f"got parameters={', '.join(sorted(numbers))}; give each a number."
         )
     stated = check.value.xreplace(point)
     known = check.value.free_symbols <= point.keys() and defined_at((check.value,), point)
@@ -112,13 +112,13 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     if not finite or check.tolerance < 0 or abs(value := float(stated)) == inf:
         raise InputError(
             "value and tolerance need to be finite real numbers at the parameters, the second not negative, got "
-            f"value={stated} and tolerance={check.tolerance}; mend them."
+            f"value={stated} and tolerance={check.tolerance}; correct them."
         )
     tolerance = float(check.tolerance)
     seed = crc32(f"{check.quantity} {sorted(numbers.items())}".encode())
     draws = experiment.draw(np.random.default_rng(seed), experiment.copies, numbers)
     if not np.isfinite(draws).all():
-        raise InputError(f"draws need to be finite, got others for quantity={check.quantity}.")
+        raise InputError(f"draws need to be finite, got infinity or NaN for quantity={check.quantity}.")
     low, high = interval(experiment, draws, numbers)
     words = f"mean in [{low:.6g}, {high:.6g}] at confidence 1 - {FAILURE:g}, {draws.size} copies, seed {seed}"
     equal = check.relation is Relation.EQUAL

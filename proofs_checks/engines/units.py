@@ -52,7 +52,7 @@ def _symbol(symbol: sp.Symbol, table: Table) -> sp.Expr:
         raise InputError(f"units needs a unit for every symbol, got none for symbol={symbol}; add it.")
     if not isinstance(unit, sp.Expr) or not unit.as_powers_dict().keys() <= _BASES:
         raise InputError(
-            f"units needs products of powers of LENGTH and GRADIENT, got {symbol}={unit}; write it so."
+            f"units needs products of powers of LENGTH and GRADIENT, got {symbol}={unit}; write it as such a product."
         )
     return unit
 
@@ -94,14 +94,16 @@ def decide(check: Units, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: 
     """Decide a `Units` check; units are the same at every point."""
     for side in (check.left, check.right):
         if side.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
-            raise InputError(f"units needs formulas without infinities, got {side}; write it out.")
+            raise InputError(f"units may not contain infinity or NaN, got {side}; write it without them.")
     table = {symbol: unit for symbol, (_, unit) in MEANING.items()} | UNITS | dict(check.units)
     try:
         unit = _common((carried_out(check.left), carried_out(check.right)), table, "the two sides") or NUMBER
     except _UnlikeError as unlike:
         first, second, where = unlike.args
         return refuted(check, Counterexample({}, first, "has the unit of", second, where))
-    return held(check, Grade.PROVED, f"every sum adds like things; each side is in [{unit_text(unit)}]")
+    return held(
+        check, Grade.PROVED, f"the terms of every sum have the same unit; each side is in [{unit_text(unit)}]"
+    )
 
 
 def near_misses(check: Units, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001

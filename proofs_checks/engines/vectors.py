@@ -30,7 +30,7 @@ def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
     letters = sorted(check.vector.atoms(Vector).union(*(one.atoms(Vector) for one in said)), key=str)
     if len(letters) > MOST:
         raise UnsupportedError(
-            f"the vectors engine decides lengths of sums of {MOST} vectors, got {len(letters)}"
+            f"the vectors engine decides lengths of sums of at most {MOST} vectors, got {len(letters)}"
         )
     given = [*check.given, *gram(letters)]
     try:
@@ -41,7 +41,7 @@ def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
     premises, supposed = ([one.xreplace(numbers) for one in some] for some in (given, assumptions))
     bound, length = check.bound.xreplace(numbers), square.xreplace(numbers)
     details = []
-    for left, right, name in ((S.Zero, bound, "the bound is no less than 0"), (length, bound**2, "squares")):
+    for left, right, name in ((S.Zero, bound, "the bound is at least 0"), (length, bound**2, "squares")):
         asked = Inequality(left, "<=", right, tuple(premises), name)
         outcome = replace(inequality.decide(asked, tuple(supposed)), check=check.name, engine=check.engine)
         if outcome.status is not Status.HELD:
@@ -68,13 +68,13 @@ def products_as_letters(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
             Norm(letters[0]),
             *inner(letters[0], letters[-1]).atoms(Inner),
         }:
-            raise UnsupportedError(f"lengths of letters and inner products made by `inner` are needed, got {one}")
+            raise UnsupportedError(f"lengths need letters, and inner products need `inner`, got {one}")
     if len(set(map(str, found))) < len(found):
-        raise UnsupportedError(f"one name for two vectors, got {found}")
+        raise UnsupportedError(f"two vectors share one name in {found}")
     signs = ({"real": True, "nonnegative": True} if isinstance(one, Norm) else {"real": True} for one in found)
     names = {one: new_letter(Symbol(str(one), **sign), *said) for one, sign in zip(found, signs, strict=True)}
     if any(one.xreplace(names).atoms(Vector) for one in said):
-        raise UnsupportedError("a vector stands alone in a number; lengths and inner products are needed")
+        raise UnsupportedError("vectors may occur only in lengths and inner products")
     return names
 
 

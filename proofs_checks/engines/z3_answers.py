@@ -94,7 +94,7 @@ def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelR
             note(asked)
             return answer, None
     if left < inf and monotonic() - begun >= min(left, _LONGEST):  # z3 reports both in one way
-        raise TimeoutError("z3 had no answer in the time of the check")  # it may have one with more time
+        raise TimeoutError("z3 found no answer within the time of the check")  # it may have one with more time
     return z3.unknown, None
 
 

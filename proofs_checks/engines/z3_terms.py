@@ -42,9 +42,11 @@ _RANGES: Final[Mapping[type, Callable[..., list[z3.BoolRef]]]] = {
 def _known_of(expression: sp.Expr, value: z3.ArithRef) -> list[z3.BoolRef]:
     """Facts about a value: its sign in Sympy and, for a number, rational bounds."""
     if isinstance(expression, AppliedUndef) and expression.is_real is not True:
-        raise UnsupportedError(f"z3 cannot take {expression}, which need not be real; declare the function real.")
+        raise UnsupportedError(
+            f"z3 cannot handle {expression}, which need not be real; declare the function real."
+        )
     if expression.is_extended_real is False or expression.has(sp.oo, -sp.oo, sp.zoo, sp.nan, sp.I):
-        raise UnsupportedError(f"z3 cannot take {expression}, which is not a finite real number.")
+        raise UnsupportedError(f"z3 cannot handle {expression}, which is not a finite real number.")
     zero = z3.RealVal(0)
     signs = (("positive", value > zero), ("negative", value < zero), ("nonnegative", value >= zero),
              ("nonpositive", value <= zero), ("nonzero", value != zero))  # fmt: skip
@@ -58,7 +60,7 @@ def _known_of(expression: sp.Expr, value: z3.ArithRef) -> list[z3.BoolRef]:
 def _ends(number: sp.Expr) -> tuple[sp.Rational, sp.Rational]:
     ball = enclose(number, {})
     if not ball.is_finite():
-        raise UnsupportedError(f"z3 cannot take the number {number}, which has no finite enclosure.")
+        raise UnsupportedError(f"z3 cannot handle the number {number}, which has no finite enclosure.")
     return rational(ball.lower().fmpq()), rational(ball.upper().fmpq())
 
 
@@ -117,7 +119,7 @@ class Terms:
                 return z3.Not(self.condition(condition.args[0]))
         relation = _RELATIONS.get(type(condition))
         if relation is None:
-            raise UnsupportedError(f"z3 cannot take the condition {condition}")
+            raise UnsupportedError(f"z3 cannot handle the condition {condition}")
         return relation(self.term(condition.lhs), self.term(condition.rhs))
 
     def _term(self, expression: sp.Expr) -> z3.ArithRef:

@@ -191,7 +191,7 @@ def test_a_run_that_is_longer_is_another_run() -> None:
         (lambda c: c["proof"]["shifts"].pop(), "rows need one number for each of"),
         (lambda c: c["proof"]["shifts"].append([1, -9, 1]), "rows need one number for each of"),
         (lambda c: c["proof"].update(since=c["proof"]["start"] + 1), "not a whole number"),
-        (lambda c: c["run"].update(diameter=None), "nothing bounds the runs"),
+        (lambda c: c["run"].update(diameter=None), "nothing bounds the distance"),
         (lambda c: c["run"].update(scheme="cyclic"), "gives no mu for these batches"),
         (lambda c: c["class"].update(name="clipped"), "cost is"),
         (lambda c: c["class"].update(L=[3, 0]), "cost is"),
@@ -482,7 +482,7 @@ def test_composition_over_orders_cannot_be_that_of_another_run() -> None:
     for key in ("step_size", "noise_std"):
         rows = certificate["run"][key]
         forged = _changed(certificate, (("run", key), [[*rows[0][:2], 24], [*_scaled(rows[0][:2], 0.5), 1]]))
-        with pytest.raises(Refused, match="orders cost more"):
+        with pytest.raises(Refused, match="a late order needs shuffled"):
             accepted(forged)
 
 
@@ -493,7 +493,7 @@ def test_the_late_order_serves_no_updates_that_expand() -> None:
     cost, rdp = (("proof", "of", "of", "cost"), [1, 20]), (("proof", "rdp"), [1, 30])
     ways: list[tuple[tuple[Any, ...], Any]] = [cost, rdp, (("claim", "value"), [1, 40])]
     assert accepted(_changed(certificate, *ways))
-    with pytest.raises(Refused, match="updates expand"):
+    with pytest.raises(Refused, match="updates that do not expand"):
         accepted(_changed(certificate, *ways, (("class", "name"), "smooth")))
 
 
@@ -541,7 +541,7 @@ def test_a_closed_form_that_passes_below_0_is_refused() -> None:
     certificate = _made(run, li.Smooth(1.0))
     assert certificate["proof"]["rule"] == "composition"
     certificate["proof"] = {"rule": "straight", "start": 0, "since": 0, "ends": [], "cost": [1, 0]}
-    with pytest.raises(Refused, match="pass below 0"):
+    with pytest.raises(Refused, match="exceed the distance"):
         accepted(seal_nodes(certificate))
 
 
@@ -584,7 +584,7 @@ def test_the_commands(tmp_path: Path) -> None:
     assert json.loads(refused.output) == {
         "holds": False,
         "statement": "file: the object of steps, step_size, noise_std, clip_norm, dataset_size, batch_size, diameter, "
-        "scheme, adjacency, digest was altered: its digest is another",
+        "scheme, adjacency, digest was altered: its digest does not match",
     }
     certificate = json.loads(path.read_text().replace('"steps": 1', '"steps": '))
     path.write_text(json.dumps(seal_nodes(certificate | {"remark": "epsilon is 0"})))
@@ -639,17 +639,22 @@ def test_sizes_that_nobody_computes_are_refused_at_once() -> None:
     stage = {"steps": 1, "times": 10**17}
     table = {"rule": "contract", "spacing": [1, 0], "blocks": [stage], "round": False}
     for claim, proof, described, why in (
-        (dp, losses | {"lattices": [{"spacing": [1, 0], "nodes": [[0]]}] * 2}, run, "too much mass"),
+        (dp, losses | {"lattices": [{"spacing": [1, 0], "nodes": [[0]]}] * 2}, run, "a mass above 2"),
         (
             dp,
             losses | {"lattices": [{"spacing": [1, 400], "nodes": [[-(2**22), 2**22]]}] * 2},
             run,
-            "all of the mass",
+            "a mass above 2",
         ),
         (dp, losses | {"lattices": [{"spacing": [1, -20], "nodes": [[0, 2**20]]}] * 2}, run, "too wide"),
         ({"quantity": "rdp", "at": [2, 0], "value": [1, 0]}, blocked, run, "too many blocks"),
         (dp, {"rule": "from table", "of": table}, cyclic, "not a whole number"),
-        ({"quantity": "gdp", "value": [1, 0]}, {"rule": "positions", "of": []}, cyclic, "a position is missing"),
+        (
+            {"quantity": "gdp", "value": [1, 0]},
+            {"rule": "positions", "of": []},
+            cyclic,
+            "positions need cyclic batches",
+        ),
     ):
         with pytest.raises(Refused, match=why):
             accepted(body | {"claim": claim, "proof": proof, "run": described})

@@ -74,8 +74,8 @@ def test_a_planted_error_is_status_1_and_says_which_and_how(ledger, make_claim, 
     ledger(make_claim(FALSE, key="toy/square"), make_claim(FALSE, key="toy/wrong"))
     assert status("check", "--jobs", "1") == 1
     out = capsys.readouterr().out
-    assert "drift: toy/square is REFUTED, the lock file says PROVED." in out
-    assert "drift: toy/square rejects 0 of 0 mutants, the lock file says 1." in out
+    assert "drift: toy/square is REFUTED, but the lock file says PROVED." in out
+    assert "drift: toy/square rejects 0 of 0 mutants, but the lock file says 1." in out
     assert "\n  check 'identity': identity says refuted" in out
     assert "fails\n" in out
     assert out.count("lastiterate show KEY") == 1

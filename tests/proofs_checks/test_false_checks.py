@@ -110,7 +110,7 @@ AT = {CHANCE: HALF, NORM: 1}
 @pytest.mark.parametrize(
     ("value", "assumptions", "words"),
     [
-        (CHANCE * NORM, (r < CHANCE, r > 1), "This is so at the parameters"),
+        (CHANCE * NORM, (r < CHANCE, r > 1), "The parameters"),
         (NORM + (CHANCE - HALF) * sp.log(r), (), "need to be finite real numbers at the parameters"),
         (NORM / 2 + (CHANCE - HALF) / (NORM - 1), (), "need to be finite real numbers at the parameters"),
     ],

@@ -33,8 +33,8 @@ def module(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("\nCLAIMS = (qq,)", "got NameError: name 'qq' is not defined in line 8 of {}; mend it."),
-        ('CLAIMS = (Claim("a/b", "", SOURCE,\nInequality(p)),)', "in line 8 of {}; mend it."),
+        ("\nCLAIMS = (qq,)", "got NameError: name 'qq' is not defined in line 8 of {}; correct it."),
+        ('CLAIMS = (Claim("a/b", "", SOURCE,\nInequality(p)),)', "in line 8 of {}; correct it."),
         ("CLAIMS = (", "got SyntaxError: '(' was never closed"),
         (
             'CLAIMS = (Claim("a/b", "", SOURCE, assumptions=p > 1 and s > 1),)',
@@ -45,7 +45,7 @@ def module(folder: Path, text: str) -> Path:
             "one of ==, <=, <, <= and attained, <~, got sign='>='; swap the sides in line",
         ),
         (CLAIM[:-3].replace("(Claim", "Claim"), "got CLAIMS=Claim(...); add a comma."),
-        ("raise SystemExit(0)\nCLAIMS = ()", "got SystemExit: 0 in line 7 of {}; mend it."),
+        ("raise SystemExit(0)\nCLAIMS = ()", "got SystemExit: 0 in line 7 of {}; correct it."),
         (
             "DERIVATIONS = [1]\nCLAIMS = ()",
             "DERIVATIONS of {} needs a mapping from names, got [1]; write a dict.",
@@ -57,7 +57,7 @@ def module(folder: Path, text: str) -> Path:
         (CLAIM.replace("a/b", "nokey"), "got key='nokey' in one.py:7; rename it."),
         (
             CLAIM.replace("a/b", "chien_li/theorem_3_12"),
-            "got key=chien_li/theorem_3_12 in one.py:7, a claim of the ledger;",
+            "got key=chien_li/theorem_3_12 in one.py:7, which the ledger uses;",
         ),
         (CLAIM.replace("SOURCE", "'Draft'"), "source needs a Source, got source='Draft' in one.py:7; write"),
     ],

@@ -214,8 +214,8 @@ def test_a_general_statement_with_an_instance_for_a_check_is_undecided() -> None
     claim = Claim("toy/square", "x^2 >= 0", Source("toy", "1"), instance, statement=closed(x**2 >= 2 * x - 1))
     report = decide(claim)
     assert (report.verdict, report.scope) == (Verdict.UNDECIDED, "")
-    assert report.left_open == "what the checks say of the statement"
-    assert "  left open: what the checks say of the statement\n" in describe(claim, report)
+    assert report.left_open == "whether the checks imply the statement"
+    assert "  left open: whether the checks imply the statement\n" in describe(claim, report)
 
 
 @pytest.mark.parametrize(

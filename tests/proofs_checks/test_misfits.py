@@ -134,7 +134,7 @@ def test_a_field_of_another_type_is_told_in_a_sentence(check: Check) -> None:
 @pytest.mark.parametrize(
     ("assumptions", "words"),
     [
-        ((c == n,), "assumptions of Claim needs a condition of Sympy, got False; write Eq(x, y) for x == y"),
+        ((c == n,), "assumptions of Claim needs a Sympy condition, got False; write Eq(x, y) for x == y"),
         (c == n, "got False"),
         ((c == c,), "got True"),
         (None, "got None"),
@@ -166,7 +166,7 @@ def test_other_fields_of_a_claim(rest: dict[str, object], words: str) -> None:
 def test_parts_inside_are_seen() -> None:
     inside = Derived("full_batch/convex", Composed((Gauss(0.5),)))  # type: ignore[arg-type]
     (outcome,) = answer(inside).outcomes
-    assert outcome.detail == "square of Gauss needs an expression of Sympy, got 0.5; write Rational('0.5')."
+    assert outcome.detail == "square of Gauss needs a Sympy expression, got 0.5; write Rational('0.5')."
     mutant = Identity(x + x, 2 * x + 0 * u).mutant("float", right=0.5)  # type: ignore[arg-type]
     (outcome,) = answer(mutant).outcomes
     assert outcome.detail.startswith("right of Identity needs")

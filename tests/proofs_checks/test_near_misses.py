@@ -127,7 +127,7 @@ def test_an_engine_that_accepts_everything_is_noticed(make_claim, monkeypatch):
     monkeypatch.setattr(identity, "_compared", lambda *_: True)
     monkeypatch.setattr(identity, "_vanishes", lambda *_: ("believing", identity._vanishes))
     found = drifts([decide(make_claim(SQUARE))], {"toy/claim": LockedVerdict.of(good)})
-    assert f"toy/claim rejects 0 of {MOST} near misses, the lock file says {MOST}." in found
+    assert f"toy/claim rejects 0 of {MOST} near misses, but the lock file says {MOST}." in found
     assert len([sentence for sentence in found if "does not reject the near miss" in sentence]) == MOST
 
 
@@ -161,7 +161,7 @@ def test_a_lemma_that_leaves_room_is_not_held_against_it(make_claim, name):
     check, assumptions = LOOSE[name]
     report = decide(make_claim(check, assumptions=assumptions))
     assert all(outcome.rejected for outcome in report.near_misses)
-    assert any("a share of 1/2 of the bound is room" in outcome.scope for outcome in report.near_misses)
+    assert any("the bound could be smaller by a share of 1/2" in outcome.scope for outcome in report.near_misses)
     assert not failures(report)
     assert LockedVerdict.of(report).near_misses == report.near_close < report.near_rejected
 

@@ -150,4 +150,4 @@ def test_the_lock_notices_what_is_supposed(tmp_path: Path) -> None:
     less = report(tmp_path, SHOWN["own lemma"])
     assert drifts([locked], {locked.key: LockedVerdict.of(locked)}) == ()
     (told,) = drifts([less], {locked.key: LockedVerdict.of(locked)})
-    assert "supposes or rests on something else" in told
+    assert "supposes or rests on something other" in told

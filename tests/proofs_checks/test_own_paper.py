@@ -53,16 +53,16 @@ def test_claims_stand_as_locked_and_have_pages(folder, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "told_of"),
     [
-        ("3 * D * s + s**2 * w", "4 * D * s + s**2 * w", "and it was 'For all D, K, eta, n, sigma, w with "),
+        ("3 * D * s + s**2 * w", "4 * D * s + s**2 * w", "before 'For all D, K, eta, n, sigma, w with "),
         (
             '            "2 for 3"',
             '            "two for three"',
-            "than when it was locked; it says the same.",
+            "differently than when it was locked, but says the same.",
         ),
         (
             "        assumptions=(s * w >= D,),",
             "        assumptions=(s * w >= 2 * D,),",
-            "says something else than",
+            "says something other than",
         ),
     ],
 )
@@ -100,7 +100,7 @@ def test_without_a_lock_file_nothing_drifts_and_nothing_has_a_verdict(folder, ca
 
 def test_a_key_that_is_not_there_says_where_it_was_looked_for(folder, capsys):
     out = told(capsys, "show", "mine/step_1")[1]
-    assert "got claim=mine/step_1; of a claim of your own, give the folder, too, after the key" in out
+    assert "got claim=mine/step_1; for a claim of your own, give its folder after the key" in out
     assert (
         f"claim needs a name from {folder}, got claim=mine/lemma" in told(capsys, "show", "mine/lemma", folder)[1]
     )
@@ -123,7 +123,9 @@ def test_a_name_is_registered_once(folder):
     read_claims(folder)
     other = folder / "claims" / "other.py"
     other.write_text('DERIVATIONS = {"full_batch/convex": None}\nCLAIMS = ()\n')
-    with pytest.raises(InputError, match="names that are free, got 'full_batch/convex' again; rename it"):
+    with pytest.raises(
+        InputError, match="names that are free, got 'full_batch/convex', which is taken; rename it"
+    ):
         read_claims(folder)
 
 

@@ -198,11 +198,11 @@ def test_every_drift_is_a_sentence(claims):
     del expected["toy/c"]
     found = drifts(reports, expected)
     assert found == (
-        "toy/a is PROVED, the lock file says REFUTED.",
-        "toy/b is proved, the lock file says simulated.",
-        "toy/b has 1 checks, the lock file says 2.",
-        "toy/b rejects 3 of 3 near misses, the lock file says 2.",
-        "toy/c is new: PROVED (proved), 1 mutants rejected, and the lock file does not know it.",
+        "toy/a is PROVED, but the lock file says REFUTED.",
+        "toy/b is proved, but the lock file says simulated.",
+        "toy/b has 1 checks, but the lock file says 2.",
+        "toy/b rejects 3 of 3 near misses, but the lock file says 2.",
+        "toy/c is new, with PROVED (proved), 1 mutants rejected: the lock file does not have it.",
         "toy/gone is missing: the lock file says PROVED (proved), 2 mutants rejected.",
     )
     assert "toy/gone" not in " ".join(drifts(reports, expected, complete=False))
@@ -215,7 +215,7 @@ def test_a_mutant_that_survives_is_a_drift_even_where_the_lock_expects_it(make_c
     assert "does not reject the mutant 'harmless'" in sentence
     assert "identity says held" in sentence
     (more, _) = drifts(reports, {"toy/claim": LockedVerdict(Verdict.PROVED, Grade.PROVED, 1, 1, 3)})
-    assert more == "toy/claim rejects 0 of 1 mutants, the lock file says 1."
+    assert more == "toy/claim rejects 0 of 1 mutants, but the lock file says 1."
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_selection(claims):
 
 def test_two_formats(claims):
     reports = run(claims, jobs=1)
-    sentences = ("toy/a is PROVED, the lock file says REFUTED.", "toy/gone is missing: nothing.")
+    sentences = ("toy/a is PROVED, but the lock file says REFUTED.", "toy/gone is missing: nothing.")
     data = json.loads(formats.as_json(reports, sentences))
     assert [entry["key"] for entry in data["claims"]] == ["toy/a", "toy/b", "toy/c"]
     assert data["drifts"] == list(sentences)

@@ -36,9 +36,7 @@ def edited(guard: Guard) -> str:
     """The text of the module without the guard."""
     text = (ROOT / guard.path).read_text(encoding="utf-8")
     found = text.count(guard.old)
-    assert found == 1, (
-        f"{guard.path} needs the guard's text {guard.old!r} once, got {found} times; write it anew."
-    )
+    assert found == 1, f"{guard.path} needs the guard's text {guard.old!r} once, got {found} times; rewrite it."
     return text.replace(guard.old, guard.new)
 
 

@@ -176,7 +176,7 @@ def test_only_one_direction_is_enough(monkeypatch):
         ("no_such_bound", ("linear",), A, "bound needs"),
         ("composition", ("no_such_run",), A, "attacks needs"),
         ("composition", (), A, "attacks needs"),
-        ("shifts_full_strongly_convex", ("linear",), STRONG, "does not meet"),
+        ("shifts_full_strongly_convex", ("linear",), STRONG, "needs attacks that meet"),
         ("composition", ("linear",), (alpha > 1, alpha < 1), "no setting"),
     ],
 )
@@ -192,7 +192,7 @@ def test_an_unknown_bound_and_an_alien_symbol_are_refused():
     alien = decide_check(UpperBound("composition", ("linear",), {beta: beta}), A)
     assert alien.status is Status.ERROR
     assert "altered needs symbols among " in alien.detail
-    assert "got symbol=beta; use those." in alien.detail
+    assert "got symbol=beta; use one of them." in alien.detail
 
 
 def test_one_setting_is_attacked_by_the_attacks_of_its_kind():

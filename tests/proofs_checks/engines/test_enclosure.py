@@ -98,7 +98,7 @@ def test_a_slope_says_nothing_of_values_that_are_left_out(letter, falls, ends, m
 
 
 def test_ends_in_the_wrong_order_are_refused():
-    with pytest.raises(InputError, match="turn them round"):
+    with pytest.raises(InputError, match="swap them"):
         enclosure.decide(IntervalInequality(x, "<=", x + 1, {x: (oo, 0)}), ())
 
 

@@ -228,7 +228,7 @@ def test_what_is_true_but_of_no_known_proof_is_undecided():
 def test_hypotheses_that_nothing_meets_prove_nothing():
     outcome = _decided(Norm(X), Norm(Y), given=(sp.Le(Norm(X) ** 2, -1, evaluate=False),))
     assert outcome.status is Status.UNDECIDED
-    assert "no inner products are known" in outcome.detail
+    assert "no inner products that meet" in outcome.detail
 
 
 def test_a_hypothesis_away_from_zero_is_met_by_some_vector():
@@ -260,7 +260,7 @@ def test_no_parameters_meet_the_premises():
 def test_what_is_not_linear_in_inner_products_is_refused(left: sp.Expr, right: sp.Expr):
     outcome = _decided(left, right)
     assert outcome.status is Status.ERROR
-    assert "needed" in outcome.detail or "must not be negative" in outcome.detail
+    assert "side needs to be" in outcome.detail
 
 
 def test_an_equation_is_two_inequalities():
@@ -330,7 +330,7 @@ def test_points_in_a_circle_are_refused() -> None:
         assert derived((check,), ()) is not None
         outcome = decide_check(check, ())
         assert outcome.status is Status.ERROR
-        assert "in a circle" in outcome.detail
+        assert "a circular dependence" in outcome.detail
 
 
 def test_a_counterexample_has_every_point_and_both_sides() -> None:

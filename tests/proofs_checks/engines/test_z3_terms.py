@@ -53,7 +53,7 @@ def test_what_follows_is_proved_and_what_does_not_is_not(
 @pytest.mark.parametrize(
     ("condition", "words"),
     [
-        (sp.Xor(x > 1, y > 1, evaluate=False), "z3 cannot take the condition"),
+        (sp.Xor(x > 1, y > 1, evaluate=False), "z3 cannot handle the condition"),
         (sp.Gt(x + sp.oo * sp.Symbol("r", real=True), 2, evaluate=False), "is not a finite real number"),
         (sp.Gt(sp.sin(x) + sp.I, 2, evaluate=False), "is not a finite real number"),
     ],
