@@ -69,7 +69,7 @@ class Comparison(Displayed, Sequence[Row]):
         return [row.as_dict() | {"order": self.order} for row in self.rows]
 
 
-@teaches(delta="theorems are compared by Renyi divergence, at an order; bound and lower_bound take a delta.")
+@teaches(delta="theorems are compared by Renyi divergence, at an order; bound and lower_bound accept a delta.")
 def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> Comparison:
     """Compare a certified lower bound, our bound, the papers' theorems and trivial bounds at an order alpha > 1.
 

@@ -10,7 +10,7 @@ from lastiterate.numeric.rounding import exact, lower, precision, printed_up, up
 from lastiterate.numeric.run import NoisySGD
 
 _MANY, _HARDLY = 50.0, 0.02
-UNTRIED: Final = "assumed, not tried on data"
+UNTRIED: Final = "assumed, not tested on data"
 
 
 def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str, ...]:
@@ -21,7 +21,7 @@ def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str
         else f"by removing one sample of {run.dataset_size}"
     )
     if isinstance(assumption, Clipped) and tried == UNTRIED:
-        tried = "not tried on data"
+        tried = "not tested on data"
     stated = (
         assumption.statement + (f"; {tried}" if tried else ""),
         f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ {differ}",

@@ -270,7 +270,8 @@ class _OfParts(Assumption):
         if not parts or not all(isinstance(part, types) for part in parts):
             got = next((part for part in parts if not isinstance(part, types)), ())
             raise InputError(
-                f"{type(self).__name__} needs at least one part, each of them {words}, got part={got!r}."
+                f"{type(self).__name__} needs at least one part, each of them {words}, got part={got!r}; give such "
+                "parts."
             )
         object.__setattr__(self, "parts", parts)
 

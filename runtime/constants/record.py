@@ -259,9 +259,9 @@ class HolderEstimate(Displayed):
         """Reason why a measurement has no trusted pair, with a remedy."""
         way = "float64 or with a larger radius" if self.dtype != "float64" else "a larger radius"
         return (
-            "No pair could be trusted: every gradient changes by less than 1000 times the rounding assumed of "
-            f"{self.dtype} ({self.pairs} pairs, distances {self.distances[0]:.3g} to {self.distances[1]:.3g}); measure "
-            f"with {way}; a loss that is linear in the parameters has nothing to measure"
+            "No pair could be trusted: every gradient changes by less than 1000 times the rounding assumed for "
+            f"{self.dtype} ({self.pairs} pairs, distances {self.distances[0]:.3g} to {self.distances[1]:.3g}); "
+            f"measure with {way}; a loss that is linear in the parameters has nothing to measure"
         )
 
     def to_json(self) -> str:

@@ -122,7 +122,7 @@ def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: 
             "assume what holds, scale the rows by a bound that does not depend on the data (a bias counts as one more "
             "feature), or use Clipped()."
         )
-    return f"tried on {workload.samples} rows of the data, not refuted"
+    return f"tested on {workload.samples} rows of the data, not refuted"
 
 
 def conjuncts(assumption: Assumption) -> list[Assumption]:

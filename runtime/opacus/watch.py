@@ -184,7 +184,7 @@ class Watch:
     def tried(self) -> str:
         """Description of the test of the assumption on the steps; empty if there was none."""
         pairs = 0 if self._trial is None else self._trial.pairs
-        return f"tried on {pairs} gradients of samples that were drawn again, not refuted" if pairs else ""
+        return f"tested on {pairs} gradients of samples that were drawn again, not refuted" if pairs else ""
 
     def check_parameters(self) -> None:
         """Refuse parameters other than those after the last step."""

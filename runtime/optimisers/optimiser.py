@@ -168,7 +168,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
             due = "none was drawn" if batch is None else f"{len(batch)} rows with a target each"
             raise InputError(
                 f"A step needs the batch that the run drew ({due} for step={t + 1}), got {len(inputs)} inputs and "
-                f"{len(targets)} targets; take the indices from batches(), one batch for each step."
+                f"{len(targets)} targets; use the indices from batches(), one batch for each step."
             )
         now = _checksums(inputs) * _FACTOR + _checksums(targets) | 1
         before = self._sums[batch]

@@ -48,8 +48,8 @@ def check_sample(workload: Workload, run: NoisySGD, name: str, index: int, *, sp
     if workload.samples < needed:
         why = ", one of them to replace another" if spare else ""
         raise InputError(
-            f"A run with dataset_size={run.dataset_size} needs {needed} samples here{why}, got {workload.samples} "
-            f"samples in workload={workload.name}; describe a run on fewer samples."
+            f"A run with dataset_size={run.dataset_size} needs {needed} samples{why}, got {workload.samples} samples "
+            f"in workload={workload.name}; describe a run on fewer samples."
         )
     if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < run.dataset_size:
         raise InputError(

@@ -92,7 +92,7 @@ def test_ghost_clipping_divides_by_no_weights() -> None:
 
 
 def test_what_was_not_tried_says_so() -> None:
-    assert "not tried on data" in li.bound(RUN, li.Clipped(), delta=1e-5).assumptions[0]
+    assert "not tested on data" in li.bound(RUN, li.Clipped(), delta=1e-5).assumptions[0]
 
 
 def test_closed_forms_and_certificates_refuse_what_ties_rows() -> None:

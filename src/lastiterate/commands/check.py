@@ -143,7 +143,7 @@ def _contradicted(claims: Sequence[Claim], jobs: int) -> bool:
         if one.unknown:
             click.echo(f"{one.key}: cvc5 leaves {one.unknown} of {one.questions} questions open", err=True)
     asked, agreed, left = (sum(getattr(one, of) for one in given) for of in ("questions", "agreed", "unknown"))
-    click.echo(f"cvc5: {asked} questions, {agreed} answered as by z3, {left} left open", err=True)
+    click.echo(f"cvc5: {asked} questions, {agreed} answered as z3 did, {left} left open", err=True)
     return any(one.disagreed for one in given)
 
 

@@ -271,7 +271,7 @@ def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
     for row in () if as_json else rows:
         verdict = "holds" if row.holds else f"does not hold{': ' * bool(row.problem)}{row.problem}"
         click.echo(
-            f"lambda {row.lam:g} {verdict}; {row.said:.10g} said, {row.found:.10g} in float64, relative difference "
+            f"lambda {row.lam:g} {verdict}; {row.said:.10g} saved, {row.found:.10g} in float64, relative difference "
             f"{abs(row.found / row.said - 1):.1e}"
         )
     click.get_current_context().exit(0 if all(row.holds for row in rows) else 1)
@@ -308,7 +308,7 @@ def print_found(
     click.echo(str(found.table().beside("epsilon if L is true", epsilons)))
     said = []
     if advised:
-        said.append(f"Recommended for this workload and used where you gave nothing: {_as_options(advised)}.")
+        said.append(f"Recommended for this workload and used for options left out: {_as_options(advised)}.")
     if found.subset is not None:
         said.append(
             f"The data are {found.subset.samples} of {found.subset.of} samples, drawn with seed {found.subset.seed}: "

@@ -292,10 +292,10 @@ def test_bad_input(options: dict[str, object], said: str) -> None:
 
 
 def test_data_that_are_too_few_and_losses_that_are_not_allowed() -> None:
-    with pytest.raises(InputError, match=r"3 samples here, .* got 2"):
+    with pytest.raises(InputError, match=r"3 samples, .* got 2"):
         attack(known.linear(), NoisySGD(1, 1.0, 1.0, 1.0, 2), AttackKind.LOSS, delta=DELTA)
     run = NoisySGD(1, 1.0, 1.0, 1.0, 3)
-    with pytest.raises(InputError, match="dataset_size=3 needs 3 samples here, got 2"):
+    with pytest.raises(InputError, match="dataset_size=3 needs 3 samples, got 2"):
         attack(known.linear(), run, delta=DELTA)
     with pytest.raises(InputError, match="others=sideways"):
         worst_case(run, Smooth(1.0), "sideways")

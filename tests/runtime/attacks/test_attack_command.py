@@ -180,7 +180,7 @@ def test_an_interrupted_attack_goes_on(
         (["typo.toml", "--delta", "1e-5"], "got key='stepsize'; did you mean step_size?"),
         (
             ["large.toml", "--delta", "1e-5", "--workload", "their_linear:linear"],
-            "needs 9 samples here, got 2 samples",
+            "needs 9 samples, got 2 samples",
         ),
         (["run.toml", "--delta", "1e-5", "--runs", "0"], "runs needs"),
         (["run.toml"], "Missing option '--delta'"),

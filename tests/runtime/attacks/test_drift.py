@@ -133,7 +133,7 @@ def test_the_command_prints_json_and_fails_where_an_assumption_does(capsys: pyte
         (["run.toml", *CANCER, "--device", "cuda:99"], "got device=cuda:99"),
         (
             ["large.toml", *CANCER],
-            "dataset_size=569 needs 570 samples here, one of them to replace another",
+            "dataset_size=569 needs 570 samples, one of them to replace another",
         ),
         (["none.toml", *CANCER], "got path=none.toml"),
     ],

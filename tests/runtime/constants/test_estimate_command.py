@@ -147,7 +147,7 @@ def test_recommended_settings_stand_where_nothing_was_given(
     )
     assert run(["their_advised:quadratic", "--points", "2", "--draw", "uniform"]) == 0
     out = capsys.readouterr().out
-    assert "used where you gave nothing: --inits 1 --steps 3." in out
+    assert "used for options left out: --inits 1 --steps 3." in out
     assert "of 8 pairs" in out, "one initialisation, four iterates, and the two points that were asked for"
 
 

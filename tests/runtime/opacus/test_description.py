@@ -106,10 +106,10 @@ def test_an_assumption_is_tried_on_the_data_and_the_network_is_left_as_it_is() -
     with pytest.raises(InputError, match=r"got assumption=Convex\(L=0.24\), but at two points"):
         training.accountant.describe(training.optimizer, Convex(0.24), training.loader, **told)
     for name, one in told.items():
-        with pytest.raises(InputError, match=f"module and loss together, got {name} alone"):
+        with pytest.raises(InputError, match=f"module and loss together, got only {name}"):
             training.accountant.describe(training.optimizer, Convex(0.24), training.loader, **{name: one})
     training.accountant.describe(training.optimizer, Convex(0.25), training.loader)
-    assert training.accountant.tried == "assumed, not tried on data"
+    assert training.accountant.tried == "assumed, not tested on data"
     training.accountant.describe(training.optimizer, Convex(0.25), training.loader, **told)
     assert training.accountant.tried.endswith("rows of the data, not refuted")
     training.train(20)

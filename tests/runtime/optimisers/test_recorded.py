@@ -349,7 +349,7 @@ def test_the_bound_tries_the_assumption_on_the_data(kind: type[li.ProjectedNoisy
     optimiser = _steep(kind, 1.0)
     before = optimiser.state_dict()["parameters"].clone()
     found = optimiser.bound(li.Convex(0.25), delta=1e-5)
-    assert f"; tried on {rows} rows of the data, not refuted" in found.assumptions[0]
+    assert f"; tested on {rows} rows of the data, not refuted" in found.assumptions[0]
     assert found == li.bound(optimiser.accounted(), li.Convex(0.25), delta=1e-5)
     assert torch.equal(optimiser.state_dict()["parameters"], before)
     assert "tried" not in optimiser.bound(li.Clipped(), delta=1e-5).assumptions[0]
@@ -361,10 +361,10 @@ def test_what_was_not_tried_says_so() -> None:
         li.bound(optimiser.accounted(), li.Convex(0.25), delta=1e-5),
         optimiser.bound(li.Tabulated((0.1, 1.0), (3.0, 30.0)), delta=1e-5),  # no two gradients can tell
     ):
-        assert "; assumed, not tried on data" in found.assumptions[0]
+        assert "; assumed, not tested on data" in found.assumptions[0]
     resumed = li.ProjectedNoisySGD(nn.Linear(3, 1, bias=False), binary_cross_entropy_with_logits, _RUN)
     resumed.load_state_dict(optimiser.state_dict())  # its steps were made elsewhere
-    assert "; assumed, not tried on data" in resumed.bound(li.Convex(0.25), delta=1e-5).assumptions[0]
+    assert "; assumed, not tested on data" in resumed.bound(li.Convex(0.25), delta=1e-5).assumptions[0]
 
 
 @pytest.mark.nightly
