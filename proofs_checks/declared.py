@@ -118,7 +118,7 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
         raise UnsupportedError(f"A derivative needs a real letter, got {letter} for integers; declare it real.")
     bound = {letter for part in parts for one in part.atoms(ExprWithLimits) for letter in one.variables}
     for letter in bound.intersection(symbols):  # a value or a premise of one would be taken for one of the other
-        raise UnsupportedError(f"A bound letter may not also be free, got {letter}; rename one of them.")
+        raise UnsupportedError(f"The letter of a sum or an integral may not be free, got {letter}; rename one.")
     boxed = set(getattr(check, "box", {})) | set(getattr(check, "parameters", {}))
     real = _ordered((*assumptions, *getattr(check, "given", ()))) | boxed
     plain = isinstance(check, Cited | Deduced)

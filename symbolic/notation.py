@@ -54,7 +54,7 @@ alpha: Final = _letter("alpha", "order of the Renyi divergence", positive=True)
 beta: Final = _letter("beta", "share of the noise variance that hides the change of the data", nonnegative=True)
 s: Final = _letter("s", "sensitivity of one step, 2 eta K / n", LENGTH, positive=True)
 Delta: Final = _letter(
-    "Delta", "distance of the coupled runs at the start of the window", LENGTH, nonnegative=True
+    "Delta", "distance between the coupled runs at the start of the window", LENGTH, nonnegative=True
 )
 V: Final = _letter("V", "sum over the window of c^-j", positive=True)
 W: Final = _letter("W", "sum over the window of c^-2j", positive=True)

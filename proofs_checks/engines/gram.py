@@ -65,7 +65,7 @@ def _letters(check: VectorInequality) -> None:
         family = one.family
         if isinstance(family, Functions) and not isinstance(one.value, FunctionValue):
             raise InputError(
-                f"A sample of a function needs a letter for its value, got value={one.value}; use at."
+                f"A sample of a function needs a letter for its value, got value={one.value}; use the method at."
             )
         if any(families.setdefault(name, family) != family for name in (family.name, family.image_name)):
             raise InputError(f"Each family needs its own name, got {family.name} for two; use one family.")
@@ -74,7 +74,7 @@ def _letters(check: VectorInequality) -> None:
         letters = (letter for letter in (one.image, one.value) if letter.is_Symbol and letter != one.point)
         meaning = family.name, sp.expand(one.point)
         if any(meanings.setdefault(letter, meaning) != meaning for letter in letters):
-            raise InputError(f"A letter needs one meaning, got one of {one.point} also at another point; use at.")
+            raise InputError(f"A letter may belong to one point, got {one.point} and another; use the method at.")
     made = {letter: one.point.free_symbols for one in check.samples for letter in one.shown}
     while known := [letter for letter, parts in made.items() if not parts & made.keys()]:
         made = {letter: parts for letter, parts in made.items() if letter not in known}

@@ -90,7 +90,9 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
         )
     experiment = EXPERIMENTS.get(check.quantity)
     if experiment is None:
-        raise InputError(f"quantity needs to be one of {', '.join(EXPERIMENTS)}, got quantity={check.quantity}.")
+        raise InputError(
+            f"quantity needs one of {', '.join(EXPERIMENTS)}, got quantity={check.quantity}; choose one."
+        )
     point = {symbol: sp.sympify(value, strict=True) for symbol, value in check.parameters.items()}
     if not all(value.is_number and admits_value(symbol, value) for symbol, value in point.items()):
         raise NoPointError("the parameters of the simulation do not fit the declarations of their symbols.")
@@ -118,7 +120,7 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     seed = crc32(f"{check.quantity} {sorted(numbers.items())}".encode())
     draws = experiment.draw(np.random.default_rng(seed), experiment.copies, numbers)
     if not np.isfinite(draws).all():
-        raise InputError(f"draws need to be finite, got infinity or NaN for quantity={check.quantity}.")
+        raise InputError(f"draws need to be finite, got inf or nan for quantity={check.quantity}; correct it.")
     low, high = interval(experiment, draws, numbers)
     words = f"mean in [{low:.6g}, {high:.6g}] at confidence 1 - {FAILURE:g}, {draws.size} copies, seed {seed}"
     equal = check.relation is Relation.EQUAL

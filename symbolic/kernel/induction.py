@@ -182,7 +182,7 @@ class StepInduction:
             supposed.hypotheses & made.hypotheses and not made.premises and made is not supposed
             for made in one.lines()
         ):
-            raise UnprovedError("The step may suppose only the judgement about steps before that it is given.")
+            raise UnprovedError("The step may suppose only the judgement about the steps before it, as given.")
         kept = any(self.index in variable.step.free_symbols for variable in revealed)
         if (
             kept
@@ -205,7 +205,7 @@ class StepInduction:
         given = self.kernel.given | self._kept | self._of_all | one.given - inner.given
         if set(self._over) & set().union(*(said.free_symbols for said in (*given, begin.start, end, near))):
             raise UnprovedError(
-                "What holds for all steps, such as the distance before, may not contain the index or a letter of one."
+                "What holds for all steps, such as the distance before, may not contain the index or letters of a step."
             )
         self._own()
         made = {"rule": "induct", "premises": (first, after), "shown": tuple(shown), "cites": (), "near": near}

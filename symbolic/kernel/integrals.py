@@ -183,7 +183,7 @@ class Calculus(Ground):
         factor = Add(*(one / link for one in terms if one.has(link)))
         rest = Add(*(one for one in terms if not one.has(link)))
         if factor == 0 or factor.has(link):
-            raise UnprovedError(f"A chain needs a right side linear in {other.left}, got {made.right}.")
+            raise UnprovedError(f"A chain needs {other.left} in a linear term on the right, got {made.right}.")
         return self._draw("chain", (made.left, rest + factor * other.right), (made, other), nonnegative(factor))
 
     @rule
@@ -448,7 +448,7 @@ class Calculus(Ground):
         named = made.says.free_symbols.union(*(one.free_symbols for one in made.given - {chosen}))
         if not isinstance(chosen, Parting) or not within or not isinstance(kernel, Symbol) or kernel in named:
             raise UnprovedError(
-                f"The kernel {kernel} may not occur in {made}, whose conditions need its laws within a distance."
+                f"The kernel {kernel} may not occur in {made}, and its laws need to be within a distance."
             )
         return self._draw("forget", made.says, (made,), (Ge(radius, 0),), discharged=(chosen,))
 

@@ -151,7 +151,7 @@ class Kernel(Ground):
         on = events or (frozenset[Hypothesis](),) * len(spans)
         if over is not None and any(on) and not on[0]:
             raise UnprovedError(
-                f"A mean over all values of {variable} may have no other case on an event, which may contain some."
+                f"A mean over all values of {variable} may have no case on an event, which may contain some of them."
             )
         supposed = [span.hypotheses - event for span, event in zip(spans, on, strict=True)]
         profiles, given = [span.profile for span in spans], frozenset[Boolean]()
@@ -202,7 +202,7 @@ class Kernel(Ground):
             raise UnprovedError("A step needs a hidden coin if and only if the third map is the run's own.")
         if any(expansion.z in one.free_symbols for one in self.given) or expansion.z.assumptions0 != _DISTANCE:
             raise UnprovedError(
-                f"The distance {expansion.z} needs to be nonnegative and to occur in no condition, got {self.given}."
+                f"The distance {expansion.z} needs to be declared nonnegative, without a condition, got {self.given}."
             )
         hidden, scope, (near, far) = coin or Coin(Equal()), frozenset(revealed), distances
         conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length), Ge(shift.length, 0)]

@@ -38,10 +38,12 @@ def declared(symbol: Basic, value: Expr) -> list[Boolean]:
         conditions.append(_SIGNS[shown](value, 0))
     known = Symbol("_", real=True, **({shown: True} if shown else {})).assumptions0
     lacks = [
-        name for name, holds in facts.items() if name not in known and getattr(value, f"is_{name}") is not holds
+        f"{'' if holds else 'not '}{name}"
+        for name, holds in facts.items()
+        if name not in known and getattr(value, f"is_{name}") is not holds
     ]
     if lacks:
-        raise UnprovedError(f"A value for {symbol} needs its properties {', '.join(sorted(lacks))}, got {value}.")
+        raise UnprovedError(f"A value for {symbol} needs to be {', '.join(sorted(lacks))}, got {value}.")
     return [one for one in conditions if one != true]
 
 

@@ -119,7 +119,7 @@ def test_an_induction_supposes_the_steps_before_as_they_are() -> None:
     with pytest.raises(UnprovedError):
         steps.recur(begin, Equal(), lambda kernel, made: kept.append(made) or kernel.chain(made, step(kernel, j)))
     with pytest.raises(
-        UnprovedError, match="only the judgement about steps before"
+        UnprovedError, match="only the judgement about the steps before"
     ):  # what another induction supposed is not supposed here
         steps.recur(begin, Gauss(ONE), lambda kernel, _: kernel.chain(kept[0], step(kernel, j)))
 
@@ -218,7 +218,7 @@ def test_shares_of_a_mean_are_of_disjoint_events_at_fixed_steps() -> None:
         (
             (frozenset(), said),
             1 / m,
-            "no other case on an event",
+            "no case on an event",
         ),  # the value that is always drawn may be in the event
     ):
         cases = [(S.Half, on if event else others) for event in events]

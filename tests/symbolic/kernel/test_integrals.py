@@ -295,7 +295,7 @@ def test_a_mean_and_a_sum_need_the_inequality_everywhere():
 def test_a_chain_needs_a_term_of_its_own():
     link = RULES.assume(Le(Q, z))
     for right in (Q + Q**2, Q * exp(Q)):
-        _refused("linear in", RULES.chain, RULES.assume(Le(P, right)), link)
+        _refused("in a linear term", RULES.chain, RULES.assume(Le(P, right)), link)
 
 
 def test_what_follows_is_infinite_as_a_term_of_its_own():
