@@ -63,7 +63,7 @@ def command(
     """Attack the last iterate of the run in RUN_FILE, and compare with its certified upper bound.
 
     The run is trained many times on the data and on the adjacent data. Correct guesses give lower confidence
-    bounds of epsilon and mu, compared with the bounds under the assumption of the file and under clipping alone.
+    bounds on epsilon and mu, compared with the bounds under the assumption of the file and under clipping alone.
     Exit status 1 if one is refuted. Finished runs are kept for the next call, also for one with more --runs.
 
     canary: a sample with the worst gradients. loss: a real sample, by its loss. shadow: its loss, by likelihood

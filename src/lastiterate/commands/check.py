@@ -67,7 +67,7 @@ def command(
     it, every claim has to hold. The modules of a folder are Python, and are run.
 
     Exit status 0 if every verdict, grade and mutant is as the lock file says and every mutant is rejected. With
-    --second-opinion cvc5 must also contradict z3 nowhere; what it leaves open is counted.
+    --second-opinion, cvc5 must not contradict z3, either; the questions that it leaves open are counted.
 
     \b
     Examples:

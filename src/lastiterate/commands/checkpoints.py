@@ -42,7 +42,7 @@ def command(
 ) -> None:
     r"""Measure the Hölder constants of WORKLOAD at the CHECKPOINTS of its training, in their order.
 
-    A checkpoint is a file of weights saved by torch or safetensors; a folder stands for those in it, by number.
+    A checkpoint is a file of weights saved by torch or safetensors; a folder stands for its checkpoints, by number.
     Points are drawn around each in the same directions, and from each to the next the change of the gradients is
     divided by the distance. All constants are lower estimates for per-sample gradients. With --metric, lengths
     are weighted by coordinate, as Adam sees them.

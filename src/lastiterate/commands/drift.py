@@ -42,7 +42,7 @@ def command(
     resume: Path | None,
     **options: Any,
 ) -> int:
-    """Measure the distance of pairs of the run in RUN_FILE when one sample differs.
+    """Measure the distance between coupled runs of RUN_FILE whose data differ in one sample.
 
     The runs of a pair share batches and noise. No pair may exceed the tracked distance D_t: under the assumption
     of the file, with constants in closed form if the loss has them, and under clipping alone. Exit status 1 if

@@ -38,7 +38,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 @click.command(name="schema")
 @click.argument("name", metavar="COMMAND", required=False)
 def command(name: str | None) -> None:
-    r"""Print the JSON schema of what COMMAND prints under --json, or of every command.
+    r"""Print the JSON schema of what COMMAND prints with --json, or the schemas of all commands.
 
     Numbers that JSON cannot represent are the texts "inf", "-inf" and "nan".
 
