@@ -1,13 +1,14 @@
-"""Independent checker of privacy certificates: this file, python-flint, and nothing else.
+"""Independent checker of privacy certificates, which needs only this file and python-flint.
 
     python checker.py CERTIFICATE.json
 
 A certificate describes noisy SGD, W <- Proj[W - eta/b sum_{i in B} clip(g_i, K) + N(0, sigma^2 I)], run for T
-steps, of which only the last iterate is released. It claims, for every loss of the class, every dimension and
-every two adjacent data sets, in both directions, that the last iterate is mu-GDP, (alpha, epsilon)-RDP or
+steps; only the last iterate is released. It claims that, for every loss of the class, every dimension and
+every two adjacent data sets, in both directions, the last iterate is mu-GDP, (alpha, epsilon)-RDP or
 (epsilon, delta)-DP. It also holds *choices*, such as the lengths of the shifts. Any choice is allowed: each
-rule computes in balls what follows from it, and a stated number must be at least that. The proofs are in
-docs/proofs/ of lastiterate. Numbers: [m, e] is m 2^e, exactly; a row [m, e, k] stands for k of them.
+rule computes the resulting number in ball arithmetic, and the stated number must be at least as large. The
+proofs are in docs/proofs/ of lastiterate. The pair [m, e] is the exact number m 2^e; a row [m, e, k] stands
+for k such numbers.
 """
 
 import hashlib
@@ -26,7 +27,7 @@ from flint import acb, arb, ctx, fmpz_poly
 
 FORMAT = "lastiterate certificate 1"
 BITS = 320
-LONGEST = 10**5  # most steps that are followed one by one
+LONGEST = 10**5  # largest number of steps followed one by one
 CONSTANTS = {
     "smooth": ["L"],
     "convex": ["L"],
@@ -36,19 +37,19 @@ CONSTANTS = {
 }
 PARTS = ["sum", "blocks", "minimum"]
 CONSTANTS |= {"tabulated": [], **{name: [] for name in PARTS}}
-WIDEST = 2**20  # most losses of a law of privacy losses
+WIDEST = 2**20  # largest number of losses in a law of privacy losses
 Node = dict[str, Any]
 Costs = list[arb]
-# First privacy loss, masses from there on, mass of an infinite loss; whole units.
+# First privacy loss, masses from this loss on, mass of an infinite loss; masses are whole numbers of units.
 Law = tuple[int, list[int], int]
 
 
 class Refused(Exception):  # noqa: N818
-    """Refusal of a certificate; the text says where and why."""
+    """Refusal of a certificate; the message says where and why."""
 
 
 class _Object(Node):
-    """Object of the file that records the keys that rules read."""
+    """JSON object that records which of its keys the rules read."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -59,7 +60,7 @@ class _Object(Node):
         return super().__getitem__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self else default  # noqa: SIM401 - which notes it
+        return self[key] if key in self else default  # noqa: SIM401 - records the key
 
 
 def need(holds: bool, why: str) -> None:
@@ -69,7 +70,7 @@ def need(holds: bool, why: str) -> None:
 
 
 def _at(where: str, rule: Callable[..., Any], *arguments: Any) -> Any:
-    """Apply a rule; a refusal names its path in the file."""
+    """Apply a rule; a refusal names the path in the file."""
     try:
         return rule(*arguments)
     except Refused as refused:
@@ -95,25 +96,25 @@ def whole(value: Any, least: int = 0, most: int = 10**18) -> int:
 
 
 def _number(value: Any) -> arb:
-    """[m, e] as m 2^e >= 0, exactly."""
+    """Exact number m 2^e >= 0 of a pair [m, e]."""
     m, e = value
     return arb((whole(m, 0, 2**512), whole(e, -20_000, 20_000)))
 
 
 def _shown(value: arb) -> str:
-    """A number as text: a float if it equals one, else an enclosure."""
+    """String for a number: the float that equals the number, else an enclosure."""
     return repr(float(value)) if value == float(value) else str(value.str(20, radius=True))
 
 
 def stated(node: Node, key: str, computed: arb) -> arb:
-    """The number that a node states, refused if less than computed."""
+    """Number stated in a node, refused if less than computed."""
     found = _number(node[key])
     need(bool(computed <= found), f"{key} is {float(found)!r}, but its rule gives {computed.str(20)}")
     return found
 
 
 def unbroken(pairs: list[tuple[str, Any]]) -> Node:
-    """Object of the file, refused if a key is repeated or its digest does not match its text."""
+    """JSON object, refused if a key is repeated or the digest does not match the content."""
     node = _Object(pairs)
     text = json.dumps({k: v for k, v in node.items() if k != "digest"}, sort_keys=True, separators=(",", ":"))
     holds = node.get("digest") == hashlib.sha256(text.encode()).hexdigest()[:32] and len(node) == len(pairs)
@@ -122,7 +123,7 @@ def unbroken(pairs: list[tuple[str, Any]]) -> Node:
 
 
 def all_read(part: Any, way: str) -> None:
-    """Refuse non-null keys that no rule has read, which a reader might take for claims."""
+    """Refuse keys with non-null values that no rule has read: a reader might take them for claims."""
     for key, one in (
         part.items() if isinstance(part, _Object) else enumerate(part) if isinstance(part, list) else ()
     ):
@@ -134,7 +135,7 @@ def all_read(part: Any, way: str) -> None:
 
 
 class _Rows:
-    """Values, one per step, from rows that end with their number of steps."""
+    """Values, one per step, from rows that each end with a number of steps."""
 
     def __init__(self, rows: Any, steps: int, read: Callable[[Any], arb] = _number) -> None:
         self.values = [read(row[:-1]) for row in rows]
@@ -178,23 +179,23 @@ class _Run:
         return f"{self.steps} steps of {size}, {self.scheme} batches of {self.b} of {self.n}"
 
     def moved(self, t: int) -> arb:
-        """s_t, how far one sample moves an update: 2 eta K / b if replaced, eta K / b if left out."""
+        """Distance s_t that a sample moves an update: 2 eta K / b if replaced, eta K / b if left out."""
         return self.clip * self.eta[t] / self.b * (1 if self.scheme == "poisson" else 2)
 
     def part(self, first: int, steps: int, apart: arb) -> "_Run":
-        """``steps`` steps from ``first`` on, as a run from any two points at most ``apart`` apart."""
+        """Run of ``steps`` steps from ``first`` on, begun at any two points at most ``apart`` apart."""
         part, end = copy(self), first + steps
         part.steps, part.eta, part.sigma = steps, self.eta.part(first, end), self.sigma.part(first, end)
         part.constant, part.apart = len(part.eta.values) == len(part.sigma.values) == 1, apart
         return part
 
     def stretches(self, tau: int) -> Iterator[tuple[int, int]]:
-        """(first, end) of each stretch of equal steps from tau on."""
+        """(first, end) of each stretch of equal steps from step tau on."""
         return pairwise(sorted({tau, *(end for end in (*self.eta.ends, *self.sigma.ends) if end > tau)}))
 
 
 class _Loss:
-    """Class of losses; convex ones are L-smooth and K-Lipschitz, so that they are never clipped."""
+    """Class of losses; convex losses are L-smooth and K-Lipschitz, so their gradients are never clipped."""
 
     def __init__(self, node: Node) -> None:
         self.name, self.constants = node["name"], {x: _number(node[x]) for x in CONSTANTS[node["name"]]}
@@ -232,7 +233,7 @@ class _Loss:
 
     @property
     def linear(self) -> arb | None:
-        """L with omega(z) <= L z for every z; None if unknown."""
+        """Constant L with omega(z) <= L z for every z; None if unknown."""
         whole = bool(self.parts) and all(part.linear is not None for part in self.parts)
         power = self.name in ("smooth", "holder") and (self.lam == 1 or self.L == 0)
         return self.modulus(arb(1)) if power or (whole and self.name == "blocks") else None
@@ -240,9 +241,10 @@ class _Loss:
 
 @dataclass(frozen=True)
 class Updates:
-    """The updates of two runs, docs/proofs/expansions.md; ``sizes`` bound Poisson batches without the sample.
+    """Updates of two runs, see docs/proofs/expansions.md.
 
-    ``meets``: batches that may hold the sample, "every", "none", "late" (last of each epoch), or an index from 0.
+    ``meets`` says which batches may hold the sample: "every", "none", "late" (the last of each epoch), or the
+    index of one batch of each epoch. ``sizes`` bounds the sizes of Poisson batches, not counting the sample.
     """
 
     run: _Run
@@ -257,9 +259,9 @@ class Updates:
         return self.meets == "every" or t % self.run.epoch == self.meets
 
     def e(self, t: int, z: arb) -> arb:
-        """e_t(z), rounded up: points at most z apart, z exact, are at most e_t(z) apart after step t."""
+        """e_t(z) for exact z, rounded up: points at most z apart are at most e_t(z) apart after step t."""
         both = [self.met(t), False] if self.meets == "every" and self.run.scheme != "full" else [self.met(t)]
-        return reduce(arb.max, (self._expanded(t, z, met) for met in both)).upper()  # it need not be in the batch
+        return reduce(arb.max, (self._expanded(t, z, met) for met in both)).upper()  # it may lack the sample
 
     def line(self, t: int) -> tuple[arb, arb]:
         """(c, s) with e_t(z) <= c z + s for every z."""
@@ -272,11 +274,11 @@ class Updates:
         return min(slopes, key=float), self.run.moved(t) if self.met(t) else arb(0)
 
     def _steps(self, t: int, met: bool) -> tuple[arb, arb, arb]:
-        """Weight of the shared samples, step sizes of the smallest and the largest batch."""
+        """Weight of the shared samples, and the step sizes for the smallest and the largest batch."""
         eta, b = self.run.eta[t], self.run.b
         if self.sizes is None:
             return (eta * (b - 1) / b if met else eta), eta, eta
-        # A sum of k gradients over b: h = eta k / b along their mean.
+        # A sum of k gradients, divided by b, is a step of size h = eta k / b along their mean.
         low, high = (eta * k / b for k in self.sizes)
         return high, low, high
 
@@ -292,9 +294,10 @@ class Updates:
 
 
 def start(node: Node, updates: Updates) -> tuple[int, arb]:
-    """First step of a window, and an upper bound of the distance between the runs there.
+    """First step tau of a window, and an upper bound on the distance between the runs before this step.
 
-    z_{t+1} = min(e_t(z_t), D) from ``since`` on, from the initial distance, or from D if ``since`` > 0.
+    The bound is z_{t+1} = min(e_t(z_t), D) from step ``since`` on. At this step, it is the initial distance,
+    or the diameter D if ``since`` > 0.
     """
     run, tau = updates.run, whole(node["start"], 0, updates.run.steps - 1)
     since = whole(node["since"], 0, tau)
@@ -317,7 +320,7 @@ def powers(r: arb, m: int) -> arb:
 
 
 def _composition(_node: Node, updates: Updates) -> arb:
-    """mu^2 with a_t = e_t(0), z_t = 0: the sum of (s_t / sigma_t)^2 over steps that meet the sample."""
+    """mu^2 of composition: the sum of (s_t / sigma_t)^2 over the steps whose batches may hold the sample."""
     run = updates.run
     need(bool(run.apart == 0), "the runs need to begin at one point")
     if run.constant:
@@ -329,12 +332,12 @@ def _composition(_node: Node, updates: Updates) -> arb:
 
 
 def _path(node: Node, updates: Updates) -> arb:
-    """mu^2 = sum of a_t^2 / sigma_t^2 of a path with listed shifts. docs/proofs/shift_program.md."""
+    """mu^2 of a path with listed shifts a_t: the sum of a_t^2 / sigma_t^2 (docs/proofs/shift_program.md)."""
     return follow(node["shifts"], updates, *start(node, updates), lambda t: updates.run.sigma[t] ** 2)
 
 
 def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[int], arb]) -> arb:
-    """Sum of a_t^2 / v_t, z_{t+1} = max(e_t(z_t) - a_t, 0); the last shift is e_t(z_t), so that z_T = 0."""
+    """Sum of a_t^2 / variance(t), z_{t+1} = max(e_t(z_t) - a_t, 0); the last a_t is e_t(z_t), for z_T = 0."""
     last, total = updates.run.steps - 1, arb(0)
     shifts = _Rows(rows, last - tau)
     need(last - tau < 20 * LONGEST, "the path has too many steps")
@@ -345,11 +348,11 @@ def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[in
 
 
 def _straight(node: Node, updates: Updates) -> arb:
-    """mu^2 of the best path over each stretch of m equal steps e(z) = c z + s, from z to z' of ``ends``.
+    """mu^2 of the best path over each stretch of m equal steps e(z) = c z + s from z to z' (in ``ends``).
 
-    The last z' is 0. A stretch hides A = c^m z + s (1 + c + ... + c^(m-1)) - z' at the cost A^2 / (sigma^2 S),
-    with S = 1 + c^2 + ... + c^(2m-2). It is feasible if A >= 0, and c <= 1 or the last shift A / S is at least s.
-    docs/proofs/affine_windows.md.
+    The last z' is 0. A stretch hides A = c^m z + s (1 + c + ... + c^(m-1)) - z' at the cost A^2 / (sigma^2
+    S), with S = 1 + c^2 + ... + c^(2m-2). The path is feasible if A >= 0 and, unless c <= 1, the last shift A
+    / S is at least s. See docs/proofs/affine_windows.md.
     """
     need(updates.meets in ("every", "none"), "the sample needs to be in every batch or in none")
     run, (tau, z), total = updates.run, start(node, updates), arb(0)
@@ -362,15 +365,15 @@ def _straight(node: Node, updates: Updates) -> arb:
 
 
 def _cost(node: Node, updates: Updates) -> arb:
-    """mu^2 that a node states for its path."""
+    """mu^2 stated in a node for its path."""
     paths = {"composition": _composition, "path": _path, "straight": _straight}
     return stated(node, "cost", paths[node["rule"]](node, updates))
 
 
 def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
-    """mu^2 of the last iterates, and the probability that it fails."""
+    """mu^2 of the last iterates, and the probability that this bound fails."""
     rule, never = node["rule"], arb(0)
-    if rule == "positions":  # docs/proofs/cyclic.md: with constant steps the sample of the last batch costs most
+    if rule == "positions":  # docs/proofs/cyclic.md: if steps are equal, a sample in the last batch costs most
         last = (run.steps - 1) % run.epoch
         count = 1 if run.constant and len(node["of"]) == 1 else min(run.epoch, run.steps)
         need(
@@ -385,11 +388,11 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
         rule == "late order"
     ):  # docs/proofs/shuffled.md: affine steps with c <= 1 cost most if participations are late
         need(run.scheme == "shuffled" and run.constant, "a late order needs shuffled batches and constant steps")
-        if node["of"]["rule"] != "composition":  # which costs the same in every order
+        if node["of"]["rule"] != "composition":  # composition costs the same in every order
             contract = all(Updates(run, loss, meets).line(0)[0] <= 1 for meets in ("every", "none"))
             need(contract, "a late order needs updates that do not expand")
         return _at("of", _cost, node["of"], Updates(run, loss, "late")), never
-    if rule == "worst batches":  # with fixed batches a shift program; the largest expansion covers all
+    if rule == "worst batches":  # for fixed batches, a shift program; the largest expansion covers all batches
         need(run.random or run.scheme == "shuffled", "worst batches need random or shuffled batches")
         sizes, chance = leaving(node, node["of"], run)
         return _at("of", _cost, node["of"], Updates(run, loss, "every", sizes)), chance
@@ -398,7 +401,7 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
 
 
 def _tail(n: int, q: arb, k: int) -> arb:
-    """Upper bound P(X = k) / (1 - r) of P(X >= k), X ~ Binomial(n, q); r = P(X = k + 1) / P(X = k) falls."""
+    """Bound P(X = k) / (1 - r) on P(X >= k), X ~ Binomial(n, q); r = P(X = k + 1) / P(X = k) falls in k."""
     if k <= 0 or k > n:
         return arb(1 if k <= 0 else 0)
     ratio = arb(n - k) / (k + 1) * q / (1 - q)
@@ -406,7 +409,7 @@ def _tail(n: int, q: arb, k: int) -> arb:
 
 
 def leaving(node: Node, window: Node, run: _Run) -> tuple[tuple[int, int] | None, arb]:
-    """Sizes of Poisson batches without the sample, and the probability of another size from ``since`` on."""
+    """Range of sizes of Poisson batches without the sample; probability of another size after ``since``."""
     if run.scheme != "poisson":
         return None, arb(0)
     others, sizes = run.n - 1, node["sizes"]
@@ -422,24 +425,24 @@ def _above(x: arb) -> arb:
 
 @lru_cache(maxsize=256)
 def _renyi(b: int, n: int, multiplier: arb, alpha: arb, replace: bool, bits: int) -> arb:
-    """Upper bound of the Renyi divergence of one sampled step, in both directions.
+    """Upper bound on the Renyi divergence of one sampled step, in both directions.
 
     ``multiplier`` is the noise divided by the sensitivity. With g = 1 / multiplier, r(x) = 1 - q + q e^(g x -
-    g^2/2) and M(p, a) = int_a^inf phi(x) r(x)^p dx, e^((alpha-1) D) is
+    g^2/2) and M(p, a) = int_a^inf phi(x) r(x)^p dx, the divergence D has e^((alpha-1) D) =
     replace      1 + M(alpha, g/2) + M(1 - alpha, g/2) - M(1, g/2) - M(0, g/2);
-    add, remove  the larger of M(alpha, -inf), with over without, and M(1 - alpha, -inf), without over with.
+    add, remove  max(M(alpha, -inf), M(1 - alpha, -inf)), first for the law with the sample over that without.
     """
     g, rate = 1 / multiplier, arb(b) / n
     grown = (alpha * (alpha - 1) * g * g / 2).exp()
 
     def moment(p: arb, a: arb | None) -> arb:
-        """M(p, a), by quadrature in balls and bounds of the tails."""
+        """M(p, a), by quadrature in ball arithmetic and bounds on the tails."""
 
         def integrand(x: acb, analytic: bool) -> acb:
             u = g * x - g * g / 2
             if u.real.mid() < 1:
                 return (p * (1 + rate * u.expm1()).log(analytic=analytic) - x * x / 2).exp()
-            # The same integrand, as p u - x^2/2 = p (p-1) g^2/2 - (x - p g)^2/2, so that wide balls stay tight.
+            # The same integrand, with p u - x^2/2 = p (p-1) g^2/2 - (x - p g)^2/2: wide balls give a tighter result.
             rest = p * (rate + (1 - rate) * (-u).exp()).log(analytic=analytic)
             return (rest - (x - p * g) ** 2 / 2 + p * (p - 1) * g * g / 2).exp()
 
@@ -448,7 +451,7 @@ def _renyi(b: int, n: int, multiplier: arb, alpha: arb, replace: bool, bits: int
         size = arb(2) ** -bits * (rate * grown + 1 if p > 1 else (1 - rate) ** p)
         found = acb.integral(integrand, low, high, rel_tol=arb(2) ** -bits, abs_tol=size, eval_limit=10**5).real
         found /= (2 * arb.pi()).sqrt()
-        # Above: r^p <= 1 - q + q e^(p u) for p > 1, as x^p is convex; r^p <= 1 for p < 0. Below: 1 - q <= r <= 1.
+        # Above: r^p <= 1 - q + q e^(p u) for p > 1, because x^p is convex; r^p <= 1 for p < 0. Below: 1 - q <= r <= 1.
         found += (1 - rate) * _above(high) + rate * grown * _above(high - alpha * g) if p > 1 else _above(high)
         return found + (_above(width) * (1 if p > 1 else (1 - rate) ** p) if a is None else 0)
 
@@ -461,7 +464,7 @@ def _renyi(b: int, n: int, multiplier: arb, alpha: arb, replace: bool, bits: int
 
 
 def price(node: Node, run: _Run, alpha: arb) -> arb:
-    """Stated divergence of a step, at least that of the sampled step or of a batch that holds the sample."""
+    """Stated divergence of a step, refused if less than the divergence of the sampled step."""
     multiplier = _number(node["multiplier"])
     found = alpha / (2 * multiplier**2)
     if not found <= _number(node["rdp"]) and run.rate < 1:
@@ -470,17 +473,18 @@ def price(node: Node, run: _Run, alpha: arb) -> arb:
 
 
 def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb, arb]:
-    """Width w and contraction C of blocks of steps, a distance at tau, and the probability that these fail.
+    """Width w and contraction C of blocks of steps, a distance at tau, the probability that these fail.
 
-    docs/proofs/poisson.md, "Blocks of strongly convex steps". If eta k (L + m) / b <= 2 for batches of at most k
-    samples, and a block's batches have at least S in all, then C = (1 - eta m S / (b w))^w, counted at the
-    block's last step. If all blocks from the beginning are tracked, the runs are within w s / (1 - C) at the
-    start of a block; over j blocks from D they are within that plus C^j D.
+    See docs/proofs/poisson.md, "Blocks of strongly convex steps". If each batch has at most k samples, the
+    batches of a block have at least S together, and eta k (L + m) / b <= 2, then C = (1 - eta m S / (b w))^w,
+    applied at the block's last step. If all blocks from the beginning are tracked, the distance between the
+    runs is at most w s / (1 - C) at the start of a block; j blocks after a distance D, it is at most w s / (1
+    - C) + C^j D.
     """
     w, most = whole(node["width"], 2), whole(node["largest"], 0, run.n - 1)
     least, before = whole(node["sum"], 0, w * most), whole(node["before"])
     length, rest = divmod(run.steps - tau, w)
-    part, h = max(loss.each, key=lambda one: float(one.m)), run.eta[0] / run.b  # all listed classes hold
+    part, h = max(loss.each, key=lambda one: float(one.m)), run.eta[0] / run.b  # the listed classes all hold
     affine = bool(part.m > 0) and len(run.eta.values) == 1
     need(length <= 20 * LONGEST, "there are too many blocks")
     need(
@@ -493,7 +497,7 @@ def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb,
         "blocks need to contract at every batch that is allowed",
     )
     z = w * run.moved(0) / (1 - C) if before else run.diameter
-    known = -(-tau // w)  # all of them, the first one possibly cut
+    known = -(-tau // w)  # number of blocks before tau, the first one possibly cut
     if 0 < before < known:
         z += C**before * run.diameter
     need(bool(z.is_finite()), "nothing bounds the distance between the runs")
@@ -504,12 +508,14 @@ def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb,
 
 
 def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
-    """Counts of steps by listed multiplier, mu^2 of one further Gaussian, the probability that these fail.
+    """Number of steps per listed multiplier, mu^2 of one further Gaussian, the probability that these fail.
 
-    The composition of the steps and the Gaussian dominates the last iterates in both directions,
-    docs/proofs/poisson.md and without_replacement.md. Of the variance of step t the part (multiplier_t s_t)^2
-    hides the change of the data, the rest v_t a shift a_t: mu^2 = sum of a_t^2 / v_t, z_{t+1} = max(e_t(z_t) -
-    a_t, 0), with e_t of two copies of one run and one batch. For e_t(z) = c_t z the best shifts cost (C z)^2 / S.
+    The composition of the steps and the Gaussian dominates the last iterates in both directions
+    (docs/proofs/poisson.md, without_replacement.md). The part (multiplier_t s_t)^2 of the variance of step t
+    hides the change of the data; the rest v_t hides a shift a_t. Then mu^2 = sum of a_t^2 / v_t with z_{t+1}
+    = max(e_t(z_t) - a_t, 0), where e_t is the expansion of two copies of one run with equal batches. If
+    e_t(z) = c_t z, the best shifts cost (C z)^2 / S, where C is the product of all c_t, and S sums v_t times
+    the squares of all later c.
     """
     need(run.random and node["rule"] == "window", "this needs a window of random batches")
     width, contraction = 1, arb(1)
@@ -545,7 +551,7 @@ def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
 
 
 def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
-    """Epsilon of (alpha, epsilon)-RDP, and the probability that it fails."""
+    """Epsilon of (alpha, epsilon)-RDP, and the probability that this bound fails."""
     rule, never = node["rule"], arb(0)
     if rule == "gaussian":
         squared, chance = _at("of", _gaussian, node["of"], run, loss)
@@ -570,10 +576,10 @@ def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
 
 
 def profile(side: str, q: arb, g: arb, t: arb) -> arb:
-    """E_t of a step that the sample moves by g noise deviations with probability q.
+    """E_t of a step that the sample moves by g standard deviations of the noise with probability q.
 
-    "remove": with over without the sample; "add": without over with; "replace": either. q = 1: a Gaussian.
-    docs/proofs/privacy_loss.md.
+    "remove": the run with the sample over the run without it; "add": the reverse; "replace": two runs with
+    different samples. If q = 1, the step is a Gaussian. See docs/proofs/privacy_loss.md.
     """
     if side == "add" or (side == "replace" and t < 1):
         return 1 - t + t * profile("remove" if side == "add" else side, q, g, 1 / t)
@@ -582,7 +588,7 @@ def profile(side: str, q: arb, g: arb, t: arb) -> arb:
 
 
 def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]) -> Law:
-    """Law whose profile interpolates a step's linearly at nodes and (0, 1), docs/proofs/privacy_loss.md."""
+    """Law whose profile interpolates a step's at nodes and (0, 1), linearly; docs/proofs/privacy_loss.md."""
     t = [arb(0)] + [(spacing * whole(k, -(2**22), 2**22)).exp() for k in nodes]
     f = [arb(1)] + [profile(*step, one) for one in t[1:]]
     slopes = [(w - v) / (y - x) for (x, v), (y, w) in pairwise(zip(t, f, strict=True))] + [arb(0)]
@@ -595,7 +601,7 @@ def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]
 
 
 def added(one: Law, other: Law, bits: int, trim: int) -> Law:
-    """Law of the sum of two losses, rounded up; at most ``trim`` of the mass at either end moves up."""
+    """Law of the sum of two losses, rounded up; at each end, a mass of at most ``trim`` moves up."""
     (first, x, lost), (second, y, gone) = one, other
     need(len(x) + len(y) <= WIDEST, "a law of privacy losses is too wide")
     masses = [-(-int(mass) >> bits) for mass in fmpz_poly(x) * fmpz_poly(y)]
@@ -607,7 +613,7 @@ def added(one: Law, other: Law, bits: int, trim: int) -> Law:
 
 
 class _Pair:
-    """Laws P, Q with masses p, q at ratios dP/dQ = e^(h k), k rising; ``only``: those of P alone, Q alone."""
+    """Laws P, Q with masses p, q at ratios dP/dQ = e^(h k), k rising; ``only``: masses of P or Q alone."""
 
     def __init__(self, h: arb, k: list[int], p: Costs, q: Costs, only: Costs) -> None:
         self.h, self.k, self.p, self.q, self.only = h, k, p, q, only
@@ -623,8 +629,8 @@ class _Pair:
     def after(self, k: int, ends: tuple[int, int], near: Callable[[int], arb], far: Callable[[arb], arb]) -> arb:
         """int u N(g v/u) + A F(g B/A) at g = e^(h k) for u = min(p, g1 q), v = min(q, p/g0).
 
-        A and B are the masses of p - u and q - v. ``ends`` are the places of the ratios g0 and g1, from 1 on.
-        Place 0 means v = q and B = 0; a place behind the last means u = p and A = 0.
+        A and B are the masses of p - u and q - v. ``ends`` are the places of the ratios g0 and g1, counted
+        from 1. Place 0 means v = q and B = 0; a place after the last one means u = p and A = 0.
         """
         low, high, size = whole(ends[0], 0, len(self.k)), whole(ends[1], max(ends[0], 1)), len(self.k)
         total = sum((self.p[j] * near(k - self.k[j]) for j in range(max(low - 1, 0), min(high, size))), arb(0))
@@ -638,7 +644,7 @@ class _Pair:
 
 
 def beyond(ratios: Costs, masses: Costs, only: arb) -> list[tuple[arb, arb]]:
-    """For falling ratios l, masses of P - l Q and of Q at larger ones; for 1/l, those of Q - P/l and of P."""
+    """Masses of P - l Q and of Q at ratios above l, for falling l; for 1/l, masses of Q - P/l and of P."""
     found, excess, mass, last = list[tuple[arb, arb]](), only, arb(0), arb(0)
     for ratio, one in zip(ratios, masses, strict=True):
         excess += mass * (last - ratio)
@@ -648,9 +654,10 @@ def beyond(ratios: Costs, masses: Costs, only: arb) -> list[tuple[arb, arb]]:
 
 
 def tabled(node: Node, h: arb) -> tuple[list[int], _Pair]:
-    """Vertices e^(h k) >= 1, by k, and two mirrored laws whose profile is linear between vertices.
+    """Numbers k of vertices e^(h k) >= 1, and two mirrored laws whose profile is linear between vertices.
 
-    The node lists the masses of Q at vertices above 1, then that of P alone; the rest lies at 1.
+    The node lists the masses of Q at vertices above 1, then the mass of P alone; the rest of the mass is at
+    1.
     """
     k = [0, *(whole(one, 1) for one in node["nodes"])]
     need(all(one < after for one, after in pairwise(k)), "nodes need to increase")
@@ -674,13 +681,13 @@ def gaussians(mu: arb, t: arb) -> arb:
 
 
 def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
-    """Laws whose profile bounds those of the last iterates, in both directions. docs/proofs/contraction.md.
+    """Laws whose profile bounds that of the last iterates in both directions; see docs/proofs/contraction.md.
 
-    Blocks are the last steps of the run. The first table Y_0 is at least N of its block if that begins the
-    run, else F; each later Y_i is at least Y_(i-1) carried through block i. With equal steps the blocks may
-    repeat: the last Y serves every number of rounds if it is at least N of the steps left. A sample met
-    earlier has a common kernel at the end and fewer steps before it; from equal points those reach N <= F of
-    a block, and no later Y is less.
+    The blocks are the last steps of the run. The first table Y_0 bounds N of its block if the block begins
+    the run, and F otherwise (see `_contracted`); each later Y_i bounds Y_(i-1) carried through block i. If
+    all steps are equal, the blocks may repeat: the last Y holds for every number of rounds if it is at least
+    N of the remaining steps. If the sample is met earlier, the run ends with a common kernel and has fewer
+    steps before; from equal points these steps reach N <= F of a block, and no later Y is smaller.
     """
     need(node["rule"] == "contract", "this needs a table of contraction")
     h, stages, goes = _number(node["spacing"]), node["blocks"], node["round"] is True
@@ -710,10 +717,11 @@ def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
 def _contracted(
     stage: Node, run: _Run, loss: _Loss, where: tuple[int, int, int], before: _Pair | None, h: arb
 ) -> _Pair:
-    """Table after a block, or after equal ones without the sample; each takes A = E_g to A F(1+(g-1)/A).
+    """Table after a block, or after equal blocks without the sample, each mapping A = E_g to A F(1+(g-1)/A).
 
-    N and F have mu of a path of the block's steps alone, from one point and from any two points of the domain.
-    The table is tested at its vertices only: between them the bound is convex and the table is linear.
+    N and F are profiles of Gaussians with the mu of a path over the block's steps, from one point and from
+    any two points of the domain. The table is tested only at its vertices: between them the bound is convex
+    and the table is linear.
     """
     first, length, left = where
     place, steps = (left - 1) % run.epoch, stage["steps"]
@@ -755,7 +763,7 @@ def _contracted(
 
 
 def from_losses(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
-    """Refuse unless the sum over losses l > epsilon of mass times 1 - e^(epsilon - l) is at most delta."""
+    """Refuse unless the sum of mass times 1 - e^(epsilon - l) over losses l > epsilon is at most delta."""
     counts, squared, chance = _at("of", _window, node["of"], run, loss)
     bits, trim = whole(node["bits"], 1, 4096), whole(node["trim"], 0, 2**4096)
     listed = zip(node["of"]["prices"], counts, strict=True)
@@ -799,10 +807,10 @@ def from_table(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> 
 
 
 def _moments(node: Node, run: _Run, loss: _Loss, alpha: arb) -> arb:
-    """Renyi divergence of a table: e^((alpha-1) D) is the integral of alpha (alpha-1) g^(alpha-2) E_g.
+    """Renyi divergence D of a table: e^((alpha-1) D) is the integral of alpha (alpha-1) g^(alpha-2) E_g.
 
-    Up to G that is the table's, l^alpha at an atom l. Above, D of order b > alpha gives
-    E_g <= e^((b-1) D) (b-1)^(b-1) b^-b g^(1-b).
+    Up to G, the integral uses the table, where an atom at l gives l^alpha. Above G, the divergence D of order
+    b > alpha gives E_g <= e^((b-1) D) (b-1)^(b-1) b^-b g^(1-b).
     """
     law, b, cut = _at("of", _contract, node["of"], run, loss), _number(node["order"]), whole(node["cut"])
     known, chance = _at("tail", rdp, node["tail"], run, loss, b)
@@ -818,9 +826,10 @@ def _moments(node: Node, run: _Run, loss: _Loss, alpha: arb) -> arb:
 def from_rdp(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
     """(alpha, rho)-RDP is (epsilon, delta)-DP if F(p) >= e^((alpha-1) rho) for all p in (delta, 1].
 
-    F(p) = p^alpha r^(1-alpha) + (1-p)^alpha (1-r)^(1-alpha), r = (p - delta) e^-epsilon, is convex. So it lies
-    above its tangent at any point, F(p) - F'(p) (p - delta) at least if F' >= 0, and above F(1) if F'(1) <= 0.
-    Without the second term of F: epsilon >= rho + log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1).
+    F(p) = p^alpha r^(1-alpha) + (1-p)^alpha (1-r)^(1-alpha), r = (p - delta) e^-epsilon, is convex. So F lies
+    above its tangent at any p: F >= F(p) - F'(p) (p - delta) if F'(p) >= 0, and F >= F(1) if F'(1) <= 0. If
+    the second term of F is dropped, the condition is epsilon >= rho + log(1 - 1/alpha) - (log delta + log
+    alpha) / (alpha - 1).
     """
     alpha = _number(node["order"])
     rho, chance = _at("of", rdp, node["of"], run, loss, alpha)
@@ -850,7 +859,7 @@ def accepted(certificate: Any) -> str:
 
 
 def _claimed(top: Node) -> str:
-    """The claim in words, refused unless the proof gives at most its value."""
+    """The claim in words, refused if the proof gives a larger value."""
     need(top["format"] == FORMAT, f"format needs to be {FORMAT!r}")
     top.get("hypotheses")  # words for readers
     run, loss = _at("run", _Run, top["run"]), _at("class", _Loss, top["class"])
@@ -873,7 +882,7 @@ def _claimed(top: Node) -> str:
 
 
 def check(text: str) -> str:
-    """As `accepted`, from the text of a file, refused if altered or if no rule reads one of its keys."""
+    """Like `accepted`, from the text of a file; refused if it was altered or has a key that no rule reads."""
     top = _at("file", lambda: json.loads(text, object_pairs_hook=unbroken))
     said = accepted(top)
     _at("file", all_read, top, "certificate")

@@ -1,9 +1,9 @@
 """Outcomes and near misses of engines.
 
-Near misses are wrong variants of a check, a few percent off and always the same, which its engine must
-refute. Without room (in an equation, a recursion, a printed value, a length, a derived profile, an attained
-inequality), one term of a side is 3 % off. Any other inequality is strengthened by 3 % more than its least
-room at some points.
+Near misses are wrong variants of a check, a few percent off, which the engine must refute; they are the same
+in every run. If a check has no room (an equation, a recursion, a printed value, a length, a derived profile,
+an attained inequality), one term of a side is 3 % off. Other inequalities are strengthened by 3 % more than
+the least room at some points.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +39,7 @@ def refuted(check: Check, found: Counterexample | None, detail: str = "") -> Out
 
 
 def refuted_at(check: Inequality | IntervalInequality, point: Point) -> Outcome:
-    """Refutation at an exact point, with an enclosure of either side."""
+    """Refutation at an exact point, with an enclosure of each side."""
     left, right = side(check.left, point), side(check.right, point)
     relation = Relation.AT_MOST if check.relation is Relation.TIGHT else check.relation
     return refuted(check, Counterexample(point_text(point), left, relation, right, "left, right"))
@@ -54,7 +54,7 @@ _Kind = TypeVar("_Kind")
 
 
 class Term(NamedTuple):
-    """Term of a side of a check, and the side as a function of its replacement."""
+    """Term of a side of a check, and the side as a function of what replaces the term."""
 
     field: str
     term: sp.Expr
@@ -67,7 +67,7 @@ def without_near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp
 
 
 def equation(check: Check, *sides: str) -> tuple[Check, ...]:
-    """Increase one term of a side by 3 %, at up to `MOST` places."""
+    """Increase one term of a side by 3 %, in each of up to `MOST` variants."""
     found = list(terms_of(check, *sides))
     if any(_lost(check, term) for term in first_middle_last(found)):
         found = [term for term in found if not _lost(check, term)]
@@ -75,13 +75,13 @@ def equation(check: Check, *sides: str) -> tuple[Check, ...]:
 
 
 def lessened(check: Check, field: str, what: str, room: sp.Expr) -> tuple[Check, ...]:
-    """Reduce a bound by 3 % beyond the share of it that is known to be room."""
+    """Reduce a bound by the share ``room``, then by 3 %."""
     less = LESS * (1 - room)
     return (variant(check, f"{what} {100 - 100 * less} percent less", **{field: less * getattr(check, field)}),)
 
 
 def variant(check: _Kind, name: str, **changes: Any) -> _Kind:
-    """Copy of a check with other fields and without mutants."""
+    """Copy of a check with some fields changed and without mutants."""
     made: _Kind = replace(check, name=name, mutants=(), **changes)  # type: ignore[type-var]
     return made
 
@@ -128,7 +128,7 @@ def terms(
 
 
 def _lost(check: Check, place: Term) -> bool:
-    """Tell whether changing the term has no effect at one point, as in a sum that cancels."""
+    """Tell whether changing a term has no effect at a test point, because the term cancels."""
     side = carried_out(sp.sympify(getattr(check, place.field), strict=True))
     other = carried_out(place.side(MORE * place.term))
     if side == other or side.has(sp.Sum, sp.Integral, sp.Derivative):
@@ -142,7 +142,7 @@ def _lost(check: Check, place: Term) -> bool:
 
 
 def closest(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
-    """Reduce the right side by slightly more than the least relative room at some points."""
+    """Reduce the right side by slightly more than its room at the point with the least relative room."""
     rooms: list[tuple[float, float]] = []
     for point in _some(check, assumptions):
         try:

@@ -1,9 +1,9 @@
 """Bounds up to an unspecified constant: a proved constant, or a path along which no constant suffices.
 
-z3 decides whether a constant suffices on the whole admissible region. None does if, along a path into a
-corner, every assumption holds from some point on and left / right tends to infinity. Sympy computes these
-limits in one real variable (Gruntz's algorithm). Certified values of the ratio at growing points must confirm
-the increase.
+z3 decides whether a constant suffices on the whole admissible region. No constant suffices if, along a path
+into a corner of this region, every assumption holds from some point on and left / right tends to infinity.
+Sympy computes these limits in one real variable (Gruntz's algorithm). Certified values of the ratio at
+growing points must confirm the increase.
 """
 
 from collections.abc import Mapping
@@ -34,12 +34,12 @@ PROBES = (4, 16, 64, 256)
 _STEPS = (
     sp.floor, sp.ceiling, sp.frac, sp.Mod, sp.sign, sp.Heaviside, sp.KroneckerDelta, sp.Piecewise, sp.Sum, sp.Product,
 )  # fmt: skip
-"""Functions with jumps, for which Sympy may take the value as the limit."""
+"""Functions with jumps, at which Sympy may return the value instead of the limit."""
 
 _KINDS = ("integer", "even", "odd", "prime", "composite", "noninteger", "rational")
 
 _REAL = sp.Symbol(growth.name, positive=True)
-"""Growing variable over the reals; a limit there is also the limit along the whole numbers."""
+"""Growing real variable; a limit along the reals is also the limit along the whole numbers."""
 
 
 def _limit(expression: sp.Expr) -> sp.Expr | None:
@@ -62,7 +62,7 @@ def _eventual_sign(expression: sp.Expr) -> int | None:
 
 
 def _settled(expression: sp.Expr) -> sp.Expr:
-    """Replace minima, maxima and absolute values by what they equal from some point on."""
+    """Replace minima, maxima and absolute values by the parts that they equal from some point on."""
 
     def before(one: sp.Expr, other: sp.Expr) -> bool:
         sign = _eventual_sign(one - other)
@@ -91,7 +91,7 @@ def _eventually(condition: Boolean, on_path: Mapping[sp.Symbol, sp.Expr]) -> boo
 
 
 def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) -> dict[sp.Symbol, sp.Expr]:
-    """Path over the reals, after a test that its values fit the declarations of their symbols."""
+    """Path over the reals; InputError unless its values fit the declarations of their symbols."""
     for symbol in free_symbols(check.left, check.right, conditions):
         if symbol not in check.path:
             raise InputError(f"path needs a value for every symbol, got none for symbol={symbol}; add it.")

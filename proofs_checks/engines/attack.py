@@ -1,6 +1,6 @@
 """Upper bounds on a divergence, attacked from below by exactly solvable runs, in both directions.
 
-A bound that no attack refutes is merely not refuted.
+A bound that no attack refutes may still be false.
 """
 
 import math
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from lastiterate.proofs_checks.attacks.targets import AttackedBound
 
 UNBOUNDED, BOUNDED = 400, 200
-"""Numbers of settings per check without projection and with a finite diameter."""
+"""Number of settings per check without projection, and number with a finite diameter."""
 
 SEED = 2025
-"""Seed of the settings; one for all claims, so that each attack is computed once per setting."""
+"""Seed of the settings, the same for all claims, so that each attack is computed once per setting."""
 
 TRIES = 40
-"""Largest number of draws for each setting wanted."""
+"""Largest number of draws per setting."""
 
 _SYMBOLS = {
     getattr(notation, name): name for name in ["T", "n", "eta", "sigma", "K", "D", "L", "lam", "m", "alpha"]
@@ -76,7 +76,7 @@ def _chosen(check: UpperBound, assumed: Assumed) -> list[ExactRun]:
 
 
 def _on_floats(expressions: tuple[sp.Basic | int, ...], assumed: Assumed) -> Callable[[Setting], list[float]]:
-    """Function that evaluates expressions at a setting, with s = 2 eta K / n and c put in."""
+    """Function that evaluates expressions at a setting, with s = 2 eta K / n and c substituted."""
     definitions = {notation.s: notation.sensitivity()}
     if assumed in _FACTOR:
         definitions[notation.c] = _FACTOR[assumed]
@@ -88,7 +88,7 @@ def _on_floats(expressions: tuple[sp.Basic | int, ...], assumed: Assumed) -> Cal
 def split_assumptions(
     assumptions: tuple[Boolean, ...], assumed: Assumed
 ) -> tuple[Callable[[Setting], bool], tuple[Boolean, ...]]:
-    """Test of settings, and the other assumptions; NoPointError if no point meets the latter."""
+    """Test of settings, and the assumptions left out of it; NoPointError if no point meets these."""
     known = set(_SYMBOLS) | {notation.s}
     if assumed in _FACTOR:
         known.add(notation.c)
@@ -125,7 +125,7 @@ def _attacked(name: str, assumed: Assumed, setting: tuple[tuple[str, float], ...
 
 
 def altered_setting(altered: Mapping[sp.Symbol, sp.Expr], assumed: Assumed) -> Callable[[Setting], Setting]:
-    """Map from a setting to the one that the evaluator sees; InputError for a foreign symbol."""
+    """Function that alters a setting for the evaluator; InputError for an unknown symbol."""
     if not altered:
         return lambda setting: setting
     for symbol in altered:
@@ -195,7 +195,7 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def attack_at(check: UpperBound, setting: Setting) -> Outcome | None:
-    """Refutation at a setting by the first attack that succeeds; None if none does."""
+    """Refutation at a setting by the first attack that succeeds; None if all fail."""
     target = _target(check.bound)
     value = _bound(target, altered_setting(check.altered, target.assumed)(setting))
     for run in _chosen(check, target.assumed):
@@ -209,11 +209,11 @@ def attack_at(check: UpperBound, setting: Setting) -> Outcome | None:
 
 
 _SHARES = (0.25, 0.5, 0.9)
-"""Values of beta, a share of the noise, at which a stated bound is compared with the attacked one."""
+"""Values of beta, a share of the noise, at which a stated bound is compared with the attacked bound."""
 
 
 def is_of(check: UpperBound, said: Statement) -> bool:
-    """Tell whether a statement claims at least the attacked bound on this divergence at attacked settings."""
+    """Tell whether a statement claims a bound on this divergence, nowhere below the attacked bound."""
     if not isinstance(said, ForAll) or not isinstance(said.body, sp.Le):
         return False
     order, *laws = said.body.lhs.args if said.body.lhs.func is RenyiDivergence else (None,)
@@ -239,7 +239,7 @@ def is_of(check: UpperBound, said: Statement) -> bool:
 
 
 def _bound(target: "AttackedBound", setting: Setting) -> float | None:
-    """Claimed bound at a setting; None outside its domain. NaN raises ArithmeticError."""
+    """Claimed bound at a setting; None outside the bound's domain. NaN raises ArithmeticError."""
     if setting["T"] < 1:
         return None
     try:

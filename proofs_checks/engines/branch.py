@@ -1,8 +1,8 @@
 """Branch and bound: prove that an expression is nonnegative (or positive) on a box cut by conditions.
 
 Each box is tried with its natural enclosure, the mean value form, and monotonicity: if a partial derivative
-keeps its sign, only one face matters. Sympy recognises exactly a face of the root box on which the expression
-vanishes identically. Other boxes are split.
+keeps its sign, only one face matters. On a face of the root box, Sympy may show exactly that the expression
+vanishes identically. Undecided boxes are split.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ class BoxProblem:
 
     Attributes:
         boxes: number of boxes examined so far, at most ``budget``.
-        zero_tests: number of exact zero tests left, each of which may take long.
+        zero_tests: number of exact zero tests left, each of which may take a long time.
         sides: expressions that must be defined where the claim fails; empty for the gap itself.
     """
 
@@ -52,7 +52,7 @@ class BoxProblem:
 
 @dataclass
 class BoxAnswer:
-    """Answer: ``witness`` is a point where the claim fails, ``stuck`` an undecided box."""
+    """Answer: ``witness`` is a point where the claim fails; ``stuck`` describes an undecided box."""
 
     held: bool
     witness: Point | None = None
@@ -82,7 +82,7 @@ def split_point(edge: tuple[fmpq, fmpq]) -> fmpq:
 
 
 def short_point(edge: tuple[fmpq, fmpq]) -> fmpq:
-    """Number with a small denominator near the middle of an edge, for readers."""
+    """Number near the middle of an edge, with a small denominator for readability."""
     middle = split_point(edge)
     shorter = (to_fmpq(rational(middle).limit_denominator(limit)) for limit in (2, 10, 100, 1000))
     return next((short for short in shorter if edge[0] < short < edge[1]), middle)
@@ -110,7 +110,7 @@ def status_on(condition: Boolean, symbols: tuple[sp.Symbol, ...], box: Sequence[
 
 
 def witness_at(problem: BoxProblem, corner: Sequence[fmpq]) -> Point | None:
-    """Point at a corner if it is admissible and the claim certainly fails there; else None."""
+    """Corner as a point if it is admissible and the claim certainly fails at it; else None."""
     low, high = _tape_of(problem.gap, problem.symbols).value([interval_of((v, v)) for v in corner])
     if low > 0 or (low >= 0 and not problem.strict):
         return None
@@ -135,17 +135,17 @@ Box = Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]]
 """Interval of each symbol."""
 
 _MOST_BALLS = 1000
-"""Largest number of boxes for ball arithmetic if z3 does not know."""
+"""Largest number of boxes for ball arithmetic if z3 has no answer."""
 
 
 def inside_of(box: Box) -> tuple[Boolean, ...]:
-    """Conditions that a point lies in the box, with the declared signs of its symbols."""
+    """Conditions for a point to lie in the box, and the declared signs of its symbols."""
     ends = (c for s, (low, high) in box.items() for c in (sp.Ge(s, low), sp.Le(s, high)))
     return tuple(c for c in (*ends, *(c for s in box for c in declared(s))) if c != sp.true)
 
 
 def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
-    """Test of whether premises imply a condition on the box, by z3 or by ball arithmetic."""
+    """Function that tests, by z3 or ball arithmetic, whether premises imply a condition on the box."""
     real = tuple(s for s, (low, high) in box.items() if low != high)
     point = {s: low for s, (low, high) in box.items() if low == high}
     edges: Edges = tuple(edge_of(box[s]) for s in real)
@@ -175,7 +175,7 @@ def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
 
 @lru_cache(maxsize=2048)
 def _on_face(gap: sp.Expr, fixed: tuple[tuple[sp.Symbol, sp.Rational], ...]) -> sp.Expr:
-    """Substitute ends of the root box in the gap; 0 if that simplifies to 0."""
+    """Substitute ends of the root box into the gap; return 0 if the result simplifies to 0."""
     value = gap.xreplace(dict(fixed))
     if value.has(sp.zoo, sp.nan):
         return gap
@@ -183,7 +183,7 @@ def _on_face(gap: sp.Expr, fixed: tuple[tuple[sp.Symbol, sp.Rational], ...]) -> 
 
 
 def _face_tape(problem: BoxProblem, edges: Edges) -> Tape | None:
-    """Tape of the gap, restricted on faces of the root box; None if it vanishes there and zero is allowed."""
+    """Tape of the gap on the root box's faces around a box; None if the gap is 0 there and may be."""
     fixed = tuple(
         (symbol, rational(edge[0]))
         for symbol, edge, first in zip(problem.symbols, edges, problem.root, strict=True)
@@ -207,11 +207,11 @@ def prove_on_box(
     budget: int = 8000,
     sides: tuple[sp.Expr, ...] = (),
 ) -> BoxAnswer:
-    """Show ``gap >= 0`` (``> 0`` if strict) wherever on the box the conditions hold and the gap is defined.
+    """Show ``gap >= 0`` (``> 0`` if strict) on the box, if the conditions hold and the gap is defined.
 
-    The conditions, which may cut the box, contain only ``symbols``, one for each edge. ``budget`` is the
-    largest number of boxes in each of two attempts; ``sides`` is as in `BoxProblem`. Raises UnsupportedError
-    if the gap cannot be enclosed.
+    The conditions contain only ``symbols``, one for each edge, and may cut the box. ``budget`` is the largest
+    number of boxes in each of two attempts; ``sides`` is as in `BoxProblem`. Raises UnsupportedError if the
+    gap cannot be enclosed.
     """
     problem = BoxProblem(gap, strict, tuple(symbols), conditions, box, budget, sides=sides)
     for corner in _corners(box):
@@ -277,7 +277,7 @@ def _mean_value(tape: Tape, edges: Edges, box: Sequence[Interval], slopes: Seque
 
 
 def _monotone(edges: Edges, slopes: Sequence[Interval]) -> Edges:
-    """Face of the box on which the gap is least, by the signs of the slopes that are known."""
+    """Face of the box on which the gap is least, as far as the signs of the slopes are known."""
     return tuple(
         (low, low) if slope[0] >= 0 else (high, high) if slope[1] <= 0 else (low, high)
         for (low, high), slope in zip(edges, slopes, strict=True)
@@ -285,7 +285,7 @@ def _monotone(edges: Edges, slopes: Sequence[Interval]) -> Edges:
 
 
 def _split(problem: BoxProblem, edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]) -> list[Edges]:
-    """Halves of a box, cut where the gap varies most or, at times, at the widest edge; [] for a point."""
+    """Halves of a box, split at the edge on which the gap varies most or, at times, the widest; or []."""
     steep = [iv.absolute(slope)[1] for slope in slopes]
     even = problem.boxes % 3 == 0 or not all(slope.is_finite() for slope in steep)
 

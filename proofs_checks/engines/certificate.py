@@ -1,7 +1,7 @@
-"""Bounds of `bound`, compared with the independent checker of certificates.
+"""Bounds returned by `bound`, tested with the independent checker of certificates.
 
-The checker, which shares no code with `bound`, recomputes the number from the choices in its certificate. A
-bound is refuted if its certificate is refused or claims a larger number.
+The checker, which shares no code with `bound`, recomputes a bound from the choices in its certificate. The
+bound is refuted if its certificate is refused or claims a larger one.
 """
 
 import json
@@ -23,11 +23,11 @@ from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Certified
 
 _ROUNDING: Final = 1e-8
-"""Share by which a certificate may exceed the bound, as its paths are written in floats."""
+"""Relative amount by which a certificate may exceed the bound, because its paths are written as floats."""
 
 
 def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Compute `bound` at the settings that meet the assumptions, and check its certificates."""
+    """Compute `bound` at the settings that meet the assumptions, and check the certificates."""
     for name, got, known in (("scheme", check.scheme, SCHEMES), ("losses", check.losses, tuple(Assumed))):
         if got not in known:
             raise InputError(
@@ -53,7 +53,7 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
         except InputError:  # its route has no certificate
             continue
         made += 1
-        # Of this run, even if `bound` was given an altered one.
+        # The certificate is for this run, even if `bound` was given an altered one.
         certificate["claim"]["at"] = dyadic(setting[letter])
         certificate |= {"run": write_run(run), "class": write_loss(losses)}
         claimed, why = from_dyadic(certificate["claim"]["value"]), _refused(dict(seal_nodes(certificate)))
@@ -80,4 +80,4 @@ def _refused(certificate: dict[str, Any]) -> str:
     return ""
 
 
-near_misses = without_near_misses  # its mutants alter the run
+near_misses = without_near_misses  # the mutants of the check alter the run

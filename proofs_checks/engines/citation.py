@@ -24,7 +24,7 @@ from lastiterate.symbolic.statement import Binomial, Constant, HockeyStick, Prob
 
 
 def decide(check: Cited, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Accept a citation with its source, or refute it at a point where its line fails."""
+    """Accept a citation with its source, or refute it at a point where the cited line fails."""
     found = broken(check, assumptions)
     if found is not None:
         return refuted(check, found, f"the line taken from {check.source} fails")
@@ -33,7 +33,7 @@ def decide(check: Cited, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 @cache
 def broken(cited: Cited, assumptions: tuple[Boolean, ...]) -> Counterexample | None:
-    """Point at which the cited line fails; None if none is found or it is not about numbers alone."""
+    """Point at which the cited line fails; None if none is found or the line is not about numbers alone."""
     given = tuple(one for one in relations((*assumptions, *cited.given)) if not one.atoms(AppliedUndef))
     require_possible(given)
     spoken = {letter for one in cited.given if one not in given for letter in one.free_symbols}
@@ -78,7 +78,8 @@ def _of_laws(said: Iterable[Basic]) -> Iterator[Boolean]:
 def _random_letters(said: Collection[Basic], conclusion: Relational) -> set[Symbol]:
     """Letters with a law among the premises, and letters that relations tie to them.
 
-    Raises UnprovedError if such a relation has no letter of its own through which every outcome satisfies it.
+    Raises UnprovedError unless each such relation has a letter of its own that can satisfy it at every
+    outcome.
     """
     declared, apart = _declared(said), list(relations(said))
     ties = [one for one in apart if one.free_symbols & declared]
@@ -97,7 +98,7 @@ def _random_letters(said: Collection[Basic], conclusion: Relational) -> set[Symb
 
 
 def _of_numbers_alone(cited: Cited, random: set[Symbol]) -> None:
-    """Raise UnprovedError unless a cited result is used at numbers, its own random letters excepted."""
+    """Raise UnprovedError if a cited result has random letters, except its own inside events."""
     own = _declared(cited.given)
     laws = [one for one in cited.given if isinstance(one, Binomial | Walk)]
     outside = _outside_events(cited.conclusion).union(
@@ -144,7 +145,7 @@ def _facts(said: Iterable[Basic], numbers: Iterable[Boolean]) -> Iterator[Boolea
 
 
 def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Prove the premises of every cited result, then the conclusion from what is cited."""
+    """Prove the premises of every cited result, then the conclusion from the cited results."""
     said = (*assumptions, *check.given)
     if not check.cited:
         raise InputError(
@@ -228,7 +229,7 @@ def _at_most(less: Expr, more: Expr, numbers: frozenset[Boolean]) -> bool:
 
 
 def _boole(check: Consequence, numbers: frozenset[Boolean]) -> list[Boolean]:
-    """Lower bound on the probability of the claimed event; other outcomes must be in events of ``covers``."""
+    """Lower bound on the claimed event's probability; outcomes outside it must be in events of ``covers``."""
     if not check.covers:
         return []
     claimed = check.conclusion.atoms(Probability)
@@ -256,7 +257,7 @@ def _of_defined(said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
 
 
 def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
-    """Facts about finite quantities alone; UnprovedError if the conclusion has one that may be infinite.
+    """Facts about finite quantities alone; UnprovedError if a quantity of the conclusion may be infinite.
 
     An unsigned larger side may be infinite, since the conclusion then holds trivially.
     """
@@ -271,7 +272,7 @@ def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
 
 
 def _bounded(finite: set[Basic], known: Iterable[Boolean]) -> set[Basic]:
-    """Quantities bounded by finite ones, except signed ones, which may be minus infinity."""
+    """Finite quantities and the unsigned ones that they bound; signed ones may be minus infinity."""
     bounds = [one for one in known if isinstance(one, Le | Lt | Ge | Gt) and _is_unsigned(one.lts)]
     while more := {one.lts for one in bounds if _quantities(one.gts) <= finite} - finite:
         finite = finite | more
@@ -283,5 +284,5 @@ def _is_unsigned(part: Basic) -> bool:
 
 
 def _quantities(part: Basic) -> set[Basic]:
-    """Quantities that are not part of another."""
+    """Quantities that are not part of another quantity."""
     return {part} if isinstance(part, QuantityBase) else set[Basic]().union(*map(_quantities, part.args))

@@ -1,4 +1,4 @@
-"""Derivations: the kernel's rules, with the proving engines for their side conditions."""
+"""Derivations by the kernel's rules, whose side conditions the proving engines show."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -65,7 +65,7 @@ def _named(table: Mapping[str, _Made], name: str) -> _Made:
 
 @cache
 def deduce(name: str) -> Proposition:
-    """Inequality that a deduction reaches; UnprovedError if it stops."""
+    """Inequality that a deduction reaches; may raise UnprovedError."""
     made = _named(DEDUCTIONS, name)(Calculus(prove))
     replayed(made)
     return made
@@ -73,13 +73,13 @@ def deduce(name: str) -> Proposition:
 
 @cache
 def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
-    """Guarantee that a derivation reaches from conditions on numbers; UnprovedError if it stops."""
+    """Guarantee that a derivation reaches from conditions on numbers; may raise UnprovedError."""
     return _both(_named(DERIVATIONS, name)(Kernel(prove, given)))
 
 
 @cache
 def track(name: str, given: frozenset[Boolean]) -> Span:
-    """As `derive`, for a judgement about a distance."""
+    """Like `derive`, for a judgement about a distance."""
     made = _named(TRACKED, name)(Kernel(prove, given))
     _replayed(made)
     return made
@@ -111,8 +111,8 @@ def _replayed(*ends: Span) -> None:
 def decide(check: _Checks, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Follow the rules of the calculus or of the kernel, and compare the result with the check.
 
-    Only a printed proof can be refuted, by its first false line. Cited claims limit the scope, as does a
-    lemma not shown for vectors of every dimension.
+    Only a printed proof can be refuted, by its first false line. The scope is limited by cited claims and by
+    lemmas not shown for vectors of every dimension.
     """
     if isinstance(check, Consequence):
         return decide_consequence(check, assumptions)
@@ -150,7 +150,7 @@ def _suppose(kernel: Kernel, span: Span) -> None:
 
 
 def _tracked(check: Tracked, kernel: Kernel) -> Span:
-    """Distance after T steps from equal starts at no cost, shown to be at most the check's."""
+    """Distance after T steps from equal starts at no cost, shown to be at most the check's distance."""
     made = track(check.derivation, kernel.given)
     _suppose(kernel, made)
     if made.scope or (made.start, made.end, made.near) != (0, T, 0) or made.profile != Equal():
@@ -160,7 +160,7 @@ def _tracked(check: Tracked, kernel: Kernel) -> Span:
 
 
 def _bounded(check: RenyiBound, given: frozenset[Boolean]) -> tuple[tuple[Span, Span], tuple[str, ...]]:
-    """Both orders, with Renyi divergences shown to be at most the bound, and claims cited for this."""
+    """Both directions, with Renyi divergences shown to be at most the bound, and the claims cited."""
     numbers = frozenset(one for one in given if not one.has(largest_order))
     made, cites = derive(check.derivation, numbers), dict[str, None]()
     for condition in (made.first.given | made.second.given) - numbers:
@@ -201,7 +201,7 @@ def conclude(made: Proposition, statement: ForAll) -> Proposition:
 
 
 def supposed_order(condition: Basic, given: Iterable[Basic]) -> bool:
-    """Tell whether a condition bounds the order by alpha* of some arguments and is given."""
+    """Tell whether a condition that bounds the order by alpha* is among the given ones."""
     if not condition.has(largest_order):
         return False
     for one in given:
@@ -264,7 +264,7 @@ def near_misses(
     assumptions: tuple[Boolean, ...],  # noqa: ARG001
     room: Expr,
 ) -> tuple[Check, ...]:
-    """Checks with a bound or profile 3 % less; consequences or deductions without a premise."""
+    """Checks with a bound or profile reduced by 3 %; consequences or deductions without one premise."""
     if isinstance(check, RenyiBound):
         return lessened(check, "bound", "a bound", room)
     if isinstance(check, Tracked):
@@ -290,7 +290,7 @@ def _weakened(check: Deduced) -> Iterator[Deduced]:
 
 
 def _consequences(check: Consequence, factor: Expr) -> Iterator[Consequence]:
-    """Variants with a term of a bound up to a constant scaled, or without a premise that is used."""
+    """Variants with one term of a bound up to a constant scaled, or without one of the premises used."""
     for bound in check.conclusion.atoms(Constant):
         for term in Add.make_args(bound.args[0]):
             less = bound.func(bound.args[0] - (1 - factor) * term)
@@ -303,7 +303,7 @@ def _consequences(check: Consequence, factor: Expr) -> Iterator[Consequence]:
 
 
 def _lessened(own: Any, factor: Expr) -> Any:
-    """Scale one distance or number of steps in a profile or tuple of parts; None if there is none."""
+    """Scale one distance or number of steps in a profile or tuple of parts; None if it has none."""
     if isinstance(own, Letter):
         return Equal()
     if isinstance(own, tuple):
@@ -311,7 +311,7 @@ def _lessened(own: Any, factor: Expr) -> Any:
         return next(((*own[:i], less, *own[i + 1 :]) for i, less in found if less is not None), None)
     if isinstance(own, Power):
         return replace(own, count=factor * own.count)
-    is_profile = isinstance(own, Profile)  # and a dataclass, which mypy does not know
+    is_profile = isinstance(own, Profile)  # profiles are dataclasses, which mypy does not know
     for name in ("parts", "pairs", "far", "again", "part"):
         if is_profile and hasattr(own, name):
             less = _lessened(getattr(own, name), factor)

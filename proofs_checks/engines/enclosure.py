@@ -1,14 +1,15 @@
 """Transcendental inequalities on a box and printed values, by ball arithmetic.
 
-If boxes do not decide an inequality, the sign of a derivative may.
+If boxes leave an inequality undecided, the sign of a derivative may decide it.
 
-Lemma 1. The map x = low - 1 + 1/t takes 0 < t <= 1 onto low <= x < oo, and x = high + 1 - 1/t takes it onto x
-<= high. The line is the union of two such ranges. The relation holds for all x if it holds for all t. Near t
-= 0, balls enclose the range of each operation over [X, oo], and no slope is taken there.
+Lemma 1. The map x = low - 1 + 1/t takes 0 < t <= 1 onto low <= x < oo, and x = high + 1 - 1/t takes these t
+onto x <= high. The real line is the union of two such ranges. A relation holds for all x if it holds for all
+t. Near t = 0, balls enclose the range of each operation over an interval [X, oo], and no slope is taken.
 
-Lemma 2. A gap that is defined on low <= x <= high (or x < oo), with a derivative that is nowhere negative
-there, is least at x = low. If both are shown on the whole box without the conditions, only the face x = low
-remains. A sign shown only at whole numbers, or only away from 0, says nothing about the points left out.
+Lemma 2. A gap that is defined on low <= x <= high (or low <= x < oo), with a derivative that is nowhere
+negative on this range, is least at x = low. If both facts are shown on the whole box without the conditions,
+only the face x = low remains to be decided. A sign shown only at whole numbers, or only away from 0, says
+nothing about the other points.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,11 +40,11 @@ _LITTLE = 200
 """Budget of boxes if the sides are not shown to be defined, so that a check can only be refuted."""
 
 MAX_GRID = 4000
-"""Largest number of combinations of values of the integer symbols."""
+"""Largest number of points that the integer symbols may take together."""
 
 
 def _box_of(check: IntervalInequality) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
-    """Box with rational ends for all free symbols; InputError if unordered or outside declarations."""
+    """Box with rational ends for all free symbols; InputError if ends are unordered or not declared."""
     box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]] = {}
     for symbol, ends in check.box.items():
         low, high = (
@@ -132,9 +133,9 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
 
 
 def _undefined(check: IntervalInequality, premises: Sequence[Boolean], box: Box) -> str:
-    """Sentence about the first part of the sides not shown to be defined on the box; "" if all are.
+    """Sentence about the first part of the sides not shown to be defined on the box; "" if there is none.
 
-    Parts are evaluated separately, as in a whole side 0 (1/r) becomes 0 and (-1)^(3/2) becomes -I.
+    Parts are evaluated separately, because in a whole side Sympy turns 0 (1/r) into 0 and (-1)^(3/2) into -I.
     """
     fixed = {symbol: low for symbol, (low, high) in box.items() if low == high}
     shown = shown_on(box)
@@ -199,7 +200,7 @@ def near_misses(
     assumptions: tuple[Boolean, ...],
     room: sp.Expr,  # noqa: ARG001
 ) -> tuple[Check, ...]:
-    """Last printed digit one more or less, or the right side less by more than the room."""
+    """Last printed digit changed by 1, or the right side reduced by more than its room."""
     if isinstance(check, Value):
         printed = Decimal(check.printed)
         unit = Decimal(1).scaleb(int(printed.as_tuple().exponent))
@@ -210,7 +211,7 @@ def near_misses(
 
 
 _FAR, _NEAR = 400, 8000
-"""Budgets of boxes for a range with an infinite end, where more rarely help, and for any other."""
+"""Budgets of boxes for a range with an infinite end, on which more rarely help, and for a finite range."""
 
 _LADDER = 3
 """Largest depth of nested derivatives whose signs are shown."""
@@ -257,7 +258,7 @@ def _refuted(
     values: Mapping[sp.Symbol, sp.Expr],
     found: Counterexample | None,
 ) -> Outcome:
-    """Refutation at the point of the original box that a point of the letters t stands for."""
+    """Refutation at the point of the original box that corresponds to values of the letters t."""
     at = {name: sp.Rational(number) for name, number in (found.at if found else {}).items()}
     numbers = {s: at[str(s)] for one in (*values.values(), *check.box) for s in one.free_symbols if str(s) in at}
     point: Point = {s: values.get(s, s).xreplace(numbers) for s in check.box}

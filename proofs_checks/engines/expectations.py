@@ -1,4 +1,4 @@
-"""Means of random quantities: rules evaluate them and leave a relation to decide."""
+"""Means of random quantities: rules evaluate the means, and an engine decides the remaining relation."""
 
 from dataclasses import replace
 
@@ -86,7 +86,7 @@ def _whole(check: Expected, assumptions: tuple[Boolean, ...]) -> tuple[Expected,
 
 
 def _of_letters(said: Basic) -> Basic:
-    """Expand lengths and inner products of sums into those of letters."""
+    """Expand lengths and inner products of sums into lengths and inner products of letters."""
 
     def of(one: Expr) -> Expr:
         try:
@@ -112,7 +112,7 @@ def _not_random(check: Expected, premises: tuple[Boolean, ...]) -> None:
 
 
 def _has_room(found: Counterexample, means: list[ExactMean], letters: list[Vector]) -> bool:
-    """Tell whether matrices of known sizes have room for vectors with any inner products."""
+    """Tell whether matrices of known sizes are large enough for vectors with arbitrary inner products."""
     sizes = [size for mean in means if isinstance(mean, GaussianMean) for size in mean.rooms()]
     at = {
         one: Rational(found.at[str(one)]) for size in sizes for one in size.free_symbols if str(one) in found.at
@@ -122,6 +122,6 @@ def _has_room(found: Counterexample, means: list[ExactMean], letters: list[Vecto
 
 
 def near_misses(check: Expected, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """Right side 3 % less beyond the room; 3 % more in an equation."""
+    """Right side reduced by 3 % more than its room, or increased by 3 % in an equation."""
     right = (MORE if check.relation is Relation.EQUAL else LESS * (1 - room)) * check.right or S.One
     return (variant(check, f"{right} on the right", right=right),)

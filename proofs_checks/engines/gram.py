@@ -1,7 +1,7 @@
 """Inequalities between vectors of every dimension, for all members of families of functions and operators.
 
-What holds for every positive semidefinite matrix of inner products holds in every R^d. A proof is a sum of
-hypotheses with multipliers, verified exactly; a refutation is an exact matrix.
+An inequality that holds for every positive semidefinite matrix of inner products holds in every R^d. A proof
+is a sum of hypotheses with multipliers, verified exactly; a refutation is an exact matrix.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ from lastiterate.symbolic.vectors import Inner, Norm, Vector, coefficients, inne
 
 
 def require(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> None:
-    """Raise InputError unless each letter has one meaning and each family a member."""
+    """Raise InputError unless each letter has one meaning and each family has a member."""
     if check.relation not in (Relation.AT_MOST, Relation.EQUAL):
         raise InputError(f"An inequality between vectors needs the sign <= or ==, got sign={check.sign}; use <=.")
     _letters(check)
@@ -57,7 +57,7 @@ def _known(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> tuple[B
 
 
 def _letters(check: VectorInequality) -> None:
-    """Raise InputError unless each sample letter has one member and one point, each value a sample."""
+    """Raise InputError unless each sample letter has one member and one point, and each value a sample."""
     families: dict[str, Family] = {}
     meanings: dict[sp.Expr, tuple[str, sp.Expr]] = {}
     points: dict[tuple[str, str], Sample] = {}
@@ -99,7 +99,7 @@ def _not_negative(family: Family) -> Iterator[sp.Expr]:
 
     No strongly convex or concave function on R^d has bounded gradients. An operator with strong monotonicity
     m and cocoercivity b satisfies |T(x) - T(y)| = a |x - y| with a >= m + b a^2 and a <= lipschitz.
-    Conversely, for such an a, a multiple of the identity is a member.
+    Conversely, for such an a, a times the identity is a member.
     """
     if isinstance(family, Functions) and family.steep != sp.oo:
         yield from (family.steep, -family.low, *(one for one in (family.high,) if one != sp.oo))
@@ -113,7 +113,7 @@ def _not_negative(family: Family) -> Iterator[sp.Expr]:
 
 
 def _numbers(check: VectorInequality) -> Iterator[sp.Expr]:
-    """Expressions of a check, with letters for lengths and inner products, and their arguments."""
+    """Expressions of a check, with letters for lengths and inner products, and the arguments of these."""
     constants = (
         part for one in check.samples for part in vars(one.family).values() if isinstance(part, sp.Basic)
     )
@@ -126,7 +126,7 @@ def _numbers(check: VectorInequality) -> Iterator[sp.Expr]:
 
 def fault(problem: GramCase, multipliers: Mapping[str, sp.Expr]) -> str:
     """Reason why the multipliers do not form a proof; "" if they do."""
-    given = problem.premises  # the forms are defined under these, as their sides are and the curvatures differ
+    given = problem.premises  # these define the forms: the sides are defined, and the curvatures differ
     rest = slack(problem, multipliers)
     rest = Form(rest.matrix.applyfunc(sp.factor), rest.values.applyfunc(sp.cancel), sp.factor(rest.constant))
     if any(value != 0 for value in rest.values):
@@ -144,7 +144,7 @@ def fault(problem: GramCase, multipliers: Mapping[str, sp.Expr]) -> str:
 
 
 def _left(matrix: sp.Matrix, given: tuple[Boolean, ...]) -> sp.Matrix:
-    """Eliminate positive diagonal entries; the result is semidefinite exactly if the matrix is."""
+    """Eliminate positive diagonal entries; the result is semidefinite if and only if the matrix is."""
     for i in range(matrix.rows):
         pivot = matrix[i, i]
         if pivot.is_positive or (pivot != 0 and entails(given, sp.Gt(pivot, 0, evaluate=False))):
@@ -155,7 +155,7 @@ def _left(matrix: sp.Matrix, given: tuple[Boolean, ...]) -> sp.Matrix:
 
 
 def _minors(matrix: sp.Matrix) -> Sequence[sp.Expr]:
-    """Nonzero principal minors without zero rows or letters that a translation sets to 0."""
+    """Nonzero principal minors, leaving out zero rows and letters that a translation sets to 0."""
     kept = [i for i in seen_letters([matrix]) if any(entry != 0 for entry in matrix[i, :])]
     chosen = (rows for size in range(1, len(kept) + 1) for rows in combinations(kept, size))
     minors = (sp.factor(matrix.extract(list(rows), list(rows)).det(method="berkowitz")) for rows in chosen)
@@ -178,7 +178,7 @@ def _nonnegative(number: sp.Expr, given: tuple[Boolean, ...]) -> bool:
 def decide(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide a `VectorInequality`."""
     require(check, assumptions)
-    why = unmet(tuple(_numbers(check)), _known(check, assumptions), entails)  # a side, a point or a constant
+    why = unmet(tuple(_numbers(check)), _known(check, assumptions), entails)  # of a side, a point or a constant
     if why:
         return undecided(check, why)
     proofs = dict[str, None]()
@@ -269,7 +269,7 @@ def _value(problem: GramCase, found: Matrix, columns: Mapping[Vector, sp.Matrix]
 
 
 def near_misses(check: VectorInequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:
-    """A length 1 % longer on the left or shorter on the right, beyond the room; in an equation, any term."""
+    """Lengths (in equations, all terms) increased on the left or reduced on the right by 1 % and the room."""
     found = list[Check]()
     for place in terms_of(check, "left", "right"):
         number = place.term.replace(Norm, lambda _: sp.S.One)

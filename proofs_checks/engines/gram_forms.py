@@ -1,6 +1,7 @@
 """Vector inequalities as linear forms in a matrix of inner products, in function values, and in 1.
 
-An inequality is an expression <matrix, G> + values . F + constant <= 0 with coefficients in the parameters.
+An inequality is <matrix, G> + values . F + constant <= 0, with inner products G, function values F and
+coefficients that depend on the parameters.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,10 +42,10 @@ class GramCase:
     """Case of a check: if the premises hold and no hypothesis is positive, the goal is at most 0.
 
     Attributes:
-        letters: vectors in the order of the matrices; those in ``origin`` are set to 0.
+        letters: vectors in the order of the matrices; the vectors in ``origin`` are set to 0.
         goal: left minus right side, or the difference of their squares; ``sides`` are not squared.
         signs: numbers that must be nonnegative for the squares to imply the original inequality.
-        exact: whether members of the families attain everything that meets the hypotheses.
+        exact: whether members of the families attain all values that meet the hypotheses.
     """
 
     premises: tuple[Boolean, ...]
@@ -113,7 +114,7 @@ def _meet(gap: sp.Expr) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
 
 
 def _affine(check: VectorInequality) -> VectorInequality:
-    """Eliminate samples that others determine (one point, one curvature), and clipping of short gradients."""
+    """Eliminate samples determined by others (same point, one curvature), and clipping of short gradients."""
     short = {one.image: one.family.steep for one in check.samples if isinstance(one.family, Functions)}
     for one in check.samples:
         if (
@@ -132,7 +133,7 @@ def _affine(check: VectorInequality) -> VectorInequality:
 
 
 def _implied(first: Sample, other: Sample) -> dict[sp.Expr, sp.Expr]:
-    """Image and value of a sample in terms of another one; {} if not determined."""
+    """Image and value of a sample in terms of another sample's; {} if not determined."""
     family, apart = first.family, sp.expand(other.point - first.point)
     low, high = (family.low, family.high) if isinstance(family, Functions) else (sp.S.Zero, sp.S.One)
     if high == sp.oo or (apart != 0 and low != high):
@@ -213,7 +214,7 @@ def _is_square(expression: sp.Basic) -> bool:
 
 @lru_cache(maxsize=4096)
 def _difference(less: sp.Expr, more: sp.Expr, known: tuple[Boolean, ...]) -> tuple[sp.Expr, tuple[sp.Expr, ...]]:
-    """Left minus right side, squared if lengths occur, with numbers that must be nonnegative."""
+    """Left minus right side, each squared if lengths occur, and numbers that must then be nonnegative."""
     less, more = sp.sympify(less, strict=True), sp.sympify(more, strict=True)
     if not _lengths(less) and not _lengths(more):
         return _expanded(less - more), ()
@@ -277,7 +278,7 @@ def seen_letters(matrices: Sequence[sp.Matrix]) -> list[int]:
 
 
 def slack(problem: GramCase, multipliers: Mapping[str, sp.Expr]) -> Form:
-    """Form sum l_k H_k - goal."""
+    """Form sum l_k H_k - goal, with multipliers l_k of the hypotheses H_k."""
     matrix, values, constant = (-part for part in problem.goal)
     for name, number in multipliers.items():
         form = problem.hypotheses[name]

@@ -27,7 +27,7 @@ def _solve(
 ) -> Floats | None:
     """Minimise ``cost . x`` subject to A x = b, A x >= b and positive semidefinite B + sum x_j A_j.
 
-    ``equal`` and ``above`` are (A, b); ``psd`` has the stacked A_j and B of each matrix.
+    ``equal`` and ``above`` are (A, b); ``psd`` contains the stacked A_j and the B of each matrix.
     """
     rows, sides, cones = [equal[0], -above[0]], [equal[1], -above[1]], list[Any]()
     if len(equal[1]):
@@ -59,12 +59,12 @@ def _solve(
 
 _TOLERANCE = 1e-9
 _MOST_SYSTEMS, _MOST_FOUND = 20_000, 12
-"""Largest numbers of systems of equations solved, and of solutions tried as multipliers."""
+"""Largest number of systems of equations solved, and of solutions tried as multipliers."""
 
 
 @dataclass(frozen=True)
 class _Free:
-    """Multipliers, the number s and the matrix S, as linear functions of free numbers t."""
+    """Multipliers, and constant s and matrix S of their `slack`, as linear functions of free parameters t."""
 
     names: tuple[str, ...]
     letters: tuple[sp.Symbol, ...]
@@ -95,10 +95,11 @@ class _Free:
 
 
 def _vertices(free: _Free, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
-    """Multipliers that are valid at the points, in floats, and rational in the parameters.
+    """Multipliers that are rational in the problem's parameters and, in floating point, valid at the points.
 
-    The free numbers t solve as many equations: that a multiplier, s or an entry of S vanishes, that two
-    multipliers agree, that a minor of two rows has slope 0, or that two entries of a column agree up to sign.
+    The free parameters t solve equally many equations. Each says that a multiplier, s or an entry of S
+    vanishes, two multipliers agree, a minor of two rows has slope 0, or two entries of a column agree up to
+    sign.
     """
     equations, size, count = free.equations(), free.matrix.rows, len(free.letters)
     rows, matrix, numbers = (
@@ -146,13 +147,13 @@ def _serves(free: _Free, values: dict[sp.Symbol, sp.Expr], point: Point) -> bool
 
 
 _MOST_FREE = 3
-"""Largest number of free numbers t."""
+"""Largest number of free parameters t."""
 _NOTHING = 1e-5
 """Share of the largest multiplier below which a multiplier is taken to be 0."""
 
 
 def find_multipliers(problem: GramCase, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
-    """Candidate multipliers, valid at the points in floats."""
+    """Candidate multipliers that are valid at the points, in floating point."""
     for names in _supports(problem, points):
         free = _eliminated(problem, names)
         if free is not None and len(free.letters) <= _MOST_FREE:
@@ -160,7 +161,7 @@ def find_multipliers(problem: GramCase, points: Sequence[Point]) -> Iterator[dic
 
 
 def _supports(problem: GramCase, points: Sequence[Point]) -> list[tuple[str, ...]]:
-    """Hypotheses for nonzero multipliers: small sets from semidefinite programs first, then all."""
+    """Sets of hypotheses with nonzero multipliers: small sets found by semidefinite programs, then all."""
     names = tuple(problem.hypotheses)
     sparse, generator = list[tuple[str, ...]](), np.random.default_rng(0)
     for point in points[:2] if len(names) > _MOST_FREE else ():
@@ -197,7 +198,7 @@ def _at_point(problem: GramCase, point: Point, weights: Floats) -> Floats | None
 
 
 def _eliminated(problem: GramCase, names: tuple[str, ...]) -> _Free | None:
-    """Multipliers of these hypotheses whose function values cancel, or None."""
+    """Multipliers of these hypotheses with which the function values cancel, or None."""
     letters = sp.symbols(f"l:{len(names)}", cls=sp.Dummy)
     matrix, values, constant = slack(problem, dict(zip(names, letters, strict=True)))
     equations = [one for one in values if one != 0]
@@ -234,7 +235,7 @@ _DENOMINATORS = (1, 10, 100, 10**4, 10**6)
 
 
 class Matrix(NamedTuple):
-    """Exact inner products of vectors, one column per letter, and function values at a point."""
+    """Exact vectors, one column per letter, and function values, at a point of the parameters."""
 
     point: Point
     vectors: sp.Matrix
@@ -242,7 +243,7 @@ class Matrix(NamedTuple):
 
 
 def find_matrix(problem: GramCase, point: Point, *, goal: bool = True) -> Matrix | None:
-    """Inner products and values that meet the hypotheses and, with ``goal``, violate the goal."""
+    """Vectors and values that meet the hypotheses and, with ``goal``, violate the goal."""
     found = _with_room(problem, point, goal=goal)
     if found is None:
         return None

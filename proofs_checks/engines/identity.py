@@ -156,5 +156,5 @@ def decide(check: Identity, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def near_misses(check: Identity, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """Terms of either side 3 % larger."""
+    """Check with a term of one side 3 % larger."""
     return equation(check, "left", "right")

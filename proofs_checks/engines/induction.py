@@ -1,7 +1,8 @@
 """Inductions and recursions, proved by a base case and a step from each index to the next.
 
-The engines for inequalities and identities prove both from the suppositions alone. A power of a constant to
-the index is a sequence of its own. Only a run of the sequences at exact points refutes a check.
+The engines for inequalities and identities prove base and step from the suppositions alone. A constant to the
+power of the index is treated as a sequence. A check is refuted only by a run of the sequences at exact
+points.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,11 +29,11 @@ from lastiterate.symbolic.kernel.profiles import new_letter
 from lastiterate.symbolic.notation import PREVIOUS
 
 _OTHER = ("algebraic", "noninteger", "irrational", "imaginary")
-"""Declarations that `_exist` does not prove for a sequence; rationals and integers are algebraic."""
+"""Declarations that `_exist` does not prove for a sequence; rational and integer sequences are algebraic."""
 
 
 def _exist(check: Induction, run: SequenceRun) -> bool:
-    """Tell whether sequences that start like a run, or have free values 0 or 1, provably obey all laws."""
+    """Tell whether sequences that start like a run, or with free values 0 or 1, provably obey all laws."""
     laws = [law.xreplace(run.point) for law in check.laws]
     values = {value for part in (*laws, *check.first) for value in part.atoms(AppliedUndef)}
     names = sorted({value.func for value in values}, key=str)
@@ -67,7 +68,7 @@ def _exist(check: Induction, run: SequenceRun) -> bool:
 def _definitions(
     laws: Sequence[Boolean], index: sp.Symbol
 ) -> tuple[dict[UndefinedFunction, sp.Expr], list[Boolean]]:
-    """Next values that laws give to sequences, by values at the index, and the remaining laws."""
+    """Next values that laws give to sequences, in terms of values at the index, and the remaining laws."""
     after: dict[UndefinedFunction, sp.Expr] = {}
     left = list[Boolean]()
     for law in laws:
@@ -113,8 +114,8 @@ _VALUE = "the value"
 _LATE, _LAST = 10**6, 10**12
 """Offsets from the start at which the laws must not contradict the relations to be shown.
 
-At `_LAST`, letters take values from the runs, because a law such as k <= n fails for every fixed n in the
-end.
+At `_LAST`, letters take values from the runs, because a law such as k <= n fails for every fixed n at large
+k.
 """
 
 
@@ -173,7 +174,7 @@ def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[I
     value = sp.Function(_VALUE, real=True)
     parts = check.initial, check.step, check.closed_form, *assumptions
     index = sp.Symbol(check.index.name, integer=True, nonnegative=begin >= 0 or None)
-    # A sum may bind its name.
+    # A sum may bind the name of the index.
     index = new_letter(index, *(one.xreplace({check.index: PREVIOUS}) for one in parts))
     first, *known = (
         one.xreplace({check.index: index}) for one in (sp.Eq(value(begin), check.initial), *assumptions)
@@ -217,7 +218,7 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
 
 
 def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
-    """Reason why a supposition is not shown to be defined, so that nothing obeys it; "" if all are."""
+    """Reason why some supposition is not shown to be defined; "" if all are defined."""
     total = tuple(law for law in check.laws if not needs(law))
     known = (*assumptions, sp.Ge(check.index, check.start, evaluate=False), *_all(check), *total)
     letters = lettered(*known, *check.first, *check.laws)
@@ -229,9 +230,10 @@ def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
 
 
 def _contradicted(check: Induction, assumptions: tuple[Boolean, ...], tried: Sequence[Point]) -> str:
-    """Reason why laws contradict the relations to be shown at a late index; "" if they do not.
+    """Reason why laws contradict the relations to be shown at a late index; "" if no contradiction is found.
 
-    No sequence then obeys the laws. Those with a power to the index are left out, as z3 would expand it.
+    In this case, no sequence obeys the laws. Laws with a power to the index are left out, because z3 would
+    expand it.
     """
     every = [law for law in (*check.laws, *_all(check)) if not _steps(law, check.index)]
     powers = {power for law in every for power in law.atoms(sp.Pow) if check.index in power.exp.free_symbols}
@@ -258,11 +260,11 @@ def _functions(law: Boolean) -> set[sp.Function]:
 
 
 def _base(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
-    """Prove the kept relations and the conclusion at the start; powers stay letters, so no pole cancels."""
+    """Prove the kept relations and the conclusion at the start; no pole cancels, as powers stay letters."""
     powers, start = _powers(check), sp.Integer(check.start)
     given = [*assumptions, *check.first, *(law.subs(check.index, start) for law in check.laws)]
     here = (*given, sp.Eq(check.index, start, evaluate=False))
-    for one in _all(check):  # before the start is substituted, which cancels poles
+    for one in _all(check):  # before the start is substituted, because this cancels poles
         _defined(one.xreplace({value: value.subs(check.index, start) for value in one.atoms(AppliedUndef)}), here)
     given += [sp.Eq(letter, base**start, evaluate=False) for base, letter in powers.items()]
     _show([_lettered(one, check.index, powers).subs(check.index, start) for one in _all(check)], given)
@@ -301,9 +303,10 @@ def _show(wanted: Sequence[Boolean], given: Sequence[Boolean]) -> None:
 
 
 def _put_in(condition: Boolean, known: frozenset[Boolean]) -> tuple[Boolean, frozenset[Boolean]]:
-    """Substitute in an equality the values of sequences that premises give, and drop these premises.
+    """Substitute into an equality the values that premises give to sequences, and drop these premises.
 
-    No point then has to satisfy them. For a nonnegative value, the sign of its replacement is kept.
+    Then no point has to satisfy these premises. If a value is nonnegative, a premise states this of its
+    replacement.
     """
     if not isinstance(condition, sp.Eq):
         return condition, known
@@ -316,7 +319,7 @@ def _put_in(condition: Boolean, known: frozenset[Boolean]) -> tuple[Boolean, fro
 
 
 def _solved(rule: Boolean) -> tuple[Boolean, AppliedUndef, sp.Expr] | None:
-    """An equation for a value of a sequence, the value, and its expression; else None."""
+    """(rule, value, expression) if a rule is an equation for a value of a sequence; else None."""
     sides = (rule.args, rule.args[::-1]) if isinstance(rule, sp.Eq) else ()
     return next(
         ((rule, one, other) for one, other in sides if isinstance(one, AppliedUndef) and not other.has(one)), None
@@ -335,7 +338,7 @@ def _multiple(exponent: sp.Expr, index: sp.Symbol) -> tuple[sp.Expr, sp.Expr] | 
 
 
 def _powers(check: Induction) -> dict[sp.Expr, sp.Symbol]:
-    """Base of a power to the index -> letter for that power, with the base's sign."""
+    """Letter for the power of each base to the index; the letter has the sign of the base."""
     found = {power for part in (*_all(check), *check.laws) for power in part.atoms(sp.Pow)}
     bases = sorted({p.base for p in found if _multiple(p.exp, check.index)}, key=str)
     signs = [{k: True for k in ("positive", "nonnegative", "real") if getattr(base, f"is_{k}")} for base in bases]
@@ -356,7 +359,7 @@ def near_misses(
     assumptions: tuple[Boolean, ...],
     room: sp.Expr,  # noqa: ARG001
 ) -> tuple[Check, ...]:
-    """Larger side less by 3 %, or by more than the least room in a run; a part of a recursion 3 % more."""
+    """Larger side reduced by 3 % or by more than its least room in a run; parts of a recursion 3 % larger."""
     if isinstance(check, Recursion):
         wrong = {name: MORE * getattr(check, name) or sp.S.One for name in ("closed_form", "step", "initial")}
         return tuple(variant(check, f"{name} {side}", **{name: side}) for name, side in wrong.items())

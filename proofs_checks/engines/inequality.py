@@ -1,7 +1,7 @@
 """Polynomial and algebraic inequalities: z3 decides whether the negation can be satisfied.
 
-If the negation has no solution under the premises, the check is proved. A solution refutes it only if exact
-evaluation at an admissible point confirms it. Both sides must be defined under the premises alone.
+If the negation has no solution under the premises, the check is proved. A solution refutes the check only if
+exact evaluation confirms it at an admissible point. Both sides must be defined under the premises alone.
 """
 
 from collections.abc import Iterator
@@ -70,7 +70,7 @@ def fails(check: TwoSided, premises: tuple[Boolean, ...], point: Point) -> bool:
 
 
 def _stands(check: TwoSided, relation: Relation, premises: tuple[Boolean, ...], point: Point) -> bool | None:
-    """Tell whether the relation holds at a point; None if unclear or not admissible."""
+    """Tell whether the relation holds at a point; None if unclear or the point is not admissible."""
     try:
         if not all(admits_value(symbol, value) for symbol, value in point.items()):
             return None
@@ -97,9 +97,10 @@ def _possible(
 
 
 def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome | None:
-    """Outcome of a tight check that is not known to be attained; else None.
+    """Outcome of a tight check whose equality is not known to be attained; None if it is.
 
-    Equality only where a symbol is zero, as in 1 <= 1 + 2 L, counts only if ``attained`` names that point.
+    If the sides are equal only at points with a zero symbol, as in 1 <= 1 + 2 L, ``attained`` must name such
+    a point.
     """
     if check.attained:
         there = (*premises, *check.attained)
@@ -164,7 +165,7 @@ def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
 
 
 def near_misses(check: Inequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """Right side less by more than the room; without room, terms 3 % off."""
+    """Right side reduced by more than its room; in equations and tight checks, terms 3 % off."""
     if check.relation is Relation.TIGHT:
         return first_middle_last(list(_attained(check, assumptions)))
     return (
@@ -188,7 +189,7 @@ def _attained(check: Inequality, assumptions: tuple[Boolean, ...]) -> Iterator[C
 
 
 def _positive(term: sp.Expr, there: tuple[Boolean, ...], *, sure: bool) -> bool:
-    """Tell whether a term is positive there; unless ``sure``, never negative and not always zero."""
+    """Tell whether a term is positive or, unless ``sure``, never negative and not always zero."""
     if sure:
         return entails(there, sp.Gt(term, 0, evaluate=False))
     return entails(there, sp.Ge(term, 0, evaluate=False)) and not entails(there, sp.Eq(term, 0, evaluate=False))

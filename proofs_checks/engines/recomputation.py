@@ -1,7 +1,8 @@
-"""Numbers of the code, each compared with limits from another computation.
+"""Numbers that the code computes, each compared with limits from another computation.
 
-The other computation is a closed form, an exact run from below or a slow sum, and shares no code with the one
-that it checks. If there is none, an earlier value takes its place, and the report counts these.
+The other computation is a closed form, an exact run from below or a slow sum, and shares no code with the
+checked one. If there is no other computation, an earlier value takes its place; the report counts such
+numbers.
 """
 
 from functools import lru_cache
@@ -44,4 +45,4 @@ def decide(check: Recomputed, assumptions: tuple[Boolean, ...]) -> Outcome:  # n
     return held(check, Grade.NOT_REFUTED, f"{len(found)} numbers agree{also}; {room}", f"{len(found)} numbers")
 
 
-near_misses = without_near_misses  # its mutants are numbers that are off
+near_misses = without_near_misses  # the mutants of the check are numbers that are off

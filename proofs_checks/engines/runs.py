@@ -1,6 +1,6 @@
 """Runs of the sequences of an induction at exact points.
 
-Each value follows from its law or is random. If roots are taken, powers with rational roots are drawn.
+Each value follows from its law or is random. If laws take roots, the random values have rational roots.
 """
 
 import random
@@ -26,7 +26,7 @@ POINTS, LONGEST, TRIES = 8, 5, 12
 """Numbers of points, of indices in a run, and of attempts at an index."""
 
 AHEAD = 4
-"""Number of further indices for which a run must continue, as one that ends does not obey the laws."""
+"""Number of further indices for which a run must continue, because a run that ends does not obey the laws."""
 
 FAR = (9, 99)
 """Offsets from the start at which laws without sequences must hold, too."""
@@ -40,7 +40,7 @@ _FACTS = (
 
 @dataclass(frozen=True)
 class SequenceRun:
-    """Sides of the conclusion at an index of a run, with the values so far; ``holds`` is None if unclear."""
+    """Sides of the conclusion at an index of a run, and the values up to it; ``holds`` is None if unclear."""
 
     point: Point
     values: Mapping[AppliedUndef, sp.Expr]
@@ -69,7 +69,7 @@ def sequence_runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterato
         """Evaluate the conclusion up to the first failure; [] if the run does not continue."""
         laws = cache(lambda i: [_at_letters(law, point) for law in every(i)])
         draw = _any(random.Random(2 * seed + looking), root)  # noqa: S311
-        # what is drawn last is often at the edge of its law
+        # the value drawn last is often at the edge of its law
         course, told = _Course(names[:: -1 if seed % 2 else 1], check.first, point), list[SequenceRun]()
         for i in range(check.start, check.start + LONGEST):
             if not course.passes(i, laws(i), draw, laws(i + 1) if looking else None):
@@ -90,7 +90,7 @@ def sequence_runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterato
 
 
 def _at_index(part: sp.Basic, index: sp.Symbol, i: int) -> sp.Basic:
-    """Substitute an index; Sympy does not evaluate relations, which would take long."""
+    """Substitute a number for the index, without evaluating relations (Sympy would take a long time)."""
     if isinstance(part, Relational):
         return part.func(*(_at_index(side, index, i) for side in part.args), evaluate=False)
     bound = part.has(ExprWithLimits, sp.Subs, sp.Lambda)
@@ -110,13 +110,13 @@ def _any(generator: random.Random, root: int) -> _Draw:
 
 
 def _calm(generator: random.Random, root: int, values: Mapping[AppliedUndef, sp.Expr], i: int) -> _Draw:
-    """Draw numbers with which runs often continue: 0 or the previous value."""
+    """Draw values with which runs often continue: 0, the previous value, or a random one."""
     other = _any(generator, root)
     return lambda value: generator.choice((sp.S.Zero, values.get(value.func(i - 1), sp.S.One), other(value)))
 
 
 def _at_letters(rule: Boolean, point: Point) -> Boolean:
-    """Substitute letters in a rule if they occur in arguments of sequences, others later."""
+    """Substitute values for the letters of a rule if its sequences have letters in their arguments."""
     return _put(rule, point) if any(value.free_symbols for value in rule.atoms(AppliedUndef)) else rule
 
 
@@ -181,7 +181,7 @@ class _Course:
         return declared and all(_may_hold(_put(rule, further)) for rule in rules)
 
     def goes_on(self, start: int, laws: list[list[Boolean]], root: int) -> bool:
-        """Tell whether values are found at further indices; the last laws are those of the index after."""
+        """Tell whether values are found at further indices, one for each entry of ``laws`` but the last."""
         generator = random.Random(5)  # noqa: S311
         return all(
             self.passes(i, here, _calm(generator, root, self.values, i), then)
@@ -208,7 +208,7 @@ def _declared(value: AppliedUndef, number: sp.Expr) -> bool:
 
 
 def _by_rule(value: AppliedUndef, rules: list[Boolean], known: dict[sp.Expr, sp.Expr]) -> bool:
-    """Set a value by the first rule that has it alone on one side; False if there is none."""
+    """Set a value by the first rule that has it alone on one side; False if there is no such rule."""
     for rule in rules:
         if isinstance(rule, Relational):
             for one, other in (rule.args, rule.args[::-1]):

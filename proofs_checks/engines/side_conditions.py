@@ -1,4 +1,4 @@
-"""Side conditions of derivations, shown by the engines that prove."""
+"""Side conditions of derivations, shown by the proving engines."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -21,7 +21,7 @@ from lastiterate.symbolic.kernel.sealed import genuine
 
 
 def _is_bound(condition: Boolean) -> bool:
-    """Tell whether a function occurs under a binder, with values not written out."""
+    """Tell whether a function occurs under a binder, so that its values are not written out."""
     binding = condition.atoms(ExprWithLimits, Derivative, Subs, Lambda)
     return any(one.atoms(AppliedUndef) for one in binding)
 
@@ -33,7 +33,7 @@ def sign_facts(value: AppliedUndef) -> dict[str, bool]:
 
 
 def lettered(*conditions: Boolean) -> dict[AppliedUndef, Symbol]:
-    """New letter, of a new name, for each value of a function."""
+    """New letter with a new name for each value of a function."""
     values = sorted(set().union(*(one.atoms(AppliedUndef) for one in conditions)), key=str)
     letters = (Symbol(f"{one.func}_{i}", **sign_facts(one)) for i, one in enumerate(values))
     return {one: new_letter(letter, *conditions) for one, letter in zip(values, letters, strict=True)}
@@ -46,7 +46,8 @@ _printed = lru_cache(maxsize=2**16)(str)
 def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     """Show a condition from the premises, for all values that declarations allow.
 
-    Raises FalseLineError if it is false at a point that meets them, and UnprovedError if no engine proves it.
+    Raises FalseLineError if it is false at a point that meets the premises, UnprovedError if no engine proves
+    it.
     """
     if isinstance(condition, And):
         return "; ".join(prove(part, given) for part in condition.args)
@@ -71,7 +72,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
             return f"{outcome.engine}: {outcome.detail}"
     why = outcome.detail or outcome.counterexample
     if outcome.status is Status.REFUTED and outcome.counterexample and len(values) <= 1:
-        # the last outcome is from all premises, and a constant function may have any one value
+        # the last outcome used all premises, and a function with one value here may be constant
         named = {str(one) for one in condition.free_symbols}
         at = [f"{name} = {value}" for name, value in outcome.counterexample.at.items() if name in named]
         raise FalseLineError(f"{condition} is false at {', '.join(at)}")
@@ -79,7 +80,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
 
 
 def replayed(*ends: Span | Proposition) -> None:
-    """Raise UnprovedError unless rules made every line, `prove` shows all conditions, and names differ."""
+    """Raise UnprovedError unless rules made all lines, `prove` shows all conditions, and names differ."""
     letters = dict[str, Symbol]()
     terms = set[Basic]()
     for one in dict.fromkeys(one for end in ends for one in end.lines()):

@@ -1,8 +1,8 @@
 """Means of random quantities, by seeded simulation with a stated confidence.
 
 The interval for the mean is valid for every law that the experiment's facts allow (exact binomial, Hoeffding,
-median of means). It fails with probability at most `FAILURE` over the generator's numbers, which are taken as
-independent.
+median of means). It fails with probability at most `FAILURE` over the generator's numbers, which are assumed
+to be independent.
 """
 
 from collections.abc import Mapping
@@ -27,13 +27,13 @@ from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Relation, Simulated
 
 FAILURE: Final = 1e-9
-"""Probability, over the generator, that an interval does not contain the mean, both sides together."""
+"""Probability, over the generator's numbers, that an interval misses the mean on one side or the other."""
 
 GROUPS: Final = 151
 """Number of groups of the median of means; exp(-GROUPS KL(1/2 | 1/4)) is below `FAILURE`.
 
-A group's mean is off by two of its standard deviations with probability at most 1/4 (Chebyshev); the median,
-only if half of the groups are (Chernoff).
+A group's mean is off by two of its standard deviations with probability at most 1/4 (Chebyshev). The median
+is off by as much only if half of the means are (Chernoff).
 """
 
 SLACK: Final = 1e-9
@@ -60,7 +60,7 @@ def _median_of_means(draws: NDArray[np.float64], second: float) -> tuple[float, 
 def interval(
     experiment: Experiment, draws: NDArray[np.float64], parameters: Mapping[str, float]
 ) -> tuple[float, float]:
-    """Interval for the mean of draws, shape (copies,); fails with probability at most `FAILURE`."""
+    """Interval for the mean of ``draws``, of shape (copies,); fails with probability at most `FAILURE`."""
     known = experiment.known
     if isinstance(known, Moment):
         low, high = _median_of_means(draws, known.second(parameters))
@@ -136,7 +136,7 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def near_misses(check: Simulated, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """A mean beyond the tolerance."""
+    """Check with a mean beyond the tolerance."""
     if check.relation is not Relation.EQUAL or not check.tolerance:
         return ()
     wider = check.value + sp.Rational(21, 10) * check.tolerance

@@ -1,7 +1,8 @@
 """Limits on the processor time of a check, so that outcomes do not depend on the load of the machine.
 
 A check past its limit stops at its next question to z3. A process of `runner` that overruns is killed by its
-parent, which starts one that gives up this step (`watched`); a single worker has a process only on Linux.
+parent, which starts another process that gives up this step (`watched`). A single worker has a process only
+on Linux.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -12,13 +13,13 @@ from time import process_time
 from typing import Final
 
 SECONDS: Final = 60
-"""Processor seconds after which a check has no answer; no claim of the ledger comes near this."""
+"""Processor seconds after which a check has no answer; no claim of the ledger comes near this limit."""
 
 _until: ContextVar[tuple[float, float]] = ContextVar("_until", default=(inf, inf))
 """Processor time at which the current check is given up, and its limit in seconds."""
 _allowed: ContextVar[float] = ContextVar("_allowed", default=SECONDS)
 _begin: ContextVar[Callable[[], None] | None] = ContextVar("_begin", default=None)
-"""Called at each outermost block with a limit, if watched."""
+"""Function called at the start of each outermost `limited` block inside `watched`."""
 
 
 def seconds_left() -> float:
@@ -42,9 +43,9 @@ def allowing(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def watched(tell: Callable[[int], None], given_up: Mapping[int, str]) -> Iterator[None]:
-    """Report the number of each step inside the block, from 1 on, before it begins.
+    """Report the number of each step inside the block, from 1 on, before the step begins.
 
-    ``given_up`` maps steps, or 0 for all, to the reason why they have no answer.
+    ``given_up`` maps a step, or 0 for all steps, to the reason why there is no answer.
     """
     number = 0
 
@@ -69,7 +70,7 @@ def too_late(seconds: float) -> str:
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Limit the block to the time of `allowing`; a nested block has what is left."""
+    """Limit the block to the time of `allowing`; a nested block gets the remaining time."""
     if _until.get()[0] < inf:
         yield
         return

@@ -1,6 +1,7 @@
-"""Units: the terms of every sum have one unit, and so do the two sides of a formula.
+"""Units: all terms of a sum, and both sides of a formula, must have the same unit.
 
-A unit is a product of powers of base units, in the table of notation. Formulas that pass may be wrong.
+A unit is a product of powers of base units, listed in the table of notation. A formula that passes may still
+be wrong.
 """
 
 from collections.abc import Iterable, Mapping
@@ -58,7 +59,7 @@ def _symbol(symbol: sp.Symbol, table: Table) -> sp.Expr:
 
 
 def _unit(expression: sp.Expr, table: Table) -> sp.Expr | None:
-    """Unit of an expression; None for zero, which has any."""
+    """Unit of an expression; None for zero, which has every unit."""
     if expression.is_zero:
         return None
     if expression.is_number and not expression.free_symbols:
@@ -91,7 +92,7 @@ def _unit(expression: sp.Expr, table: Table) -> sp.Expr | None:
 
 
 def decide(check: Units, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: ARG001
-    """Decide a `Units` check; units are the same at every point."""
+    """Decide a `Units` check; the assumptions do not matter."""
     for side in (check.left, check.right):
         if side.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
             raise InputError(f"units may not contain infinity or NaN, got {side}; write it without them.")

@@ -79,5 +79,5 @@ def products_as_letters(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
 
 
 def near_misses(check: NormBound, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """Bound on the length 3 % less."""
+    """Check with the bound on the length reduced by 3 %."""
     return lessened(check, "bound", "a length", room)

@@ -23,7 +23,7 @@ _kept: ContextVar[list[str] | None] = ContextVar("kept", default=None)
 
 @contextmanager
 def record_questions() -> Iterator[list[str]]:
-    """Record questions that z3 finds to have no solution inside the block; cached ones are left out."""
+    """Record the questions inside the block that z3 shows to have no solution, except cached ones."""
     questions: list[str] = []
     token = _kept.set(questions)
     try:
@@ -44,11 +44,11 @@ def note(formulas: Sequence[z3.BoolRef]) -> None:
 
 
 EFFORT = 1_000_000
-"""z3 resource units for one question, a few seconds; unlike time, the same on every machine."""
+"""z3 resource units for one question (a few seconds); unlike time, the same on every machine."""
 _LONGEST = 60.0
 """Largest number of seconds for one question, in case z3 overruns its resources."""
 _LITTLE: Final = 20_000
-"""Resource units of a first attempt, a few milliseconds; enough for 99 % of questions."""
+"""Resource units for a first attempt (a few milliseconds), enough for 99 % of questions."""
 _NLSAT: Final = z3.Tactic("qfnra-nlsat")
 _SHORT: Final = 0.1
 """Largest number of seconds for a first attempt that overruns its resources."""
@@ -62,14 +62,14 @@ def ask_z3(terms: Terms, formulas: Iterable[z3.BoolRef]) -> z3.CheckSatResult:
 
 
 def solve(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """As `ask_z3`, with a solution if there is one, the same each time."""
+    """Like `ask_z3`, with a solution if there is one, the same each time."""
     asked = [*formulas, *terms.side]
     answer = _soon(asked)
     return (answer, None) if answer == z3.unsat else _for_long(asked)
 
 
 def _soon(asked: Sequence[z3.BoolRef]) -> z3.CheckSatResult:
-    """Answer after little effort; the state of z3 affects only whether it answers."""
+    """Answer after little effort; the state of z3 affects only whether there is an answer."""
     answer = _checked(_NLSAT.solver(), asked, _LITTLE, _SHORT)
     if answer == z3.unsat:
         note(asked)
@@ -93,21 +93,21 @@ def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelR
         if answer == z3.unsat:
             note(asked)
             return answer, None
-    if left < inf and monotonic() - begun >= min(left, _LONGEST):  # z3 reports both in one way
-        raise TimeoutError("z3 found no answer within the time of the check")  # it may have one with more time
+    if left < inf and monotonic() - begun >= min(left, _LONGEST):  # z3 does not tell which limit stopped it
+        raise TimeoutError("z3 found no answer within the time of the check")  # more time may give one
     return z3.unknown, None
 
 
 def _checked(solver: z3.Solver, asked: Sequence[z3.BoolRef], effort: int, longest: float) -> z3.CheckSatResult:
     solver.set("rlimit", effort)
-    # A polynomial may overrun the resources. Twice the time, as the clock of a busy machine outruns the processor.
+    # A polynomial may overrun the resources. The time is doubled, because a busy machine's clock outruns its processor.
     solver.set("timeout", ceil(2000 * min(seconds_left(), longest)))
     solver.add(*asked)
     return solver.check()
 
 
 def usable(conditions: Sequence[Boolean]) -> tuple[Boolean, ...]:
-    """Conditions that z3 can take; a proof from fewer premises is a proof."""
+    """Conditions that z3 can take; a proof from fewer premises is still valid."""
     return tuple(condition for condition in conditions if _can_take(condition))
 
 
@@ -141,7 +141,7 @@ def _entails(premises: tuple[Boolean, ...], conclusion: Boolean) -> bool:
 
 
 FEW, MANY = 100, 20_000
-"""Numbers of points tried before z3 is asked for one, and after it does not know."""
+"""Numbers of points tried before z3 is asked, and after z3 gave no answer."""
 
 
 def impossible(assumptions: Sequence[Boolean]) -> str:
@@ -168,7 +168,7 @@ def require_possible(assumptions: Sequence[Boolean]) -> None:
 
 @lru_cache(maxsize=4096)
 def consistent(conditions: tuple[Boolean, ...]) -> bool | None:
-    """Tell whether numbers meet the conditions; None if z3 does not know or takes parts as free letters."""
+    """Tell whether numbers meet the conditions; None if z3 has no answer or treats parts as free letters."""
     terms = Terms(whole=True)
     try:
         answer = ask_z3(terms, [terms.condition(one) for one in conditions])

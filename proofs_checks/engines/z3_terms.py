@@ -83,11 +83,12 @@ class Terms:
     """Translation with shared variables that collects the assumptions about auxiliary variables.
 
     A root becomes a new variable r >= 0 with r^q = base >= 0, and a power becomes a product. Min, Max, Abs,
-    sign and Piecewise become case distinctions. Nonzero denominators and nonnegative bases of roots are added
-    to ``side``, so a proof covers the points where everything is defined; `defined.unmet` tests whether that
-    is everywhere. Inside a case distinction nothing is added, and an undefined part may have any value. A
-    term that is not algebraic becomes a number of known range. Unless ``whole``, integer symbols are relaxed
-    to reals (sound for proofs). If ``loose``, a solution need not satisfy the conditions as written.
+    sign and Piecewise become case distinctions. Conditions that denominators are nonzero and bases of roots
+    nonnegative are added to ``side``, so a proof covers the points at which all parts are defined;
+    `defined.unmet` tests whether these are all points. Inside a case distinction no condition is added, and
+    an undefined part may have any value. A term that is not algebraic becomes a number of known range. Unless
+    ``whole``, integer symbols are relaxed to reals, which is sound for proofs. If ``loose``, a solution need
+    not satisfy the conditions as written.
     """
 
     def __init__(self, *, whole: bool) -> None:
@@ -172,7 +173,7 @@ class Terms:
         return z3.RealVal(1) / power
 
     def _general_power(self, base: sp.Expr, exponent: sp.Expr) -> z3.ArithRef:
-        """Power of a positive base, split into powers about which nothing is known."""
+        """Power of a positive base, split into powers that z3 takes as unknown numbers."""
         if not base.is_positive:
             return self._unknown(sp.Pow(base, exponent))
         if isinstance(exponent, sp.Add):
@@ -233,7 +234,7 @@ class Terms:
             self._cases -= 1
 
     def point(self, model: z3.ModelRef) -> dict[sp.Symbol, sp.Rational]:
-        """Values of the model as rationals, algebraic numbers rounded."""
+        """Values of the model as rationals; algebraic numbers are rounded."""
         point: dict[sp.Symbol, sp.Rational] = {}
         for symbol, variable in self.variables.items():
             value = model.eval(variable, model_completion=True)
