@@ -213,7 +213,7 @@ def in_words(condition: Boolean) -> str:
 
     >>> x, y = sp.Symbol("x", nonnegative=True), sp.Symbol("y", real=True)
     >>> in_words(sp.Ne(x, 0)), in_words(Or(sp.Ne(y, 0), y > 1))
-    ('x != 0; x is declared nonnegative, so that x > 0 has to be assumed', 'y > 1 or y != 0')
+    ('x != 0; x is declared nonnegative, so x > 0 has to be assumed', 'y > 1 or y != 0')
     """
     if isinstance(condition, And | Or):
         return (" and " if isinstance(condition, And) else " or ").join(map(in_words, condition.args))
