@@ -1,7 +1,7 @@
-"""Advice on a planned run: whether releasing only the last iterate helps, from which step on, and what would help.
+"""Advice on a planned run: whether and when releasing only the last iterate helps, and which changes help.
 
-Source: ours; the linear heuristic is that of Steinke et al. 2024 (arXiv 2410.06186): the privacy loss of the
-run if all losses were linear. It is exact for linear losses and not a bound for others.
+Source: ours; the linear heuristic of Steinke et al. 2024 (arXiv 2410.06186) is the privacy loss of the run if
+all losses were linear, and not a bound for other losses.
 """
 
 from bisect import bisect_left, bisect_right
@@ -21,16 +21,16 @@ from lastiterate.numeric.rounding import exact, printed_down, printed_up
 from lastiterate.numeric.run import NoisySGD, described_run
 
 HELPS: Final = 0.95
-"""The last iterate helps if its epsilon is at most this share of that of composition."""
+"""The last iterate helps if its epsilon is at most this share of the epsilon of composition."""
 
 _NARROW: Final = 4.0
 _FORGETS: Final = 10.0
-"""Distance covered by the noise over the diameter tried, and number of decay times per run."""
+"""Suggested: diameter noise_std sqrt(steps) / _NARROW, and weight decay >= _FORGETS / (steps step_size)."""
 
 
 @dataclass(frozen=True)
 class Knob:
-    """A change of the run, the changed run, and upper bounds of epsilon for its last and for all iterates."""
+    """A change of the run, the changed run, and upper bounds on epsilon for the last and for all iterates."""
 
     change: str
     run: NoisySGD
@@ -38,7 +38,7 @@ class Knob:
     composed: float
 
     def as_row(self) -> dict[str, Any]:
-        """The change and its numbers."""
+        """The change and its bounds."""
         return {"change": self.change, "epsilon": self.epsilon, "composition": self.composed}
 
 
@@ -48,13 +48,14 @@ class Advice(Displayed):
     """Advice on a run; every epsilon is at ``delta``.
 
     Attributes:
-        found: bound of the last iterate.
-        composed: epsilon of composition of all steps, rounded up.
-        below: a lower bound of the epsilon of the last iterate.
-        linear: estimate of epsilon for linear losses without the domain; nan if unknown.
-        helps_from: smallest number of steps at which the last iterate helps; None if beyond the plan.
-        stop_after: most steps whose composition costs at most as much as the last iterate, or None.
-        why: reason why nothing is gained; empty if something is.
+        found: bound for the last iterate.
+        composed: epsilon of all steps by composition, rounded up.
+        below: lower bound on the epsilon of the last iterate.
+        linear: estimate of epsilon for linear losses without a domain; nan if unknown.
+        helps_from: smallest number of steps for which the last iterate helps, or None.
+        stop_after: largest number of steps whose composition costs at most as much as the last iterate, or
+            None.
+        why: reason why the last iterate does not help; empty if it does.
         knobs: changes of the run, best first.
     """
 
@@ -115,9 +116,7 @@ class Advice(Displayed):
             rows.append((row["change"], printed_up(row["epsilon"]), printed_up(row["composition"]), said))
         by = f"As planned, the epsilon is by {self.found.route}"
         by += f"; no bound is below {printed_down(self.below)}." if self.below > 0 else "."
-        if (
-            isfinite(self.run.diameter) and self.linear > 0
-        ):  # else linear losses are among those of the lower bound
+        if isfinite(self.run.diameter) and self.linear > 0:  # otherwise the lower bound covers linear losses
             by += f" Linear losses without the domain would give {self.linear:.6g}: an estimate, not a bound."
         caption = f"epsilon at delta = {self.delta:g}, {self.run.steps} steps"
         return TextTable(
@@ -189,7 +188,7 @@ def _changes(run: NoisySGD, assumption: Assumption) -> Iterator[tuple[str, Noisy
         f"{max(_FORGETS / run.steps, 2 * run.weight_decay * run.step_size_at(0)) / run.step_size_at(0):.2g}"
     )
     if decay * run.step_size_at(0) <= 1:
-        with suppress(InputError):  # the product rounds to 1, or the assumption may not admit it
+        with suppress(InputError):  # the product rounds to 1, or the assumption does not admit the decay
             decayed = replace(run, weight_decay=decay)
             assumption.expansion(decayed, 0, differs=True)
             yield f"weight decay {decay:g}, not clipped", decayed, assumption

@@ -33,14 +33,14 @@ from lastiterate.numeric.subsampling.windows import composition_route
 from lastiterate.numeric.subsampling.without_replacement import convert_routes, without_replacement_routes
 
 _STEEP = 8.0
-"""Clipping alone is also tried if a modulus on the domain exceeds the clip cap by this factor."""
+"""Clipping alone is also tried if the modulus at the diameter exceeds 2 clip_norm by this factor."""
 _HIGHEST = 1e9
-"""Above this order random batches are bounded by composition only."""
+"""Renyi order above which random batches are bounded by composition only."""
 
 
 @dataclass(frozen=True)
 class PrivacyLoss(Displayed):
-    """A bound for the last iterates on adjacent data; ``tried`` says how the assumption was tested."""
+    """A bound on the privacy loss of the last iterate; ``tried`` says how the assumption was tested."""
 
     run: NoisySGD
     assumption: Assumption
@@ -73,11 +73,11 @@ class PrivacyLoss(Displayed):
         return self._best(delta=delta).dp(delta)
 
     def profile(self) -> "PrivacyProfile":
-        """Smallest known delta for every epsilon."""
+        """Function from epsilon to the smallest known delta."""
         return PrivacyProfile(self)
 
     def _best(self, *, order: float | None = None, delta: float | None = None) -> Candidate:
-        """The best candidate at an order or delta; unchanged for fixed batches without a domain."""
+        """Best candidate at an order or delta; for fixed batches without a domain, always the same one."""
         asked = delta == self.delta if delta is not None else self.delta is None and order == self.order
         if asked or (self.run.scheme.fixed and not isfinite(self.run.diameter)):
             return self.candidate
@@ -85,42 +85,42 @@ class PrivacyLoss(Displayed):
 
     @property
     def mu(self) -> float | None:
-        """A mu for which the last iterates are mu-GDP, rounded up; None if none is known."""
+        """Smallest known mu for which the last iterate is mu-GDP, rounded up; None if unknown."""
         return self.candidate.pair.mu if self.candidate.pair.gaussian else None
 
     @property
     def cost(self) -> float | None:
-        """mu^2, the sum of a_t^2 / sigma_t^2 over a path of the shift program; None if `mu` is None."""
+        """mu^2: the sum of (shift / noise)^2 over a path of the shift program; None if `mu` is None."""
         return self.candidate.pair.cost if self.candidate.pair.gaussian else None
 
     @property
     def route(self) -> str:
-        """Method that gave the number."""
+        """Method that gave the bound."""
         return self.candidate.route
 
     @property
     def claim(self) -> str:
-        """Key of the ledger's claim behind the number."""
+        """Key of the ledger's claim behind the bound."""
         return self.candidate.claim
 
     @property
     def window(self) -> tuple[int, int]:
-        """(tau, T): the steps that the bound charges."""
+        """(tau, T): the bound charges the steps tau to T - 1."""
         return self.candidate.window
 
     @property
     def position(self) -> int | None:
-        """Batch of an epoch, from 0, in which a differing sample costs most; for shuffled batches the last one."""
+        """Batch of an epoch, from 0, in which a differing sample costs most; the last batch if shuffled."""
         return self.candidate.position
 
     @property
     def share(self) -> float | None:
-        """Share of the noise variance that hides the data change, for random batches."""
+        """Share of the noise variance that hides the change of data in random batches, or None."""
         return self.candidate.share
 
     @property
     def shifts(self) -> NDArray[np.float64]:
-        """Shifts a_tau..a_{T-1}, shape (T - tau,), lengths; raises `InputError` without a single path."""
+        """Shifts of the steps in `window`, as lengths; raises `InputError` if they are not unique."""
         if self.candidate.optimum is None:
             raise InputError(
                 f"Shifts need batches in a known order, got sampling={self.run.sampling!r}; bound a cyclic run to get "
@@ -130,7 +130,7 @@ class PrivacyLoss(Displayed):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Assumptions behind the number, in words."""
+        """Assumptions behind the bound, in words."""
         return assumed(self.run, self.assumption, self.tried)
 
     def __str__(self) -> str:
@@ -154,7 +154,7 @@ class PrivacyLoss(Displayed):
 
 @dataclass(frozen=True)
 class PrivacyProfile:
-    """Upper bound of the hockey-stick divergence of the last iterates at e^epsilon, in both directions."""
+    """Upper bound on the hockey-stick divergence at e^epsilon between the last iterates, both ways."""
 
     of: PrivacyLoss
 
@@ -178,23 +178,23 @@ class PrivacyProfile:
 @teaches()
 @dataclass(frozen=True)
 class Bound(PrivacyLoss):
-    """A rigorous upper bound under the listed assumptions; every number in it is rounded up.
+    """A rigorous upper bound under the listed assumptions; its numbers are rounded up.
 
-    It holds for either order of the two laws and the worst position of the sample. With a delta, ``order`` is
-    the Renyi order that was converted, or None if the conversion is not Renyi.
+    The bound holds in both directions between the two laws and for every position of the sample. At a delta,
+    ``order`` is the order of the Renyi bound that was converted, or None if none was.
     """
 
     def __str__(self) -> str:
-        """The numbers, rounded up to six digits, and a question if the noise is implausible."""
+        """The numbers, rounded up to six digits, followed by a question if the noise is implausible."""
         asked = question(self.run)
         return super().__str__() + (f" ({asked}?)" if asked else "")
 
     @teaches()
     def certificate(self, *, weaker: bool = False) -> dict[str, Any]:
-        """Choices behind the number, from which anyone can check it (docs/certificates.md).
+        """Certificate with which anyone can check the bound (docs/certificates.md).
 
         Raises:
-            InputError: the checker cannot verify the number; ``weaker`` certifies the smallest that it can.
+            InputError: the checker cannot verify the bound; ``weaker`` certifies the smallest verifiable one.
         """
         from lastiterate.numeric.certificates.description import UncertifiedError
         from lastiterate.numeric.certificates.proof import certificate, least_certified
@@ -223,18 +223,18 @@ class Bound(PrivacyLoss):
 def bound(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> Bound:
-    """Find the smallest known bound of the privacy loss of the last iterate of a run.
+    """Find the smallest known bound on the privacy loss of a run's last iterate.
 
     Args:
         run: the run.
-        assumption: what is assumed of the losses on the domain.
-        order: alpha > 1, for the Renyi `Bound.epsilon`.
-        delta: in (0, 1), for the `Bound.epsilon` of (epsilon, delta)-DP. Give at most one of order and delta;
-            with neither, for batches that are not random, the bound is the one with the smallest mu.
+        assumption: assumption on the losses within the domain.
+        order: Renyi order of `Bound.epsilon`, above 1.
+        delta: delta in (0, 1), if `Bound.epsilon` is to be that of (epsilon, delta)-DP. Give at most one of
+            order and delta; without either, which random batches do not allow, the bound has the smallest mu.
 
     Raises:
         InputError: the assumption does not fit the run or rests on a measurement (see `estimate`), or an
-            argument is invalid (random batches need an order or a delta).
+            argument is invalid or missing.
 
     Source: docs/proofs/shift_program.md; chien_li/theorem_3_1/direct/*, chien_li/theorem_3_7/sharper, ours/*.
 
@@ -249,7 +249,7 @@ def bound(
 def bound_by_shifts(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> Bound:
-    """Smallest bound by shifts or composition; `bound` is never above it."""
+    """Find the smallest bound by shifts or composition."""
     return Bound(run, assumption, *_solved(run, assumption, order, delta, by_shifts))
 
 
@@ -274,7 +274,7 @@ def _solved(
 @teaches()
 @dataclass(frozen=True)
 class Estimate(PrivacyLoss):
-    """A bound computed from *measured* constants: rigorous only if the measurement is correct."""
+    """A bound computed from *measured* constants, valid only if the measurement is correct."""
 
     conditional_on: str = ""
     _caption: ClassVar[str] = "An estimate, not a bound"
@@ -307,7 +307,7 @@ def estimate(
 def candidates(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, *, every: bool = False
 ) -> list[Candidate]:
-    """Known bounds of a run; ``every`` includes those that cannot be the smallest."""
+    """Known bounds for a run; ``every`` includes bounds that cannot be the smallest."""
     if not run.scheme.random:
         found = by_shifts(run, assumption, order, delta, every=every)
         return [*found, *contracted(run, assumption, order, delta, found)]
@@ -319,7 +319,7 @@ def candidates(
 
 
 def containing(run: NoisySGD, assumption: Assumption) -> list[Assumption]:
-    """Larger classes of losses whose own routes may give a smaller bound."""
+    """Larger classes of losses for which the routes may give a smaller bound."""
     if isinstance(assumption, Minimum) and run.scheme.permuted:
         return [wider for part in assumption.parts for wider in (part, *containing(run, part))]
     if not isinstance(assumption, Modulus) or isinstance(assumption, Clipped) or not isfinite(run.diameter):
@@ -354,7 +354,7 @@ def by_shifts(
     every: bool = False,
     most: float = inf,
 ) -> list[Candidate]:
-    """Bounds by shifts and by composition; for random batches those above ``most`` may be omitted."""
+    """Bounds by shifts and by composition; for random batches, bounds above ``most`` may be omitted."""
     if run.scheme.random and order is not None and order > _HIGHEST:
         return [composition_route(run)]
     routes = _ROUTES[run.scheme.name][0]
@@ -368,7 +368,7 @@ def by_shifts(
 def contracted(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, found: list[Candidate]
 ) -> list[Candidate]:
-    """Candidate by contraction on a bounded domain; ``found`` are those by other routes."""
+    """Candidates by contraction on a bounded domain; ``found`` lists candidates by other routes."""
     wide = not run.scheme.random and run.diameter > APART * run.noise_std_at(run.steps - 1)
     if (order is None and delta is None) or wide or not isfinite(run.diameter):
         return []

@@ -1,7 +1,4 @@
-"""The run that just meets a privacy target: smallest noise, most steps, widest domain, or smallest batch.
-
-Smaller batches usually cost privacy, but with little noise delta may cover a tiny batch and not a larger one.
-"""
+"""The run that just meets a privacy target: least noise, most steps, widest domain, or smallest batch."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -19,7 +16,7 @@ from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.schemes import SCHEMES
 
 _TIGHT, _TIGHT_SEARCHED = 1 + 1e-9, 1 + 1e-5
-"""Tolerance of the crossing as a factor: by shifts alone, and if a bound itself results from a search."""
+"""Tolerance of the crossing, as a factor: for bounds by shifts, and for bounds that result from a search."""
 _FAR = 1e18
 _MOST_STEPS = 10**9
 _FEW_SIZES = 16
@@ -28,7 +25,7 @@ _FEW_SIZES = 16
 @teaches()
 @dataclass(frozen=True)
 class Calibrated(Bound):
-    """Bound of the run that just meets a target epsilon by the value of its field ``vary``."""
+    """Bound for the run whose field ``vary`` is set so that the target epsilon is just met."""
 
     vary: str = ""
     target: float = 0.0
@@ -36,12 +33,12 @@ class Calibrated(Bound):
 
     @property
     def value(self) -> Any:
-        """Value of the field ``vary``; the largest one tried if `any_steps`."""
+        """Value of the field ``vary``; the largest value tried if `any_steps`."""
         return getattr(self.run, self.vary)
 
     @property
     def any_steps(self) -> bool:
-        """Tell whether the target holds for any number of steps: the bound charges only the last ones."""
+        """Tell whether the target holds for any number of steps."""
         known = self.window[0] > 0 and not self.run.scheme.permuted
         return self.vary == "steps" and self.value == _MOST_STEPS and known
 
@@ -78,23 +75,23 @@ def calibrate(
     delta: float | None = None,
     vary: str = "noise_std",
 ) -> Calibrated:
-    """Change one number of the run so that its privacy loss is at most epsilon, and close to it.
+    """Change one field of the run so that its privacy loss just meets a target.
 
     Args:
-        run: the run; its value of the varied field is only a starting point. Noise schedules are scaled.
+        run: the run; the search starts from its value of the varied field. Noise schedules are scaled.
         assumption: as in `bound`.
-        epsilon: the target, above 0.
+        epsilon: epsilon of the target, above 0.
         order: makes the target (order, epsilon)-RDP.
         delta: makes the target (epsilon, delta)-DP. Give exactly one of order and delta.
         vary: "noise_std" (smallest), "steps" (most), "diameter" (widest) or "batch_size" (smallest).
 
     Returns:
-        The bound of the calibrated run. Noise or diameter are within a relative 1e-9 (1e-5 for random batches
-            and contraction) of the crossing. The next smaller allowed batch misses the target; if few sizes
-            are allowed, all smaller ones do.
+        The bound for the calibrated run. Noise or diameter is within a relative 1e-9 of the crossing (1e-5
+            for random batches or contraction). The next smaller allowed batch size misses the target; if at
+            most 16 sizes are allowed, all smaller sizes miss it.
 
     Raises:
-        InputError: as in `bound`, or no value meets the target, or every noise or batch does.
+        InputError: as in `bound`, or no value meets the target, or every noise tried meets it.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
@@ -182,16 +179,17 @@ def _crossing(
     *,
     whole: bool = False,
 ) -> Bound:
-    """The bound at the largest place found to meet the target, by Brent's method on logarithms.
+    """Bound at the largest value found to meet the target, by Brent's method on logarithms.
 
-    The lower ``known`` place meets it. The answer is within ``close`` of a miss, or next to one if ``whole``.
+    The smaller ``known`` value meets the target. A value whose logarithm is within ``close`` of the result's
+    misses it; if ``whole``, the next integer does.
     """
     from scipy.optimize import brentq  # slow import, rarely needed
 
     ends = sorted(known)
 
     def gap(place: float) -> float:
-        """Logarithm of epsilon over the target, kept away from 0 and from infinity."""
+        """Logarithm of the ratio of epsilon to the target, kept away from 0 and from infinity."""
         x: float = round(exp(place)) if whole else exp(place)
         x = next((end for end in ends if place == log(end)), x)
         found = known[x] if x in known else known.setdefault(x, at(x))
@@ -221,7 +219,7 @@ def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     if len(sizes) <= _FEW_SIZES and (smallest := next(few, None)):
         return smallest
     high = len(sizes) - 1
-    while of(high).epsilon > epsilon and high > 0:  # delta may cover a tiny batch alone
+    while of(high).epsilon > epsilon and high > 0:  # only a tiny batch may meet the target
         high //= 4
     if of(high).epsilon > epsilon:
         raise InputError(

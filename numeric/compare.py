@@ -1,4 +1,4 @@
-"""Every theorem that applies to a run: lower bound, our bound, the papers' theorems, and composition."""
+"""Comparison of theorems that apply to a run: lower bound, our bound, the papers' theorems, composition."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ from lastiterate.numeric.run import NoisySGD
 
 @dataclass(frozen=True)
 class Row(Displayed):
-    """One theorem's number for a run.
+    """Epsilon of a run by one theorem.
 
     Attributes:
-        claim: its key in the ledger; empty for a lower bound, which needs no claim.
-        kind: "lower" (no bound can be below it), or as in `lastiterate.numeric.published.record.kind_of`.
-        ratio: epsilon over the lower bound, rounded up; below 1 the number is too small for some run.
+        claim: key of the theorem's claim; empty for a lower bound.
+        kind: "lower" for the lower bound, or as in `lastiterate.numeric.published.record.kind_of`.
+        ratio: ratio of epsilon to the lower bound, rounded up; if below 1, epsilon is not a bound.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Row(Displayed):
 
     @property
     def usable(self) -> bool:
-        """Tell whether the number may be used as a bound: its claim is proved or supported."""
+        """Tell whether epsilon may be used as a bound, as its claim is proved or supported."""
         return self.kind in USABLE
 
     def table(self) -> TextTable:
@@ -49,7 +49,7 @@ class Row(Displayed):
 @teaches()
 @dataclass(frozen=True)
 class Comparison(Displayed, Sequence[Row]):
-    """Rows of `compare`, in its order."""
+    """Rows returned by `compare`, in order."""
 
     rows: tuple[Row, ...]
     order: float
@@ -71,10 +71,10 @@ class Comparison(Displayed, Sequence[Row]):
 
 @teaches(delta="theorems are compared by Renyi divergence, at an order; bound and lower_bound accept a delta.")
 def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> Comparison:
-    """Compare a certified lower bound, our bound, the papers' theorems and trivial bounds at an order alpha > 1.
+    """Compare a certified lower bound, our bound, the papers' theorems and trivial bounds at a Renyi order.
 
-    The epsilon of a row of kind "refuted" or "gap" is a paper's claim, not a bound. Most of the papers'
-    theorems are for constant step size and noise.
+    In a row of kind "refuted" or "gap", epsilon is what a paper claims, not a bound. Most of the papers'
+    theorems assume constant step size and noise.
 
     Raises:
         InputError: as in `lastiterate.numeric.bound.bound`.

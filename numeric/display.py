@@ -1,6 +1,6 @@
 """Display of results as tables in a terminal, in a notebook, and as a pandas DataFrame.
 
-Displayed numbers are rounded in the direction that their record guarantees; a DataFrame holds them unrounded.
+Displayed numbers are rounded so that bounds stay valid.
 """
 
 import sys
@@ -45,13 +45,13 @@ class TextTable:
 
     @property
     def numbers(self) -> tuple[bool, ...]:
-        """Tell for each column whether it holds right-aligned numbers."""
+        """Tell for each column whether its cells are numbers, which are right-aligned."""
         cells = [[row[k] for row in self.rows if row[k]] for k in range(len(self.columns))]
         return tuple(bool(column) and all(cell[0].isdigit() or cell in _LIKE_NUMBERS for cell in column)
                      for column in cells)  # fmt: skip
 
     def __str__(self) -> str:
-        """The table and its notes, as wide as the terminal if there is one."""
+        """The table and its notes, in the width of the terminal, if any."""
         from rich.console import Console
         from rich.table import Table
         from rich.text import Text
@@ -85,18 +85,18 @@ _LIKE_NUMBERS: Final = ("inf", "nan", "-", "infinite", "not known", "none truste
 
 
 class Displayed:
-    """Base of results: a table in a notebook, plain data for JSON, and a DataFrame."""
+    """Base class of results, which convert to a table, plain data for JSON, and a DataFrame."""
 
     _kind: ClassVar[str] = ""
     _named: ClassVar[str] = ""
-    """Names of the fields and properties in the plain data, in addition to the kind; empty for all fields."""
+    """Names of the fields and properties in the plain data, in addition to the kind; if empty, all fields."""
 
     @abstractmethod
     def table(self) -> TextTable:
-        """The number or numbers and their basis, rounded as their record guarantees."""
+        """The numbers and their basis, rounded."""
 
     def __str__(self) -> str:
-        """The numbers as a short text, rounded as in the table, or the table."""
+        """The rounded numbers in words; by default, the table."""
         return str(self.table())
 
     def as_dict(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Displayed:
         return [self.as_dict()]
 
     def to_pandas(self) -> "DataFrame":
-        """The records as a DataFrame; raises `ImportError` without pandas."""
+        """The records as a DataFrame; raises `ImportError` if pandas is missing."""
         try:
             from pandas import DataFrame
         except ModuleNotFoundError:
@@ -127,12 +127,12 @@ class Displayed:
 
 
 def facts(caption: str, values: dict[str, str], assumptions: tuple[str, ...] = ()) -> TextTable:
-    """Tabulate the nonempty values by name, with the assumptions below."""
+    """Tabulate the nonempty values by name, with the assumptions as notes."""
     notes = ("assuming that", *(f"- {one}" for one in assumptions)) if assumptions else ()
     return TextTable(caption, ("", ""), tuple((name, value) for name, value in values.items() if value), notes)
 
 
 def printed_loss(epsilon: float, order: float | None, delta: float | None) -> str:
-    """Privacy loss in words, rounded up to six digits; empty without an order and a delta."""
+    """Privacy loss in words, rounded up to six digits; empty if order and delta are None."""
     number = printed_up(epsilon)
     return f"({number}, {delta:g})-DP" if delta is not None else f"({order:g}, {number})-RDP" if order else ""

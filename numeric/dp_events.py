@@ -1,12 +1,13 @@
-"""Runs and bounds as events and privacy-loss distributions of dp_accounting.
+"""Conversion of runs and bounds to events and privacy-loss distributions of dp_accounting.
 
-An event describes what every step releases, so it represents composition. That only the last iterate is
-released shows in a bound as a privacy-loss distribution, which also composes with other releases.
+An event describes the releases of all steps and represents composition. The privacy-loss distribution of a
+bound describes the release of the last iterate alone, and also composes with other releases.
 
-dp_accounting's noise_multiplier is the noise over the norm of one sample's contribution, also under
-replacement. Here it is the noise over the sensitivity, 2 eta K / b under replace, eta K / b under add/remove.
+In dp_accounting, noise_multiplier is the noise divided by the norm of one sample's contribution, also under
+replacement. Here, it is the noise divided by the sensitivity: 2 eta K / b under "replace" and eta K / b under
+"add_remove", for step size eta, clip norm K and batch size b.
 
-Needs dp_accounting (pip install 'lastiterate[dp-accounting]').
+Requires dp_accounting (pip install 'lastiterate[dp-accounting]').
 """
 
 from collections import Counter
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 _SPLIT = 1 + 1e-9
-"""Covers the rounding of a loss that is split between two points of the caller's grid."""
+"""Factor that covers the rounding errors of splitting a loss between two grid points."""
 _MOST_POINTS = 10**7
 
 
@@ -42,8 +43,8 @@ _MOST_POINTS = 10**7
 def to_dp_event(run: NoisySGD) -> "DpEvent":
     """Describe the composition of all steps of the run as an event of dp_accounting.
 
-    Fixed and shuffled batches give one Gaussian per epoch; for a schedule it is that of the most costly step.
-    Multipliers are rounded down, sampling probabilities up.
+    Fixed and shuffled batches give one Gaussian per epoch; for a schedule, the Gaussian of its most costly
+    step. Multipliers are rounded down, sampling probabilities up.
 
     >>> to_dp_event(NoisySGD(10, step_size=0.1, noise_std=0.4, clip_norm=2, dataset_size=5)).count
     10
@@ -66,12 +67,14 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
 
     Args:
         bound: a rigorous bound.
-        discretization: grid of the losses; distributions to be composed need the same grid.
-        tail_mass: approximate mass that may move to an infinite loss, far below any delta of interest.
+        discretization: spacing of the grid of losses; only distributions of equal spacing compose.
+        tail_mass: approximate probability that may move to an infinite loss; far below every delta of
+            interest.
 
     Returns:
         A pessimistic `PrivacyLossDistribution`; later computations by dp_accounting are not rounded outwards.
-            By contraction it is closest at the delta or order of ``bound``; shuffled orders are the worst.
+            For a bound by contraction, it is tightest at the delta or order of ``bound``; for shuffled
+            batches, it is that of the worst permutation.
 
     Raises:
         InputError: the argument is not a rigorous bound, or the grid cannot represent the losses.

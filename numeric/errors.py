@@ -12,7 +12,7 @@ from numbers import Integral, Rational, Real
 from typing import Any, Final, TypeVar, Unpack, cast, get_args, get_origin
 
 _MOST: Final = 10**15
-"""Largest count of any kind."""
+"""Largest count that is accepted."""
 
 _ITEM = r"""(?>'[^']*'|"[^"]*"|[\w.]*[\[({][^\[\](){}]*[\])}]|[-+\w.]*\d[-+\w.]*|True|False|None|-?inf|nan)"""
 _LISTED = re.compile(rf"([\[({{])\s*((?>(?:{_ITEM}:\s*)?{_ITEM}(?:,\s*|\s+)?){{8,}})([\])}}])")
@@ -20,7 +20,7 @@ _LISTED = re.compile(rf"([\[({{])\s*((?>(?:{_ITEM}:\s*)?{_ITEM}(?:,\s*|\s+)?){{8
 
 
 class InputError(ValueError):
-    r"""Invalid input, in one sentence: what is needed, what was received as ``name=value``, what to do.
+    r"""Invalid input; one sentence says what is needed, what was given as ``name=value``, and what to do.
 
     Line breaks and control characters are escaped. A long list is cut to its first entries.
 
@@ -34,7 +34,7 @@ class InputError(ValueError):
 
 
 def echo(value: object, most: int = 60) -> str:
-    """Representation in at most ``most`` characters; for a long list, its beginning and its length.
+    """Representation in at most ``most`` characters; of a long list, the beginning and the length.
 
     >>> echo([0.5] * 500), echo("a" * 500, 10)
     ('[0.5, 0.5, 0.5, ... 500 in all]', "'aaaaaa...")
@@ -49,7 +49,7 @@ def _shorten(listed: re.Match[str]) -> str:
 
 
 class Interrupted(Exception):  # noqa: N818  # not an error
-    """Interruption by Ctrl-C; the message states what was stored for the same command to resume from."""
+    """Interruption by Ctrl-C; the message states from which stored work the same command resumes."""
 
 
 def suggestion(
@@ -60,7 +60,7 @@ def suggestion(
     cutoff: float = 0.66,
     prefix: str = "",
 ) -> str:
-    """End of an error about an unknown name: the nearest known name, ignoring case, or ``otherwise``.
+    """End of a message about an unknown name: the nearest known name, ignoring case, or ``otherwise``.
 
     ``prefix`` is what a user writes before the name.
 
@@ -79,20 +79,20 @@ def suggestion(
 
 
 def _plain(value: Any) -> Any:
-    """Convert a zero-dimensional array or tensor to its number, a date or a duration in one to None."""
+    """Convert a zero-dimensional array or tensor to a number, or to None if it holds a date or duration."""
     if getattr(value, "shape", None) != () or not hasattr(value, "tolist"):
         return value
     return None if getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M") else value.tolist()
 
 
 def is_list(value: Any) -> bool:
-    """Tell whether a value is a list of any type, as opposed to a number."""
+    """Tell whether a value is a sequence or an array, and neither a number nor a string."""
     listed = isinstance(value, Sequence) or hasattr(value, "__array__")
     return listed and not isinstance(value, str | Real) and getattr(value, "shape", None) != ()
 
 
 def plain_number(name: str, value: Any) -> Any:
-    """Convert a number of any type to an integer or a float; return anything else unchanged."""
+    """Convert a number of any type to an integer or a float; return other values unchanged."""
     given = _plain(value)
     if isinstance(given, bool) or not isinstance(given, Real | Decimal):
         return given
@@ -102,7 +102,8 @@ def plain_number(name: str, value: Any) -> Any:
 def real(name: str, value: Any, need: str, toward: float | None = None) -> float:
     """Return the float nearest to a number of any type, or raise an `InputError` that says what is needed.
 
-    Booleans and strings are rejected. A number that is not a float is rounded ``toward`` -inf or inf.
+    Booleans and strings are rejected. Rational and decimal numbers are rounded ``toward`` -inf or inf, if
+    given.
 
     >>> real("L", Decimal("0.1"), "a number"), real("delta", Fraction(1, 10), "a number", toward=-inf)
     (0.1, 0.09999999999999999)
@@ -134,7 +135,7 @@ def within(
     remedy: str,
     toward: float | None = None,
 ) -> float:
-    """Return the value as a float for which ``holds``, or raise an `InputError`."""
+    """Return the value as a float; raise `InputError` unless ``holds`` is true for the float."""
     number = real(name, value, need, toward)
     if not holds(number):
         raise InputError(f"{name} needs {need}, got {name}={number:g}; {remedy}")
@@ -163,7 +164,7 @@ def renyi_order(value: Any, toward: float = inf) -> float:
 
 
 def order_or_delta(what: str, order: Any, delta: Any, outwards: float = inf) -> tuple[float | None, float | None]:
-    """Return order and delta, one of them None, rounded for upper bounds, or lower ones if outwards < 0."""
+    """Return order and delta, one being None, rounded for upper bounds, or for lower ones if outwards < 0."""
     if (order is None) == (delta is None):
         raise InputError(f"{what} needs an order or a delta, got order={order}, delta={delta}; pass exactly one.")
     return (
@@ -204,7 +205,7 @@ _RENAMED: Final = {
     "learning_rate": "step_size",
     "expected_batch_size": "batch_size",
 }
-"""Names in other programs for the numbers of a run."""
+"""Names of a run's fields in other programs."""
 
 _ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
     "noise_multiplier": ("noise_std", "noise_std is step_size * noise_multiplier * clip_norm / batch_size."),
@@ -224,7 +225,7 @@ _ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
         ("step_size", "these bounds are for plain SGD; for other optimisers, compose the steps of to_dp_event."),
     ),
 }
-"""Names with another meaning: the name here that they suggest, and a hint."""
+"""Names of other settings: the most closely related name of this package, and a hint."""
 
 Taught = TypeVar("Taught", bound=Callable[..., object])
 
@@ -232,7 +233,7 @@ Taught = TypeVar("Taught", bound=Callable[..., object])
 def explain_unknown(
     key: str, known: Iterable[str], otherwise: str = "leave it out.", hints: Mapping[str, str] | None = None
 ) -> str:
-    """End of an error about an unknown keyword: a hint, its name here, or a similar name.
+    """End of a message about an unknown keyword: a hint, its name in this package, or a similar name.
 
     >>> explain_unknown("lr", ["step_size"]), explain_unknown("lr", ["L"])
     ('it is called step_size here.', 'leave it out.')
@@ -247,7 +248,7 @@ def explain_unknown(
 
 
 def teaches(**hints: str) -> Callable[[Taught], Taught]:
-    """Decorate a function, method or class to reject wrong arguments by an `InputError`; hints name remedies.
+    """Make a function, method or class reject wrong arguments with `InputError`; ``hints`` name remedies.
 
     >>> @teaches(radius="double it.")
     ... def ball(diameter: float) -> float:
@@ -267,21 +268,21 @@ def teaches(**hints: str) -> Callable[[Taught], Taught]:
         def checked(*given: Any, **named: Any) -> object:
             try:
                 return inner(*given, **named)
-            except TypeError:  # of this call, or from within
+            except TypeError:  # raised by this call or inside it
                 name = type(given[0]).__name__ if made else what.__name__
                 _refuse(name, known, given[method:], named, hints)
                 raise
 
         if not made:
             return cast("Taught", checked)
-        setattr(what, "__init__", checked)  # noqa: B010  # mypy would have none of the assignment
+        setattr(what, "__init__", checked)  # noqa: B010  # mypy rejects the assignment
         return what
 
     return taught
 
 
 def _parameters(what: Callable[..., object]) -> list[Parameter]:
-    """Parameters of a call without self, with those of a base class and of an unpacked typed dictionary."""
+    """Parameters of a call except self; base classes and unpacked typed dictionaries are included."""
     own = [one for one in signature(what).parameters.values() if one.name not in ("self", "cls")]
     if own and get_origin(own[-1].annotation) is Unpack:
         (described,) = get_args(own.pop().annotation)

@@ -1,4 +1,4 @@
-"""The assumptions behind a number, and why it is not less than that of composition, in words."""
+"""Explanations: the assumptions of a bound, and why it is not smaller than composition."""
 
 from math import isfinite, sqrt
 from typing import Final
@@ -35,7 +35,7 @@ def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str
 
 
 def remarks(run: NoisySGD, delta: float | None) -> dict[str, str]:
-    """Remarks on a number: the noise as Opacus counts it, and a delta that promises little.
+    """Remarks on a bound: the noise multiplier of Opacus, and a warning if delta promises little.
 
     >>> remarks(NoisySGD(9, 4.0, 0.08, 1.0, 4000, batch_size=400, sampling="poisson"), delta=1e-5)
     {'noise multiplier': '8'}
@@ -78,7 +78,7 @@ def question(run: NoisySGD) -> str:
 
 
 def why_composition(run: NoisySGD) -> str:
-    """Explain why no window of shifts costs less than composition: it must also hide the whole domain.
+    """Explain why no window of shifts costs less than composition: a window must also hide the whole domain.
 
     >>> run = NoisySGD(100, step_size=0.1, noise_std=0.01, clip_norm=1, dataset_size=50, diameter=4)
     >>> why_composition(run)

@@ -1,10 +1,10 @@
 """Forgetting: how well noisy steps on the remaining data hide that a sample was used.
 
 A run is trained with a sample, which is then deleted; clean steps on the rest follow. The law of the last
-iterate after them is compared with those of `Forgetting`, in both directions. Full and cyclic batches of the
-rest divide by n - 1. A run on the rest is then one whose data contain, instead of the sample, one with the
-mean of the other gradients. If the number of samples is part of the sampling, the sample is replaced by
-another one; in Poisson batches it is missing.
+iterate is compared with the laws named in `Forgetting`, in both directions. Without the sample, a full or
+cyclic batch is averaged over its other samples, as if the sample were replaced by one with their mean
+gradient. For shuffled batches and batches without replacement, the sample is replaced by another one; for
+Poisson batches, it is missing.
 
 Source: docs/proofs/contraction.md, docs/proofs/reflection.md (claim ours/contraction/forgetting).
 """
@@ -39,20 +39,22 @@ _Deleted = tuple[Bound, Table, Callable[[float], float], NoisySGD]
 """Bound at the deletion, its profile and its Renyi bounds, and a clean step."""
 
 _COARSE, _FINE, _READ, _RARELY = 60, 240, 12, 7.0
-"""Nodes of the first and the last table, places of a profile, and -log of the share of delta for large batches."""
+"""Nodes of the first and last table, points of a profile, -log of the share of delta for large batches."""
 
 
 @teaches()
 @dataclass(frozen=True, eq=False)
 class Forgetting(Displayed):
-    """Bounds on what clean steps leave of a deleted sample, rounded up.
+    """Bounds on what is left of a deleted sample after clean steps, rounded up.
 
     Attributes:
-        trained: bound of the run up to the deletion.
+        trained: bound for the run up to the deletion.
         clean: the clean steps as a run.
-        epsilon: against a run trained in the same way without the sample, then with the same clean steps.
-        retrained: against any model in the domain, made from the rest alone, that ends with such clean steps.
-        shifts: bound from shifts of the clean steps alone, valid for both.
+        epsilon: compared with a run without the sample, trained in the same way and with the same clean
+            steps.
+        retrained: compared with any model in the domain that ends with such steps and is made from the rest
+            alone.
+        shifts: bound by shifts of the clean steps alone, valid for both comparisons.
         claim: the ledger's claim for blocks of steps; for reflected noise see docs/proofs/reflection.md.
     """
 
@@ -111,10 +113,10 @@ def forgetting(
     step_size: float | None = None,
     noise_std: float | None = None,
 ) -> Forgetting:
-    """Bound what the last iterate reveals of a deleted sample after clean steps on the rest of the data.
+    """Bound what the last iterate reveals about a deleted sample after clean steps on the rest of the data.
 
-    The run up to the deletion has a finite diameter. ``step_size`` and ``noise_std`` are those of the clean
-    steps, by default of the run's last step; the other arguments are as in `bound`.
+    The diameter must be finite. ``step_size`` and ``noise_std`` are those of the clean steps and default to
+    those of the run's last step; the other arguments are as in `bound`.
 
     Raises:
         InputError: as in `bound`, or the domain is unbounded.
@@ -141,12 +143,13 @@ def steps_to_forget(
     noise_std: float | None = None,
     retrained: bool = False,
 ) -> Forgetting:
-    """Find a number of clean steps that meets a target while one step fewer misses it.
+    """Find a number of clean steps that meets a target that one step fewer misses.
 
-    The target is ``epsilon`` > 0, for `Forgetting.retrained` if ``retrained``; the rest as in `forgetting`.
+    The target ``epsilon`` > 0 is for `Forgetting.epsilon`, or for `Forgetting.retrained` if ``retrained``;
+    the other arguments are as in `forgetting`.
 
     Raises:
-        InputError: as in `forgetting`; or the target holds at the deletion, or is not met within 10^9 steps.
+        InputError: as in `forgetting`; or the target is met at the deletion, or is not met within 10^9 steps.
     """
     epsilon = positive("epsilon", epsilon, toward=-inf)
     deleted = _deleted(run, assumption, order, delta, step_size, noise_std)
@@ -217,7 +220,7 @@ def _after(deleted: _Deleted, assumption: Assumption, steps: int) -> Forgetting:
 
 
 def _largest(run: NoisySGD, delta: float | None) -> tuple[int, float | None]:
-    """A size that no clean batch exceeds outside an event shared by the runs, and the rest of delta."""
+    """Size that no clean batch exceeds outside an event common to both runs, and the remaining delta."""
     others = run.dataset_size - 1
     if run.scheme.fixed_size or delta is None or run.batch == run.dataset_size:
         return others, delta
@@ -227,7 +230,7 @@ def _largest(run: NoisySGD, delta: float | None) -> tuple[int, float | None]:
 
 
 def _profile(trained: Bound) -> Table:
-    """The table at the deletion, with the larger direction for both."""
+    """Symmetric table at the deletion, from the worse direction."""
     candidate: Candidate = trained.candidate
     if isinstance(candidate, TableCandidate):
         return Table(candidate.table.g, worse := candidate.table.worse, worse)
@@ -241,7 +244,7 @@ def _profile(trained: Bound) -> Table:
 
 
 def _settled(clean: Clean, goal: Goal, start: Callable[[Array], Table]) -> float:
-    """The number after the clean steps, on nodes adapted to it."""
+    """Bound after the clean steps, on nodes adapted to the bound."""
     number = goal.known if isfinite(goal.known) else 10.0
     for _ in range(3):
         found = goal.value(clean.after(start(goal.nodes(number, _COARSE))))

@@ -1,7 +1,7 @@
-"""Participation: the privacy loss of a sample used at known steps, and of the samples of each batch of an epoch.
+"""Privacy loss of a sample that is used at known steps, and of the samples in each batch of an epoch.
 
-The steps that use a sample are fixed before training and are the same in both runs. A sample that is used at
-fewer of the listed steps loses no more.
+The steps that use a sample are fixed before training and are the same in both runs. A sample used at only
+some of these steps loses no more.
 
 Source: docs/proofs/participation.md; Feldman et al. 2018 for a single pass of convex losses.
 """
@@ -29,7 +29,7 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import used_program
 
 _LOOKED = 64
-"""Most counts of clean steps that are bounded (others take the next smaller), or batches if steps differ."""
+"""Most counts of clean steps with a bound (others use the next smaller), or most batches of a schedule."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class _OfKnownSteps(Displayed):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Assumptions behind the number, in words."""
+        """Assumptions behind the bound, in words."""
         fixed = "the steps that use the sample are fixed before training, whatever the data are"
         return (*assumed(self.run, self.assumption), fixed)
 
@@ -52,7 +52,7 @@ class _OfKnownSteps(Displayed):
 @teaches()
 @dataclass(frozen=True, eq=False)
 class Participation(_OfKnownSteps):
-    """A rigorous bound for a sample that is used only at the steps ``uses``, and that by ``shifts`` alone."""
+    """Rigorous bounds for a sample used only at ``uses``: the smallest, and the bound by ``shifts`` alone."""
 
     uses: Sequence[int]
     epsilon: float
@@ -62,7 +62,7 @@ class Participation(_OfKnownSteps):
 
     @property
     def claim(self) -> str:
-        """Key of the ledger's claim behind the number."""
+        """Key of the ledger's claim behind the bound."""
         return "ours/cyclic/theorem" if self.epsilon == self.shifts else "ours/contraction/cyclic"
 
     @property
@@ -87,7 +87,7 @@ class Participation(_OfKnownSteps):
 @teaches()
 @dataclass(frozen=True, eq=False)
 class ByPosition(_OfKnownSteps):
-    """Bounds for the samples of each batch of an epoch, 0 if never used, and those by ``shifts`` alone."""
+    """Bounds for each batch of an epoch, 0 if unused: the smallest, and the bounds by ``shifts`` alone."""
 
     epsilons: tuple[float, ...] = field(repr=False)
     shifts: tuple[float, ...] = field(repr=False)
@@ -101,12 +101,12 @@ class ByPosition(_OfKnownSteps):
 
     @property
     def median(self) -> float:
-        """The smallest number that holds for half of the samples."""
+        """The smallest bound that holds for half of the samples."""
         return self.quantile(0.5)
 
     @teaches()
     def quantile(self, p: float) -> float:
-        """The smallest number that holds for a share p of the samples, p in (0, 1]."""
+        """The smallest bound that holds for a share p of the samples, with p in (0, 1]."""
         share = portion("p", p, "a share in (0, 1]", "0.5 is the median.")
         return sorted(self.epsilons)[min(ceil(share * len(self.epsilons)), len(self.epsilons)) - 1]
 
@@ -139,13 +139,13 @@ def participation(
     order: float | None = None,
     delta: float | None = None,
 ) -> Participation:
-    """Bound what the last iterate reveals of a sample that is used at known steps, at an order or a delta.
+    """Bound what the last iterate reveals about a sample that is used at known steps.
 
-    The batches have a fixed order. Either the sample is used exactly at ``steps``, increasing and counted
-    from 0, or it is in the batch ``position`` of an epoch, from 0. The other arguments are as in `bound`.
+    The order of the batches is fixed. The sample is used either exactly at ``steps``, increasing and counted
+    from 0, or in batch ``position`` of every epoch, counted from 0. The other arguments are as in `bound`.
 
     Raises:
-        InputError: as in `bound`, or the steps are not those of the run.
+        InputError: as in `bound`, or the steps or the position do not fit the run.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=100, step_size=0.1, noise_std=0.1, clip_norm=1, dataset_size=1, diameter=1)
@@ -176,10 +176,10 @@ def participation(
 def by_position(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> ByPosition:
-    """Bound what the last iterate reveals of the samples of each batch of an epoch.
+    """Bound what the last iterate reveals about the samples in each batch of an epoch.
 
     Raises:
-        InputError: as in `participation`, or steps differ and an epoch has too many batches.
+        InputError: as in `participation`, or a schedule has too many batches in an epoch.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(100, 0.1, 0.1, clip_norm=1, dataset_size=100, batch_size=1, sampling="cyclic", diameter=1)
@@ -232,7 +232,7 @@ def _numbers(
     uses: Sequence[int],
     clean: Sequence[int],
 ) -> list[tuple[float, float]]:
-    """The smallest bound and that by shifts, for each number of clean steps; see `Used.numbers`."""
+    """Smallest bound and bound by shifts for each number of clean steps; see `Used.numbers`."""
     order, delta = target
     pairs = []
     for more in clean:

@@ -1,27 +1,28 @@
-"""SGD with random projections of gradients: its description, the cost of its steps, and a bound by composition.
+"""SGD with random projections of gradients: description, cost of a step, and bound by composition.
 
 A step clips automatically, projects layer by layer, adds noise *after* the projection, and maps back:
 
     W <- W - step_size A (A^T g / sqrt(p) + N(0, noise_std^2 I)),   g = 1/b sum over the batch of g_i / (|g_i| + gamma)
 
-with a fresh A of independent N(0, sigma_A^2) entries for every layer, independent of the data.
+for a batch of b samples with gradients g_i, and for every layer a fresh A with independent N(0, sigma_A^2)
+entries, independent of the data.
 
-Let Delta be the distance of two gradients, s = noise_std, R = Delta^2 sigma_A^2 / (p s^2), M(w) = (1 - w
-R)^(-p/2) if w R < 1. Then (alpha - 1) times the divergence of one pair (A, output) from the other is at most
+Let Delta be the distance between two gradients, s = noise_std, R = Delta^2 sigma_A^2 / (p s^2), M(w) = (1 - w
+R)^(-p/2) if w R < 1. Then (alpha - 1) times the Renyi divergence between two pairs (A, output) is at most
 
     log M(alpha (alpha - 1))                                     if the differing sample is in the batch;
-    log(1 - q + q M(alpha (alpha - 1)))                          if it is with probability q, and this is revealed;
-    log sum_j C(alpha, j) (1 - q)^(alpha - j) q^j M(j (j - 1))   if it is with probability q and not revealed, for
-                                                                 add-remove adjacency and an integer alpha.
+    log(1 - q + q M(alpha (alpha - 1)))                          if it is with probability q, revealed;
+    log sum_j C(alpha, j) (1 - q)^(alpha - j) q^j M(j (j - 1))   if it is with probability q, not revealed, for
+                                                                 an integer alpha and add-remove adjacency.
 
-Divergences add up over the steps. Delta is 2/b under replace-one and 1/b under add-remove adjacency, and p
-the smallest rank of all layers. In an epoch of fixed or shuffled batches one step holds the sample, at worst
-the one with the least noise. With clipping after the projection, or no projection, a step is a Gaussian
-mechanism of sensitivity Delta. Losses are arbitrary.
+Divergences add up over the steps. Delta is 2/b under replace-one and 1/b under add-remove adjacency, and p is
+the smallest projected dimension of all layers. In an epoch of fixed or shuffled batches, one step uses the
+sample: at worst, the step with the least noise. With clipping after the projection, or without a projection,
+a step is a Gaussian mechanism of sensitivity Delta. Losses are arbitrary.
 
 Source: D2P2-SGD, algorithms 1 to 3. The variance sigma^2 / sqrt(k) of its Table 3 is a misprint of sigma^2 /
-k (claim d2p2/algorithm_1/noise_exponent). Its algorithm 1 discards its last update; here all are kept.
-docs/proofs/random_projection.md proves the cost, which replaces its refuted Theorem 1; claims
+k (claim d2p2/algorithm_1/noise_exponent). Its algorithm 1 discards the last update; here, all updates are
+kept. docs/proofs/random_projection.md proves the cost, which replaces the paper's refuted Theorem 1; claims
 d2p2/theorem_1/projected_step, ours/projection/*, d2p2/algorithm_1/sensitivity_repaired.
 """
 
@@ -55,9 +56,9 @@ from lastiterate.numeric.schemes import SCHEMES
 
 _AS_A_RUN: Final = ("steps", "step_size", "noise_std", "dataset_size", "batch_size", "sampling", "adjacency")
 _HIGHEST_WHOLE_ORDER = 128
-"""Longest binomial sum that is worth its time."""
+"""Largest order for which the binomial sum is worth its time."""
 _ORDERS, _TRIES = 200, 3
-"""Orders tried in floats, plus a quarter as many integers; the best few are computed rigorously."""
+"""Orders tried in floats, besides a quarter as many integers; number of the best computed rigorously."""
 
 
 @teaches()
@@ -67,15 +68,15 @@ class RandomProjectionRun(StepSchedule):
 
     Attributes:
         steps: number of updates K.
-        step_size: alpha of the paper, a length; one number or one per step. It does not affect privacy.
-        noise_std: sigma_epsilon,k, standard deviation per coordinate of the noise on the projected mean
+        step_size: alpha of the paper, a length; one number or one per step; irrelevant to privacy.
+        noise_std: sigma_epsilon,k, standard deviation of the noise per coordinate of the projected mean
             gradient, in units of the clip norm 1; one number (DP2-SGD) or one per step (`d2p2`).
         ranks: p, the projected dimension of each trained tensor, in order; () for no projection (D2P-SGD).
         dataset_size, batch_size, sampling, adjacency: as in `lastiterate.numeric.run.NoisySGD`.
         entry_std: sigma_A, standard deviation of the entries of A, dimensionless.
-        stability: gamma of automatic clipping, a gradient.
-        clip: "before" the projection, as in the paper; or "after" it, which shortens each projected gradient
-            r to r / (|r| + gamma) for any A, as in ordinary DP-SGD.
+        stability: gamma of automatic clipping, a gradient norm.
+        clip: "before" the projection, as in the paper; or "after" it: each projected gradient r becomes r /
+            (|r| + gamma), for any A, as in ordinary DP-SGD.
 
     Raises:
         InputError: a value is out of range.
@@ -122,7 +123,7 @@ class RandomProjectionRun(StepSchedule):
         return cls(steps=steps, noise_std=decaying, **rest)
 
     def _dear_steps(self) -> Counter[float]:
-        """Count the noise levels of steps that may hold the differing sample."""
+        """Count the steps that may use the differing sample, by noise level."""
         noises = [self.noise_std_at(t) for t in range(self.steps)]
         every = 1 if SCHEMES[self.sampling].random else self.batches
         return Counter(min(noises[start : start + every]) for start in range(0, self.steps, every))
@@ -133,7 +134,7 @@ class RandomProjectionRun(StepSchedule):
             return min(upper(arb(self.batch) / self.dataset_size), 1.0) if random else 1.0
 
     def _moves(self) -> int:
-        """Number of clipped gradients by which the sum of a batch can differ."""
+        """Number of clipped gradients by which the sums of two batches can differ."""
         return 1 if self.adjacency == "add_remove" else 2
 
     def _sizes(self) -> dict[str, Any]:
@@ -167,11 +168,11 @@ def projection_rdp(
     rate: float = 1.0,
     adjacency: str = "replace",
 ) -> float:
-    """Renyi divergence of one step given A, an upper bound, rounded up; infinite from `order_limit` on.
+    """Upper bound on the Renyi divergence of one step given A, rounded up; infinite from `order_limit` on.
 
     Args:
         order: alpha > 1.
-        sensitivity: Delta, the largest distance of the two gradients before the projection.
+        sensitivity: Delta, the largest distance between two gradients before the projection.
         noise_std: s, standard deviation of the noise per coordinate, in the unit of Delta.
         dimension: p, the smallest projected dimension of all layers.
         entry_std: sigma_A, dimensionless.
@@ -208,7 +209,7 @@ def order_limit(*, sensitivity: float, noise_std: float, dimension: int, entry_s
 
 
 def _hidden(order: int, ratio: arb, dimension: int, rate: arb) -> float:
-    """Divergence from the binomial sum, if the presence of the sample is not revealed."""
+    """Divergence by the binomial sum, if the presence of the sample is not revealed."""
     total = weight = (1 - rate) ** order
     for j in range(1, order + 1):
         weight *= rate / (1 - rate) * (order - j + 1) / j
@@ -235,9 +236,9 @@ def _ratio(sensitivity: float, noise_std: float, dimension: int, entry_std: floa
 @teaches()
 @dataclass(frozen=True)
 class ProjectionBound(Displayed):
-    """A rigorous upper bound for a run with random projections; rounded up, of either law from the other.
+    """A rigorous upper bound for a run with random projections, rounded up, in both directions.
 
-    With a delta, ``order`` is the Renyi order that was converted, or None if the conversion is not Renyi.
+    At a delta, ``order`` is the order of the Renyi bound that was converted, or None if none was.
     """
 
     run: RandomProjectionRun
@@ -262,7 +263,7 @@ class ProjectionBound(Displayed):
 def projection_bound(
     run: RandomProjectionRun, *, order: float | None = None, delta: float | None = None
 ) -> ProjectionBound:
-    """Bound the privacy loss of a run with random projections, at an order alpha > 1 or a delta in (0, 1).
+    """Bound the privacy loss of a run with random projections, at a Renyi order > 1 or a delta in (0, 1).
 
     Raises:
         InputError: an argument is invalid, or the divergence is infinite at the order.

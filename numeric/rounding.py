@@ -9,7 +9,7 @@ from math import inf, isfinite, nextafter
 from flint import arb, ctx
 
 PRECISION = 192
-"""Working precision in bits; a closed form with c within 1e-16 of 1 keeps 20 digits."""
+"""Working precision in bits; closed forms keep 20 digits if a contraction factor is within 1e-16 of 1."""
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def lower(ball: arb) -> float:
 
 
 def geometric_sum(ratio: arb, length: int) -> arb:
-    """ratio + ... + ratio^length, enclosed."""
+    """Enclosure of ratio + ... + ratio^length."""
     if (ratio - 1).contains(0):  # the ratio is 1, or too close to it for the quotient
         return length * ratio.union(ratio**length)
     return ratio * (1 - ratio**length) / (1 - ratio)

@@ -1,7 +1,7 @@
-"""Description of a run of noisy SGD, without its accounting.
+"""Description of runs of noisy SGD, without accounting.
 
-Searches for a path of low cost run in floats, and their certificates rely on relative errors of a few units
-in the last place; they reject a run whose products and squares leave the range of floats (`refuse_extreme`).
+Searches use floats, and their certificates assume relative errors of a few units in the last place. Runs
+whose products and squares may leave the range of floats are rejected (`refuse_extreme`).
 """
 
 from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ def _schedule(name: str, value: Any, steps: int, each: Callable[[str, Any], Any]
 
 
 class StepSchedule:
-    """Batches, step size and noise of a run per step."""
+    """Batch, step size and noise of every step of a run."""
 
     step_size: Schedule
     noise_std: Schedule
@@ -43,7 +43,7 @@ class StepSchedule:
 
     @property
     def batch(self) -> int:
-        """Number of samples in an update; raises `InputError` if it changes."""
+        """Number of samples in an update; raises `InputError` if the number varies."""
         if isinstance(self.batch_size, tuple):
             raise InputError(
                 f"This computation needs one batch_size for all steps, got a schedule of {min(self.batch_size)} to "
@@ -52,7 +52,7 @@ class StepSchedule:
         return self.dataset_size if self.batch_size is None else self.batch_size
 
     def batch_at(self, t: int) -> int:
-        """Number of samples in step t, from iterate t to t + 1; expected, for Poisson batches."""
+        """Number of samples in step t, from iterate t to t + 1; the expected number for Poisson batches."""
         return self.batch_size[t] if isinstance(self.batch_size, tuple) else self.batch
 
     @property
@@ -62,7 +62,7 @@ class StepSchedule:
 
     @property
     def batch_text(self) -> str:
-        """Size of a batch, for a sentence."""
+        """Size of a batch, in words."""
         return str(self.batch_sizes[0]) if len(self.batch_sizes) == 1 else "its size in the schedule"
 
     @property
@@ -90,7 +90,7 @@ class NoisySGD(StepSchedule):
     """Projected noisy SGD with per-sample clipping, of which only the last iterate is released.
 
     ``W <- Proj_K[(1 - step_size weight_decay) W - step_size / batch * sum over the batch of clip(grad) + N(0,
-    noise_std^2 I)]``, without weight decay (1) of Chien & Li 2025.
+    noise_std^2 I)]``, which without weight decay is (1) of Chien & Li 2025.
 
     Attributes:
         steps: number of updates T.
@@ -99,16 +99,17 @@ class NoisySGD(StepSchedule):
             For noise added to the gradient see `gradient_noise`.
         clip_norm: bound K on the norm of every per-sample gradient.
         dataset_size: number n of samples.
-        batch_size: samples per update; None for all. For "poisson" batches the expected number, by which the
-            sum of gradients is always divided. For "poisson" and "without_replacement" it may be a list, one
+        batch_size: samples per update; None for all. For "poisson" batches, the expected number, by which the
+            sum of gradients is always divided. "poisson" and "without_replacement" also take a list with one
             number per step, fixed before training.
-        sampling: "full" batches; "cyclic", dataset_size / batch_size fixed batches in the same order in every
-            epoch; "shuffled", as many batches from a fresh uniform permutation in every epoch;
-            "without_replacement", an independent batch of exactly batch_size samples in every step; or "poisson",
-            every sample is in every batch with probability batch_size / dataset_size, independently.
-        diameter: largest distance of two points of the domain (not its radius), a length; inf for no projection.
-        adjacency: "replace": two data sets differ in one sample; "add_remove", for "poisson" batches alone:
-            one of them has one more sample, which dataset_size counts.
+        sampling: "full" batches; "cyclic": dataset_size / batch_size fixed batches in the same order in every
+            epoch; "shuffled": as many batches from a fresh uniform permutation in every epoch;
+            "without_replacement": an independent batch of exactly batch_size samples in every step; or
+            "poisson": each sample is in each batch independently, with probability batch_size / dataset_size.
+        diameter: largest distance between two points of the domain (not the radius), a length; inf for no
+            projection.
+        adjacency: "replace": two data sets differ in one sample; "add_remove", only for "poisson" batches:
+            one data set has an additional sample, which dataset_size includes.
         weight_decay: lambda, gradient / length, applied outside the clipping; 0 <= step_size lambda <= 1.
 
     Raises:
@@ -212,7 +213,7 @@ def described_run(what: str, run: object) -> NoisySGD:
 
 
 def extreme(run: NoisySGD, assumption: object) -> str:
-    """First number that float searches cannot handle, as ``name=value``; else ""."""
+    """First number that float searches cannot handle, as ``name=value``; "" if there is none."""
     constants = list(_numbers(assumption, "assumption"))
     for field in ("clip_norm", "diameter", "step_size", "noise_std"):
         for name, value in _numbers(getattr(run, field), field):

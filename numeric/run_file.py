@@ -34,7 +34,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def described_tables(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumption]:
-    """The run and the assumption from the tables of a file; raises `InputError`, which names ``origin``."""
+    """Run and assumption from the tables of a file; raises an `InputError` that names ``origin``."""
     _known(data, ("run", "assumption"), origin)
     for name in ("run", "assumption"):
         if name not in data:

@@ -1,4 +1,4 @@
-"""Sampling schemes for batches: which runs each admits, and what is assumed of them."""
+"""Sampling schemes for batches, the runs that they admit, and their assumptions."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -13,7 +13,7 @@ class Scheme:
 
     Attributes:
         name: as in `NoisySGD.sampling`.
-        statement: what a number for the run assumes of the batches, to be formatted with the run.
+        statement: assumption of a bound about the batches, to be formatted with the run.
         claim: key of the ledger's claim behind a bound; empty if the claim for the losses suffices.
         random: whether every batch is drawn independently.
         in_epochs: whether every sample is used once per epoch.
@@ -42,7 +42,7 @@ class Scheme:
         return not self.random and not self.permuted
 
     def refusal(self, run: "NoisySGD") -> str:
-        """Error message for a run that does not admit such batches; empty if it does."""
+        """Error message for a run that does not admit such batches; empty if it is admitted."""
         needs = f"sampling={self.name!r} needs"
         if isinstance(run.batch_size, tuple):
             if self.random:

@@ -1,7 +1,7 @@
 """Checksummed storage of finished work, so that an interrupted computation can resume.
 
 Every file is written atomically and ends with the SHA-256 of its content. Arrays are stored as ``.npz``,
-everything else as JSON; nothing is read with pickle.
+other data as JSON; pickle is never used.
 """
 
 import io
@@ -84,8 +84,8 @@ def read_sealed(path: Path) -> bytes:
 class Store:
     """Finished parts of one computation, each a set of named arrays, in a subfolder for ``settings``.
 
-    ``settings``, plain JSON, determine the numbers. Nothing is stored if the folder is None; an `InputError`
-    if it cannot be written.
+    ``settings``, plain JSON, determine the arrays. If the folder is None, nothing is stored; if it cannot be
+    written, `InputError` is raised.
     """
 
     def __init__(self, folder: Path | None, settings: Mapping[str, object]) -> None:
@@ -112,7 +112,7 @@ class Store:
             self._write(f"{part}.npz", seal(buffer.getvalue()), "free some space, then repeat the command")
 
     def part(self, name: str, compute: Callable[[], Mapping[str, ArrayLike]]) -> Arrays:
-        """The arrays of one part; compute and store them if there are none."""
+        """The arrays of one part; compute and store them if they are missing."""
         found = self.load(name)
         if found is None:
             found = {key: np.asarray(values) for key, values in compute().items()}
@@ -127,10 +127,10 @@ class Store:
 
 
 class Journal:
-    """An append-only file of checksummed JSON lines below a header, plain JSON that determines them.
+    """An append-only file of checksummed JSON lines, after a header of plain JSON that determines them.
 
-    ``entries`` are the undamaged ones already in the file. The caller closes it. An `InputError` if the file
-    has another header, or cannot be read or written.
+    ``entries`` are the undamaged entries already in the file, which the caller closes. Raises `InputError` if
+    the file has another header, or cannot be read or written.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:

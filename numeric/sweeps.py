@@ -1,4 +1,4 @@
-"""Sweeps: bounds over a grid of runs, in parallel and resumable, as one table written as CSV or Parquet."""
+"""Sweeps: bounds over a grid of runs, in parallel and resumable, written as one CSV or Parquet table."""
 
 import csv
 import io
@@ -40,8 +40,8 @@ _RUN_FIELDS = tuple(field.name for field in fields(NoisySGD))
 class SweepPlan:
     """A validated grid of bounds; the last of the ``axes`` varies fastest.
 
-    Their names are fields of the run, numbers of the assumption, and either "order" or "delta". All other
-    values are those of ``run`` and ``assumption``.
+    An axis is named after a field of the run, a parameter of the assumption, or "order" or "delta", of which
+    exactly one is an axis. ``run`` and ``assumption`` give all other values.
     """
 
     run: NoisySGD
@@ -82,7 +82,7 @@ class SweepPlan:
         return (dict(zip(self.axes, values, strict=True)) for values in product(*self.axes.values()))
 
     def solve(self, point: Mapping[str, Any]) -> "Result":
-        """Compute the bound at a point, or the sentence that rejects it."""
+        """Compute the bound at a point, or the error message that rejects the point."""
         target = {name: value for name, value in point.items() if name in _TARGETS}
         changed = {name: value for name, value in point.items() if name in _RUN_FIELDS}
         rest: dict[str, Any] = {name: point[name] for name in point.keys() - target.keys() - changed.keys()}
@@ -139,7 +139,8 @@ def _axis(name: str, listed: Any) -> tuple[Scalar, ...]:
 class Result(NamedTuple):
     """Bound at one point of a grid: epsilon and mu of mu-GDP, rounded up, or an error.
 
-    Epsilon is None if the point is rejected, otherwise ``error`` is "". mu is None if it is not Gaussian.
+    ``epsilon`` is None if the point is rejected; otherwise ``error`` is "". ``mu`` is None for a bound that
+    is not Gaussian.
     """
 
     epsilon: float | None
@@ -159,7 +160,7 @@ class SweepTable(Displayed):
 
     @property
     def refused(self) -> int:
-        """Number of rows with an error instead of a number."""
+        """Number of rows with an error instead of a bound."""
         return sum(bool(one.error) for one in self.results)
 
     def records(self) -> list[dict[str, Any]]:
@@ -231,10 +232,11 @@ def sweep(
         run: run with the values that do not vary.
         assumption: assumption with the values that do not vary.
         grid: name -> values, as in `SweepPlan`.
-        out: .csv or .parquet file for the table; the same call resumes from rows in ``out`` + ".rows.jsonl".
+        out: .csv or .parquet file for the table; a repeated call resumes from the rows in ``out`` +
+            ".rows.jsonl".
         jobs: worker processes; -1 for one per core.
         backend: "loky" for this machine, "dask" for a cluster of dask.distributed.
-        scheduler: address of that cluster; None for the active client, or a new cluster on this machine.
+        scheduler: address of the dask cluster; None for the active client, or a new cluster on this machine.
         on_row: called with (finished rows, all rows), at the start and after every row.
 
     Raises:
@@ -306,7 +308,7 @@ def _header(plan: SweepPlan) -> dict[str, Any]:
 
 
 def kept_rows(journal: Journal, rows: int) -> dict[int, Result]:
-    """Rows of this grid that a journal contains."""
+    """Rows of this grid in a journal."""
     found = {}
     for entry in journal.entries:
         with suppress(KeyError, TypeError):

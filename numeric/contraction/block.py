@@ -1,16 +1,17 @@
-"""One block of steps: the profile of two laws before it, and its costs, bound the profile after it.
+"""Blocks of steps: the profile of two laws after a block, bounded by the profile before it and its costs.
 
-The costs are profiles of the block alone: near, N, for runs that start at one point, and far, F, for runs at
-any two points of the domain. For measures p, q with the profile known before, 0 <= u <= p, 0 <= v <= q, A =
-p(all) - u(all) and B = q(all) - v(all),
+The costs are profiles of the block alone: the near cost N for runs that start at one point, and the far cost
+F for runs that start at any two points of the domain. Let measures p and q have the profile before the block,
+0 <= u <= p, 0 <= v <= q, A = p(all) - u(all) and B = q(all) - v(all). Then
 
     E_g(after) <= int u N(g dv/du) + A F(g B / A).
 
-Here u = min(p, g1 q) and v = min(q, p / g0), with thresholds g0 <= g1 among the ratios of the atoms, below all of
-them (v = q), or above all (u = p, A = 0). They are searched for in floats, and the value is rounded up.
+Here u = min(p, g1 q) and v = min(q, p / g0), with thresholds g0 <= g1 that are ratios of atoms, or below all
+ratios (v = q) or above all (u = p, A = 0). The thresholds are searched for in floats, and the bound is
+rounded up.
 
-A table is the profile of atoms with q_j the change of slope at l_j and p_j = l_j q_j, and of masses of P
-without Q and of Q without P. The q_j are floats; then P is made heavier and Q lighter by the smallest of
+A table is the profile of atoms at ratios l_j, with q_j the change of slope at l_j and p_j = l_j q_j, and of
+masses that P or Q has alone. The q_j are floats; then P is made heavier and Q lighter by the smallest of
 `LIFTS` that passes a check against the table.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/block, ours/contraction/atoms).
@@ -28,15 +29,15 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table, envelope, headed
 
 LIFTS = (2.0**-36, 2.0**-30, 2.0**-24)
-"""The first is well above the rounding errors of masses; the others are for nodes near 1 with large values."""
+"""Relative changes of masses: one well above rounding errors, and larger ones for large values near 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class DiscretePair:
-    """Measures P and Q on finitely many ratios l = dP/dQ whose profile is at least a table.
+    """Measures P and Q on finitely many ratios l = dP/dQ whose profile is at least a given table.
 
-    Arrays have shape (2n - 1,), with increasing ratios and 1 in the middle. ``only_p`` and ``only_q`` are
-    masses where the other measure has none; ``lift`` is one of `LIFTS`.
+    For n nodes, arrays have shape (2n - 1,), with increasing ratios and 1 in the middle. ``only_p`` and
+    ``only_q`` are masses where the other measure has none; ``lift`` is one of `LIFTS`.
     """
 
     ratio: Array
@@ -48,7 +49,7 @@ class DiscretePair:
 
     @classmethod
     def of(cls, table: Table) -> "DiscretePair":
-        """Atoms whose profile is at least the table; an `ArithmeticError` if no lift suffices."""
+        """Atoms whose profile is at least the table; raises `ArithmeticError` if no lift suffices."""
         middle, right, left = envelope(table.g, table.ahead, table.back)
         one, g = len(table.g) - 1, table.g
         values = headed(middle, table.ahead)[right], headed(middle, table.back)[left]
@@ -89,7 +90,7 @@ def _admitted(
 ) -> bool:
     """Check the profile of the atoms against a table, and the masses against 1.
 
-    Right of 1, lifting multiplies the profile by at least 1 + lift. Left of 1, with t = 1/g, t times the
+    Right of 1, lifting multiplies the profile by at least 1 + lift. At g < 1, with t = 1/g, t times the
     profile of the atoms gains lift (t P + Q)(ratios above g), t (P(all) - 1) and 1 - Q(all).
     """
     p, q, only_p, only_q = atoms
@@ -115,14 +116,15 @@ Indices = NDArray[np.intp]
 _SCANNED, _STEPS = 40, (0.01, 0.003, 0.0)
 """Number of threshold pairs scanned first; sizes of later moves as fractions of the number of atoms."""
 _FIRST, _AGAIN = 6, 5
-"""Number of first blocks whose thresholds are searched everywhere, and period of such searches later."""
+"""Number of first blocks with thresholds searched everywhere, and period of later full searches."""
 
 
 @dataclass(eq=False)
 class Block:
     """A block of steps with its near and far costs, on the nodes g of the tables before and after it.
 
-    ``near`` is None if the steps are the same in both runs. ``thresholds`` holds the latest ones by order.
+    ``near`` is None if the steps are the same in both runs. ``thresholds`` holds the latest thresholds for
+    each order of the laws.
     """
 
     g: Array
@@ -134,14 +136,14 @@ class Block:
 
     @property
     def prices(self) -> tuple[Table, Table]:
-        """The near and far costs; a `ValueError` if the steps are the same in both runs."""
+        """The near and far costs; raises `ValueError` without a near cost."""
         if self.near is None:
             raise ValueError("a block of steps that are the same in both runs has no near cost")
         return self.near, self.far
 
     @property
     def symmetric(self) -> bool:
-        """Tell whether each cost serves both orders."""
+        """Tell whether each cost serves both orders of the laws."""
         return (self.near is None or self.near.symmetric) and self.far.symmetric
 
     @np.errstate(over="ignore")  # a ratio beyond all floats has the value of the last node
@@ -168,7 +170,7 @@ class Block:
 
     @cached_property
     def _lattice_ahead(self) -> tuple[Indices, Indices]:
-        """Pairs of thresholds for every node, shape (n, k), from `_lattice`."""
+        """Pairs of thresholds for every node, from `_lattice`."""
         return _lattice(self.g, *self.prices)
 
     @cached_property
@@ -176,7 +178,7 @@ class Block:
         return self._lattice_ahead if self.symmetric else _lattice(self.g, *(one.reversed for one in self.prices))
 
     def _kernel(self, lift: float, *, ahead: bool) -> Array:
-        """N(g_i / l_j), and N(0) = 1 above all atoms, shape (n, 2n); ratios are capped at 1e300."""
+        """Near cost N(g_i / l_j) at node i and atom j, then N(0) = 1; shape (n, 2n), ratios at most 1e300."""
         near, _ = self.prices
         key = lift, ahead or near.symmetric
         if key not in self._kernels:
@@ -188,7 +190,7 @@ class Block:
 
 
 def forget(g: Array, before: Array, far: Table) -> Array:
-    """The values A F(1 + (g - 1) / A), A = E_g before, after steps that are the same in both runs."""
+    """Values A F(1 + (g - 1) / A) after steps that are the same in both runs, with A = E_g before them."""
     some = before > 0
     share = np.where(some, np.maximum(before, TINY), 1.0)
     after = share * far(1 + (g - 1) / (share * UP)) * UP + TINY
@@ -196,7 +198,7 @@ def forget(g: Array, before: Array, far: Table) -> Array:
 
 
 class _Known:
-    """Values of one order for pairs of thresholds; high = 2n - 1 means u = p, low = -1 means v = q."""
+    """Bounds for one order of the laws by thresholds: high = 2n - 1 means u = p, low = -1 means v = q."""
 
     def __init__(self, g: Array, atoms: DiscretePair, kernel: Array, far: Table) -> None:
         self.g, self.atoms, self.kernel_above, self.kernel, self.far = g, atoms, kernel, kernel[:, :-1], far
@@ -204,7 +206,7 @@ class _Known:
         heavier, lighter = np.zeros(m), np.zeros(m)
         heavier[:-1] = atoms.q[:0:-1].cumsum()[::-1]  # Q above each atom
         atoms.p[:-1].cumsum(out=lighter[1:])  # P below each atom
-        # One extra index at each end: above all atoms u = p and A = 0, below all of them v = q and B = 0.
+        # One extra index at each end: above all atoms u = p and A = 0, below all atoms v = q and B = 0.
         self.left_p, self.left_q, self.q_above, self.p_below = np.zeros((4, m + 1))
         self.left_p[: m - 1] = (heavier[:-1] * (ratio[1:] - ratio[:-1]))[::-1].cumsum()[::-1]
         (lighter[1:] * (inverse[:-1] - inverse[1:])).cumsum(out=self.left_q[1:m])
@@ -230,7 +232,7 @@ class _Known:
     def search(
         self, lattice: tuple[Indices, Indices] | None, start: tuple[Indices, Indices] | None
     ) -> tuple[Indices, Indices]:
-        """Good thresholds for every node: the best of a lattice, shape (n, k), and ``start``, then refined."""
+        """Good thresholds for every node: the best of ``lattice`` and ``start``, then refined."""
         m, steps = len(self.atoms.ratio), list(_STEPS)
         if lattice is not None:
             lows, highs = lattice
@@ -262,7 +264,7 @@ class _Known:
         return low, high
 
     def bound(self, low: Indices, high: Indices) -> Array:
-        """The values at these thresholds, rounded up."""
+        """Bounds at the given thresholds, rounded up."""
         m = len(self.atoms.ratio)
         first = self.rows * m
         # Only every other sum between consecutive ends is needed; an extra term ends the last sum.
@@ -279,7 +281,7 @@ class _Known:
 
 
 def _lattice(g: Array, near: Table, far: Table) -> tuple[Indices, Indices]:
-    """Thresholds of equal power (high) and equal level (low) of the near and far costs, shape (n, k)."""
+    """Thresholds at which near and far costs have equal power (high) or level (low), shape (nodes, pairs)."""
     m, place = 2 * len(g) - 1, ratios(g)
     at, power, level = _tests(near)
     rho, far_power, far_level = _tests(far)
@@ -294,7 +296,7 @@ def _lattice(g: Array, near: Table, far: Table) -> tuple[Indices, Indices]:
 
 
 def _tests(price: Table) -> tuple[Array, Array, Array]:
-    """Ratios, and the approximate power and level of the best test at each, both nonincreasing."""
+    """Ratios, and the approximate power and level of the best test at each ratio, both nonincreasing."""
     ahead, back = -np.diff(price.ahead) / np.diff(price.g), -np.diff(price.back) / np.diff(price.g)
     middle = np.sqrt(price.g[1:]) * np.sqrt(price.g[:-1])
     level = np.concatenate([(1 - price.back[1:] - price.g[1:] * back)[::-1], ahead])

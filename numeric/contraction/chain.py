@@ -1,8 +1,7 @@
 """Chains of blocks: the table at the end of a run, from the last blocks alone or from the beginning.
 
-Both runs start from one point (`equal`). From `unknown`, the table after k blocks bounds every run that ends
-with these blocks, and every shorter run if all blocks are equal. Most blocks use few nodes; a table on few
-nodes, interpolated on more, is still a bound.
+From `equal`, both runs start at one point. From `unknown`, the table after some blocks bounds every run that
+ends with these blocks, and every shorter run if all blocks are equal. Most blocks use few nodes.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/chain and above).
 """
@@ -37,7 +36,7 @@ Prices = tuple[Table | None, Table]
 
 @dataclass(frozen=True)
 class DrawnStretch:
-    """Blocks of one kind drawn for both runs, independently of the past; probabilities are rounded up."""
+    """Blocks of a kind that is drawn for both runs, independently of the past; probabilities rounded up."""
 
     kinds: tuple[tuple[float, tuple[Prices, ...]], ...]
 
@@ -47,23 +46,23 @@ Stretch = Prices | DrawnStretch
 
 COARSE, FINE = 80, 240
 _FROM_EQUAL, _FROM_EQUAL_ALONE = 100, 600
-"""Maximum number of blocks of a run followed from its beginning, with and without `Repeated.always`."""
+"""Maximum number of blocks to follow a run from its beginning, with and without `Repeated.always`."""
 _MOST = ((600, 1e-4, 5000), (1000, 3e-5, 3000))
-"""On coarse and fine nodes: most periods, relative change at which a number has settled, and most blocks."""
+"""On coarse and fine nodes: most periods, relative change at which a bound has settled, and most blocks."""
 _OUTGROWN, _GRIDS = 3.0, 12
-"""Factor by which a number must fall for new nodes, and maximum number of grids."""
+"""Factor by which a bound must fall before its nodes change, and maximum number of grids."""
 _PATIENCE = 40
-"""Number of periods after which an infinite number is abandoned."""
+"""Number of periods after which an infinite bound is abandoned."""
 _FINE_BLOCKS, _LONGER, _STILL = 20, 4, 1e-4
-"""Number of last blocks on fine nodes, its growth factor, and the relative change that calls for more."""
+"""Number of last blocks on fine nodes, factor of its increases, and relative change that requires them."""
 _WIDEST, _FURTHEST = 60.0, 200.0
-"""Minimum and maximum logarithm of the last node; beyond the maximum, a tail over a width loses digits."""
+"""Minimum and maximum logarithm of the last node; beyond the maximum, tails lose digits."""
 _NEARLY, _UNKNOWN = 1.05, 8.0
 
 
 @dataclass(frozen=True)
 class Goal:
-    """The number wanted, epsilon at a delta or at an order; ``known`` bounds it without a table."""
+    """The epsilon to be bounded, at a delta or an order; ``known`` is a bound that needs no table."""
 
     order: float | None
     delta: float | None
@@ -71,20 +70,20 @@ class Goal:
     known_rdp: Callable[[float], float]
 
     def value(self, table: Table) -> float:
-        """The number, rounded up."""
+        """Epsilon by a table, rounded up."""
         if self.delta is not None:
             return table.epsilon(self.delta)
         return table_rdp(table, float(self.order or 2.0), self.known_rdp)
 
     def about(self, table: Table) -> float:
-        """The approximate number."""
+        """Approximate epsilon by a table."""
         if self.delta is None:
             return sketch_rdp(table, float(self.order or 2.0), self.known_rdp)
         worse = table.worse
         return float(np.log(np.interp(-self.delta, -worse, table.g))) if worse[-1] <= self.delta else inf
 
     def nodes(self, number: float, count: int) -> Array:
-        """Nodes that resolve a profile with about this number."""
+        """Nodes that resolve a profile whose epsilon is about ``number``."""
         if self.delta is not None:
             scale, end = 0.6 * number, max(_WIDEST, 3 * number)
         else:
@@ -97,7 +96,7 @@ class Goal:
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """Repetitions of a pattern, then a rest; ``always`` is mu of a Gaussian bound for any number of them."""
+    """Repetitions of a pattern, then a rest; ``always`` is mu of a Gaussian bound for all ``periods``."""
 
     pattern: Sequence[Stretch]
     periods: int
@@ -115,7 +114,7 @@ class Repeated:
 
     @cached_property
     def _sketch(self) -> tuple[float, Table, int]:
-        """The number on coarse nodes, its table, and the repetitions used, 0 from the beginning."""
+        """Epsilon on coarse nodes, its table, and the repetitions used, 0 if followed from the beginning."""
         if self._follow:
             found, course = self._course
             return found, course.tables[-1], 0
@@ -127,7 +126,7 @@ class Repeated:
     @cached_property
     def _course(self) -> tuple[float, "_Chain"]:
         number = _size_of(self.goal.known)
-        for _ in range(_GRIDS):  # may stop early: it only decides the nodes
+        for _ in range(_GRIDS):  # may stop early, as only the nodes depend on it
             course = _Chain(self.pattern, equal(self.goal.nodes(number, COARSE)))
             self._settling(course, self.periods, _STILL)
             found = self.goal.about(course.tables[-1])
@@ -138,11 +137,11 @@ class Repeated:
 
     @property
     def about(self) -> float:
-        """The number on coarse nodes."""
+        """Approximate epsilon on coarse nodes."""
         return self._sketch[0]
 
     def settled(self) -> tuple[Table, int]:
-        """The table, and the number of last repetitions on which it rests."""
+        """Final table, and the number of last repetitions that it uses."""
         found, table, done = self._sketch
         if isinf(found):  # out of reach
             return unknown(table.g), done
@@ -154,7 +153,7 @@ class Repeated:
         return _Chain(self.rest, table).after(1).hull(), done
 
     def _descended(self, table: Table, done: int, number: float, count: int) -> tuple[float, Table, int]:
-        """Number, table and repetitions as in `_sketch`, on ``count`` nodes from an upper bound."""
+        """Epsilon, table and repetitions as in `_sketch`, on ``count`` nodes, from an upper bound."""
         most, close, blocks = _MOST[count == FINE]
         left = min(most, max(blocks // self._size, _PATIENCE))
         for _ in range(_GRIDS):
@@ -169,9 +168,9 @@ class Repeated:
         return found, table, done
 
     def _settling(self, course: "_Chain", most: int, close: float, least: float = 0.0) -> int:
-        """Append at most ``most`` periods, fewer if the number settles, and return how many.
+        """Append at most ``most`` periods, fewer if epsilon settles, and return their number.
 
-        A number 0 settles only from `unknown`, from which each table bounds a run of any length.
+        An epsilon of 0 settles only from `unknown`, where each table bounds runs of any length.
         """
         last = inf
         for done in range(most):
@@ -195,7 +194,7 @@ class Repeated:
 
 
 def chain_blocks(blocks: Sequence[Stretch], goal: Goal, *, from_equal: bool) -> Table:
-    """The table after different blocks, from equal points or from any two laws."""
+    """Table after the given blocks, from equal points or from any two laws."""
     start = equal if from_equal else unknown
     number = _size_of(goal.known)
     for _ in range(_GRIDS):
@@ -273,7 +272,7 @@ class TableCandidate(Candidate):
 
     @classmethod
     def of(cls, run: NoisySGD, table: Table, steps: int, other: Candidate) -> Self:
-        """The candidate of a table that rests on the last ``steps`` steps of a run."""
+        """Candidate from a table that uses the last ``steps`` steps of a run."""
         window, kept = (max(run.steps - steps, 0), run.steps), ("pair", "optimum", "position", "share")
         rest = {name: getattr(other, name) for name in kept}
         return cls("contraction", f"ours/contraction/{run.scheme.name}", window, **rest, table=table, other=other)

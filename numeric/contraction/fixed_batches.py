@@ -1,9 +1,10 @@
-"""Contraction for batches that do not depend on the noise: full, cyclic and shuffled ones.
+"""Contraction for full, cyclic and shuffled batches, which do not depend on the noise.
 
-The cost of a window of steps is a Gaussian profile with the cost of the shift program from one point (near)
-or from the diameter of the domain (far). With equal steps, runs that differ in the last batch of an epoch are
-the worst. For shuffled batches, the profile after an epoch is the mean over the places of the sample; among
-equal steps, neighbouring places are grouped, with their fewest clean steps.
+The cost of a window of steps is the Gaussian profile whose mu^2 is the cost of the shift program that starts
+from one point (near) or from the diameter (far). If all steps are equal, the worst runs differ in the last
+batch of an epoch. For shuffled batches, the profile after an epoch is the mean over the places of the sample;
+if all steps are equal, neighbouring places form groups, each bounded by its place with the fewest clean
+steps.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/full, cyclic, shuffled).
 """
@@ -33,7 +34,7 @@ from lastiterate.numeric.shift_program.optimum import hide_initial, optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram, cut_run
 
 APART = 50.0
-"""Ratio of diameter to noise above which a domain is left to the shift program."""
+"""Ratio of diameter to noise above which contraction is not tried."""
 _LENGTHS, CLEAN = (3.4, 2.8, 2.2, 1.7, 1.3), 2.4
 """Approximate ratios of diameter / sqrt(w) to the noise, for blocks of w steps."""
 _LAST = 64
@@ -46,7 +47,7 @@ _SINGLE = 6
 _MOST_CLEAN = 24
 """Maximum number of consecutive clean blocks used."""
 _LAST_EPOCHS, _MOST_PLACES = 6, 16
-"""Number of last epochs used with schedules, and maximum number of places in an epoch."""
+"""For schedules: number of last epochs used, and maximum number of places in an epoch."""
 
 
 def contract_fixed(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
@@ -87,7 +88,7 @@ def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -
 
 
 def _always(other: Candidate) -> float | None:
-    """Mu of a path of the shift program, if Gaussian; with equal steps, its last part hides a shorter run."""
+    """Mu of a Gaussian bound by shifts; with equal steps, the last part of its path hides shorter runs."""
     return other.pair.mu if other.pair.gaussian and isfinite(other.pair.mu) else None
 
 
@@ -101,7 +102,7 @@ def _cyclic(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate)
 
 
 def _scheduled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
-    """The maximum of the profiles of all positions of the sample, unless these are too many."""
+    """Candidate with the maximum of the profiles for all positions of the sample, if these are few."""
     positions = range(min(run.period, run.steps))
     if len(positions) > _MOST_POSITIONS:
         return []

@@ -1,13 +1,15 @@
 """Contraction with Poisson batches and with batches drawn without replacement.
 
-From one point (near), the cost of a window of w steps is that of w sampled steps. From any two points (far),
-the coins of the sample are revealed: shifts bring two copies of the run without the sample together, and each
-use adds its move; the result is a mean of Gaussians over the number of uses.
+The near cost of a window of steps, from one point, is the profile of the composed sampled steps. For the far
+cost, from any two points, the steps that use the sample are revealed: shifts bring two copies of the run
+without the sample together, and each use adds its move. The far cost is a mean of Gaussian profiles over the
+number of uses.
 
-A step on a Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) against N(0, 1). With theta the
-Gaussian profile at s and t = (1/g - 1 + q) / q, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 -
-g (1-q)) theta(1 / t), which is 0 for g >= 1 / (1-q). Without replacement, q theta(1 + (g - 1) / q) serves
-both orders. The far cost of Poisson batches is also a mean over ranges of sizes without the sample.
+Let q be the probability that a batch holds the sample, and s its largest move over the noise. A step on a
+Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) and N = N(0, 1). With theta the Gaussian profile
+at s and t = (1/g - 1 + q) / q, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 - g (1-q)) theta(1
+/ t), which is 0 for g >= 1 / (1-q). Without replacement, q theta(1 + (g - 1) / q) bounds both orders. The far
+cost of Poisson batches is also a mean over ranges of the batch size.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contraction/without_replacement);
 Balle, Barthe & Gaboardi 2018.
@@ -45,14 +47,14 @@ NODES, _FAR_NODES, _COMPOSED_NODES = 400, 240, 200
 _FINE = 0.02
 _WIDEST = 45.0
 _DELTAS = (1e-1, 1e-3, 1e-6, 1e-10)
-"""Values of delta for which transforms are computed; together they cover a profile."""
+"""Values of delta for which transforms are computed."""
 _ORDERS = (1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0)
 _LEAST_ALONE = 1e-6
 _LAST, _SHARED = 48, 16
-"""Number of last windows used with a schedule, and maximum number of them that share costs."""
+"""For schedules: number of last windows used, and maximum number of windows that share costs."""
 _BINS, _DEPTH, _AT_AN_ORDER, _USUAL, _ALIKE = 8, 14.0, -140.0, -3.0, 1 + 1e-9
-"""Number of outcomes of the coins; logarithm of the probability of a rare event, relative to delta and at an
-order, and of a common event; ratio below which values of mu count as equal."""
+"""Number of outcomes of the coins; log(delta) minus the log-probability of a rare event; this log-probability
+for a bound at an order; log-probability of a common event; ratio below which values of mu count as equal."""
 _LONGEST, _ABOVE = 20_000, 1 + 1e-9
 
 
@@ -128,7 +130,7 @@ def _profile(pair: DominatingPair, side: str, logs: Array, known: Array) -> Arra
 def reveal_coins(shifts: tuple[float, ...], chances: tuple[float, ...], failure: float) -> Table:
     """The far cost if coins and sizes are revealed: a mean of Gaussian profiles, plus a failure probability.
 
-    ``shifts`` are the increasing mu of the outcomes; their probabilities sum to at least 1.
+    ``shifts`` are the increasing values of mu of the outcomes, whose probabilities sum to at least 1.
     """
     top = shifts[-1]
     logs = spread_nodes(0.015 * shifts[0], min(_WIDEST * top, 300.0), _FAR_NODES)
@@ -182,7 +184,7 @@ def contract_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Ca
     windows = last_windows(run, _LAST)
     first, _ = windows[0]
     prices = list[Prices]()
-    for part in _parts(run, windows):  # its windows share the largest of their costs
+    for part in _parts(run, windows):  # the windows of a part share the largest of their costs
         shared = _prices(run, assumption, part, goal)
         if shared is None:
             return []
@@ -191,7 +193,7 @@ def contract_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Ca
 
 
 def _parts(run: NoisySGD, windows: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """Groups of at most `_SHARED` consecutive windows with equal batches, from the end."""
+    """Groups of at most `_SHARED` consecutive windows with equal batches, formed from the end."""
     found = list[list[tuple[int, int]]]()
     for window in reversed(windows):
         if not found or _batches(run, found[-1][0]) != _batches(run, window) or len(found[-1]) == _SHARED:
@@ -248,13 +250,13 @@ def _far(
 def _shifts(
     run: NoisySGD, assumption: Assumption, start: int, length: int, sizes: tuple[Size, Size], met: list[int]
 ) -> list[float]:
-    """For each number of uses, mu of a path that hides the diameter in a window, rounded up."""
+    """Mu, for each number of uses, of a path that hides the diameter in a window, rounded up."""
     part = cut_run(run, start, length, adjacency="replace", sampling="without_replacement")
     low, high = (one[start : start + length] if isinstance(one, tuple) else one for one in sizes)
     if isinstance(part.batch_size, tuple):
         sized: Sized = _Unmet(assumption, low, high)
         place = 0
-    else:  # the place of the sample in the epoch is beyond the window, so it is never used
+    else:  # the place of the sample in the epoch is beyond the window, so the sample is never used
         size, sized, place = part.batch, Sized(assumption, low, high), length
         part = replace(part, sampling="cyclic", dataset_size=size * (length + 1), batch_size=size)
     with precision():
@@ -275,7 +277,7 @@ def _shifts(
 
 
 def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
-    """Shift of a step over its noise, with a margin for float errors; the cost gives the last one."""
+    """Ratio of shift to noise in step t, with a margin for float errors; the cost gives the last ratio."""
     if t < len(shifts) - 1:
         return exact(float(shifts[t]) * _ABOVE) / exact(part.noise_std_at(t))
     spent = sum(((exact(float(a)) / exact(part.noise_std_at(k))) ** 2 for k, a in enumerate(shifts[:-1])), arb(0))
@@ -283,7 +285,7 @@ def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
 
 
 def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> list[tuple[Size, Size, float]]:
-    """Ever wider ranges of batch sizes without the sample, and the probability of a batch outside."""
+    """Increasing ranges of batch sizes without the sample, and the probability of a batch outside each."""
     if run.scheme.fixed_size:
         sizes = run.batch_size if isinstance(run.batch_size, tuple) else run.batch
         return [(sizes, sizes, 0.0)]

@@ -1,12 +1,14 @@
-"""Tables of upper bounds of a hockey-stick profile in both orders, linear between nodes in the ratio.
+"""Tables of upper bounds on a hockey-stick profile in both orders of the laws, linear between nodes.
 
-E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and nonincreasing in g. Below 1 it follows from the other
-order, so a table holds both orders at ratios g >= 1, where no digits cancel. Chords between upper bounds are
-upper bounds, and so is the last value right of the last node. `SLACK` covers rounding errors of nonnegative sums.
+E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and nonincreasing in g. For g < 1, it follows from the
+other order, so a table holds both orders at ratios g >= 1, where no digits cancel. Chords between upper
+bounds are upper bounds, and the last value is an upper bound right of the last node. `SLACK` covers rounding
+errors of nonnegative sums.
 
 exp((a - 1) D_a(P || Q)) = 1 + a (a - 1) [int_1^oo t^(-a-1) E_t(Q || P) dt + int_1^oo g^(a-2) E_g(P || Q) dg].
-Chords are integrated exactly. Beyond a last node G, a Renyi bound of order b > a gives E_g <= c g^(1-b), with
-c = e^((b-1) D_b) (b-1)^(b-1) b^(-b), whose integral is a (a - 1) c G^(a-b) / (b - a).
+For a Renyi order a, chords are integrated exactly. Beyond a last node G, a Renyi bound D_b of order b > a
+gives E_g <= c g^(1-b) with c = e^((b-1) D_b) (b-1)^(b-1) b^(-b), which contributes a (a - 1) c G^(a-b) / (b -
+a).
 
 Source: docs/proofs/contraction.md (claims ours/contraction/*, ours/contraction/renyi).
 """
@@ -29,12 +31,12 @@ SLACK = 2.0**-40
 """Bound on the relative rounding error of a sum of a few thousand nonnegative terms."""
 UP, DOWN = 1 + SLACK, 1 - SLACK
 TINY = 1e-200
-"""Added to values that are rounded up, since products may underflow."""
+"""Amount added to values that are rounded up, since products may underflow."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Upper bounds ``ahead`` of E_g(P || Q) and ``back`` of E_g(Q || P) at nodes g that increase from 1.
+    """Upper bounds ``ahead`` on E_g(P || Q) and ``back`` on E_g(Q || P) at nodes g that increase from 1.
 
     ``back`` is ``ahead`` itself if one profile serves both orders.
     """
@@ -55,11 +57,11 @@ class Table:
 
     @property
     def worse(self) -> Array:
-        """The larger of the two orders at the nodes."""
+        """The larger bound of the two orders at each node."""
         return self.ahead if self.symmetric else np.maximum(self.ahead, self.back)
 
     def __call__(self, r: Array) -> Array:
-        """Upper bounds of E_r(P || Q) at ratios r >= 0 of any shape; 1 at r = 0."""
+        """Upper bounds on E_r(P || Q) at ratios r >= 0 of any shape; 1 at r = 0."""
         r = np.minimum(np.asarray(r, dtype=np.float64), 1 / TINY)  # a smaller ratio has a larger value
         found, right = np.empty_like(r), r * UP >= 1
         more, less = r[right], r[~right]
@@ -71,7 +73,7 @@ class Table:
 
     @cached_property
     def sketch(self) -> tuple[Array, Array]:
-        """Ratios and approximate values of E_g(P || Q) there, for searches."""
+        """Ratios g and approximate values of E_g(P || Q), for searches."""
         below = 1 / self.g[:0:-1]
         return np.concatenate([below, self.g]), np.concatenate([1 - below + below * self.back[:0:-1], self.ahead])
 
@@ -123,7 +125,7 @@ def chord(nodes: Array, values: Array, at: Array) -> Array:
 
 
 def tabulate(profile: Callable[[arb], arb], logs: Array, back: Callable[[arb], arb] | None = None) -> Table:
-    """Tabulate E_g(P || Q), ``profile``, and E_g(Q || P), ``back`` if it differs, at exp(logs), from 1 up."""
+    """Tabulate E_g(P || Q) by ``profile`` and E_g(Q || P) by ``back``, by default equal, at g = exp(logs)."""
     g = nodes(logs)
     with precision(96):
         ahead = np.array([min(upper(profile(exact(x))), 1.0) for x in g])
@@ -166,7 +168,7 @@ def spread_nodes(scale: float, end: float, count: int) -> Array:
 
 
 def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, NDArray[np.intp], NDArray[np.intp]]:
-    """The lower convex envelope through nodes g and 1/g: its value at 1, and the kept indices, with 0."""
+    """Lower convex envelope on nodes g and 1/g: value at 1, and indices kept on each side, including 0."""
     n, one = len(g), min(float(ahead[0]), float(back[0]))
     kept = _convex(g, headed(one, ahead), headed(one, back))
     right, left = kept[kept > n] - n, (n - kept[(kept > 0) & (kept < n)])[::-1]
@@ -184,10 +186,9 @@ def headed(first: float, values: Array) -> Array:
 
 
 def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
-    """Indices of the nodes kept among 0, 1/g from the last to the second, and g; any choice gives a bound.
+    """Indices of the nodes kept among 0, 1/g (in increasing order) and g; any choice gives a bound.
 
-    Slopes are computed from g - 1, since 1/g loses digits near 1. Those from nodes left of 1 are stored plus
-    1.
+    Slopes are computed from g - 1, since 1/g loses digits near 1; 1 is added to slopes that start left of 1.
     """
     one = len(g)
     widths = g[1:] - g[:-1]
@@ -246,12 +247,11 @@ def gaussian_table(mu: float) -> Table:
 
 
 BEYOND, CUTS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0), 12
-"""Factors on the order, whose Renyi bounds cover the ratios beyond a table, and number of last nodes
-tried."""
+"""Multiples of the order whose Renyi bounds cover ratios beyond a table; number of nodes tried as last."""
 
 
 def table_rdp(table: Table, order: float, known: Callable[[float], float]) -> float:
-    """Epsilon of (order, epsilon)-RDP, rounded up; ``known`` bounds it at any higher order."""
+    """Epsilon of (order, epsilon)-RDP, rounded up; ``known`` gives bounds at higher orders."""
     sides = (table,) if table.symmetric else (table, table.reversed)
     with precision():
         tail = _tails(order, known)
@@ -289,7 +289,7 @@ def _one_order(table: Table, order: float, tail: Callable[[int, Table], arb]) ->
 
 
 def _integrals(g: list[arb], values: Array, twice: Callable[[arb], arb], once: Callable[[arb], arb]) -> list[arb]:
-    """Integral of each chord times w, from the first and second antiderivatives of w."""
+    """Integral of each chord times a weight, from the weight's first and second antiderivatives."""
     found, ends = [], [(once(x), twice(x)) for x in g]
     for k in range(len(g) - 1):
         left, right = exact(values[k]), exact(values[k + 1])

@@ -1,13 +1,15 @@
-"""Contraction for a sample used at listed steps, and by the clean steps after them, the same in both runs.
+"""Contraction for a sample used at listed steps, and by clean steps, which are the same in both runs.
 
-For each ratio g >= 1, a block of clean steps with the far cost F takes A = E_g before to A F(1 + (g - 1) /
-A). Also E_g <= E_1 for g >= 1, and m steps multiply E_1 by at most V_m(D): let the noises of two copies be
-reflections of each other until the copies meet. Then
+For each ratio g >= 1, a block of clean steps with far cost F turns A = E_g into A F(1 + (g - 1) / A). Also
+E_g <= E_1, and m clean steps multiply E_1 by at most V_m(D), for the diameter D: if the noises of two copies
+of the run are reflections of each other until the copies meet, copies at distance z fail to meet within m
+steps with probability at most V_m(z),
 
     V_0 = 1,   V_(m+1)(z) = E[V_m(min(2 sigma |Y|, D)); not met],   Y > 0 of density phi(y - x) - phi(y + x),
 
-2 x = e(z) / sigma. Blocks are chosen by dynamic programming. Windows end some steps after a use, and these
-share the noise that hides the use; several numbers of them are tried.
+where 2 x = e(z) / sigma, for the update expansion e and the noise sigma. Blocks are chosen by dynamic
+programming. Windows end some steps after a use, and these steps share the noise that hides the use; several
+numbers of such steps are tried.
 
 Source: docs/proofs/contraction.md, reflection.md, participation.md (claims ours/contraction/cyclic, forgetting).
 """
@@ -36,9 +38,9 @@ from lastiterate.numeric.shift_program.program import ShiftProgram, used_part, u
 _TAIL = 1e-11
 """Relative error of `ndtr`."""
 _ENOUGH, _PLACES, _WIDTHS = 12.0, 200, 9
-"""Number of steps used, in units of (D / sigma)^2; maximum number of tables; number of block lengths."""
+"""Number of steps used, in (diameter / noise)^2; maximum number of tables; number of block lengths."""
 _LEVELS, _ACROSS, _MOST = 1024, 16.0, 4000
-"""Number of distances for V; ratio of D to the noise of steps merged into one; maximum number of these."""
+"""Number of distances for V; ratio of diameter to noise of merged steps; maximum number of merged steps."""
 _LONGEST = 1024
 """Maximum number of steps in a searched path; a longer window has the cost of its last steps."""
 _PARTS = 2.4, 2.8
@@ -46,7 +48,7 @@ _PARTS = 2.4, 2.8
 _WINDOWS = 100
 """Number of last windows used in a run."""
 _LEAST = 30.0
-"""Factor below the number at the last use down to which numbers are resolved."""
+"""Ratio of the bound at the last use to the smallest bound that the nodes are made to resolve."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +64,9 @@ class Clean:
         last = self.course(before)[-1]
         return Table(before.g, last, last).hull()
 
-    @np.errstate(over="ignore")  # a ratio beyond all floats costs what the last node does
+    @np.errstate(over="ignore")  # a ratio beyond all floats has the value of the last node
     def course(self, before: Table) -> list[Array]:
-        """The worse order at the nodes after every multiple of `unit` steps."""
+        """Values of the worse order at the nodes, after every multiple of `unit` steps."""
         g, first = before.g, before.worse
         known = [first]
         for place in range(1, self._places + 1):
@@ -138,7 +140,7 @@ class Clean:
         return self.assumption if self.run.scheme.fixed_size else Sized(self.assumption, 0, self.largest)
 
     def _fixed(self, steps: int) -> NoisySGD:
-        """A cyclic run of ``steps`` steps that uses its sample only after them."""
+        """A cyclic run of ``steps`` steps, none of which uses the sample."""
         size = (steps + 1) * self.run.batch
         return replace(self.run, steps=steps, sampling="cyclic", adjacency="replace", dataset_size=size,
                        batch_size=self.run.batch)  # fmt: skip
@@ -153,8 +155,8 @@ def _about(g: Array, before: Array, far: Table) -> Array:
 def survival(apart: Array, edges: Array, steps: int) -> Array:
     """V_0, ..., V_steps at the largest of the levels, rounded up.
 
-    ``apart`` is half of each distance after the update, over the noise, rounded up. ``edges`` is half of each
-    level over the noise, from 0 on and without the last, rounded down.
+    ``apart`` is half of each distance after the update, divided by the noise and rounded up. ``edges`` are 0
+    and half of each level but the last, divided by the noise and rounded down.
     """
     beyond = np.maximum(
         ndtr(apart[:, None] - edges) * (1 + _TAIL) - ndtr(-apart[:, None] - edges) * (1 - _TAIL), 0.0
@@ -177,9 +179,9 @@ class Used:
     _prices: dict[tuple[object, ...], Prices] = field(default_factory=dict, init=False, repr=False)
 
     def numbers(self, clean: Sequence[int], goals: Sequence[Goal]) -> list[float]:
-        """The number of each goal, rounded up, after the last use and each number of ``clean`` steps.
+        """Epsilon of each goal, rounded up, if the last use is followed by each number of ``clean`` steps.
 
-        These increase up to the number in the run, the only one if steps differ.
+        The numbers increase up to that of the run, the only number allowed for a schedule.
         """
         most, found = clean[-1], [inf] * len(clean)
         steps = (
@@ -240,7 +242,7 @@ class Used:
         return _PARTS if len(self.uses) > 1 and self.uses[-1] - self.uses[-2] <= wide else _PARTS[:1]
 
     def _lags(self, most: int) -> list[int]:
-        """Numbers of steps after a use that share its noise."""
+        """Numbers of steps after a use that share the noise that hides the use."""
         if not self.run.constant:
             return sorted({0, min(most, 3)})
         wide = min(most, round(4 * (self.run.diameter / self.run.noise_std_at(0)) ** 2))
