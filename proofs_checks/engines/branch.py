@@ -285,7 +285,10 @@ def _monotone(edges: Edges, slopes: Sequence[Interval]) -> Edges:
 
 
 def _split(problem: BoxProblem, edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]) -> list[Edges]:
-    """Halves of a box, split at the edge on which the gap varies most or, at times, the widest; or []."""
+    """Halves of a box, split at the edge on which the gap varies most or, at times, the widest; or [].
+
+    No edge is split that is too narrow to decide anything: where the gap is zero, the budget would be used up.
+    """
     steep = [iv.absolute(slope)[1] for slope in slopes]
     even = problem.boxes % 3 == 0 or not all(slope.is_finite() for slope in steep)
 
@@ -294,7 +297,11 @@ def _split(problem: BoxProblem, edges: Edges, box: Sequence[Interval], slopes: S
         relative = width / (1 + abs(float(box[index][0])))
         return (relative if even else float(steep[index]) * width), relative
 
-    wide = [index for index, (low, high) in enumerate(edges) if low < high]
+    wide = [
+        index
+        for index, (edge, whole) in enumerate(zip(edges, problem.root, strict=True))
+        if (edge[1] - edge[0]) * 4**ctx.prec > whole[1] - whole[0]
+    ]
     if not wide:
         return []
     widest = max(wide, key=variation)

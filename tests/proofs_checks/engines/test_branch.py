@@ -47,6 +47,13 @@ def test_a_least_face_that_is_not_shown_shows_nothing() -> None:
     assert found.stuck.startswith("undecided near x in [")
 
 
+def test_a_search_ends_where_boxes_are_too_narrow() -> None:
+    found = prove_on_box((x + y) ** 2 - 4 * x * y, (x, y), box((0, 1), (0, 1)))
+    assert not found.held
+    assert found.stuck
+    assert found.boxes < 2000
+
+
 def test_a_face_where_the_gap_is_undefined_is_not_taken_for_a_zero() -> None:
     found = prove_on_box(sp.sinh(x) / x - 1, (x,), box((0, 3)), (x > 0,), budget=200)
     assert (found.held, found.witness) == (False, None)
