@@ -1,4 +1,4 @@
-"""Divergences of Gaussians and of their mixtures, each with a guaranteed direction of error.
+"""Divergences of Gaussians and Gaussian mixtures, each with a guaranteed direction of error.
 
 The first law is always the numerator: D(P || Q) is an expectation of powers of P / Q.
 """

@@ -1,8 +1,8 @@
 """Rényi divergence of two mixtures of two Gaussians each, by quadrature with a certified error.
 
-The unit of length is the common standard deviation. p_i, a_i are the weights and means of the numerator P,
-and q_k, c_k those of the denominator Q. The middle part of I = E_Q (P/Q)^alpha = integral of f, D_alpha =
-log(I) / (alpha - 1), is computed by `acb.integral`. Beyond X, for every k,
+The unit of length is the common standard deviation. The numerator P has weights p_i and means a_i, the
+denominator Q has weights q_k and means c_k. D_alpha is log(I) / (alpha - 1), where I = E_Q (P/Q)^alpha is the
+integral of a function f. `acb.integral` computes the middle part of I. In the tails, for every k,
 
     f <= q_k^(1 - alpha) sum_i p_i exp(alpha (alpha - 1) (a_i - c_k)^2 / 2) phi(x - alpha a_i + (alpha - 1) c_k).
 
@@ -42,12 +42,12 @@ class Enclosure:
 
     @property
     def middle(self) -> float:
-        """A number between the ends."""
+        """A number between the ends, without a guaranteed direction of rounding."""
         return self.lower if self.lower == self.upper else self.lower + (self.upper - self.lower) / 2
 
     @property
     def relative_radius(self) -> float:
-        """Half the width over the lower end; 0 for an exact value."""
+        """Half the width divided by the lower end; 0 for an exact value."""
         if self.lower == self.upper:
             return 0.0
         return (self.upper - self.lower) / 2 / self.lower if self.lower > 0 else inf
@@ -77,7 +77,7 @@ def order(alpha: Any) -> float:
 
 
 def sampling_rate(q: Any) -> float:
-    """Validate a sampling rate in [1e-50, 1]; smaller ones would underflow."""
+    """Validate a sampling rate in [1e-50, 1]; smaller rates would underflow."""
     number = portion("q", q, "a rate in (0, 1]", "give batch_size / dataset_size.")
     if number < 1 / _SPREAD:
         raise InputError(
@@ -116,7 +116,7 @@ Components = tuple[tuple[arb, arb], ...]
 
 @dataclass(frozen=True)
 class Mixture:
-    """(1 - weight) N(first, s^2) + weight N(second, s^2); the functions that use it take s."""
+    """(1 - weight) N(first, s^2) + weight N(second, s^2); s is an argument where it is used."""
 
     weight: float
     first: float
@@ -153,7 +153,7 @@ def renyi_mixtures(numerator: Mixture, denominator: Mixture, noise: Any = 1.0, *
 
     Raises:
         InputError: an argument is out of range.
-        ArithmeticError: the two laws are too close or too distant to be resolved.
+        ArithmeticError: the two laws are too close together or too far apart.
 
     >>> round(renyi_mixtures(Mixture(0.1, 0, 1), Mixture(0, 0, 1), alpha=20).middle, 6)  # S_up(0.1, 1; 20)
     7.576226
@@ -201,10 +201,10 @@ def renyi_moment(numerator: Components, denominator: Components, alpha: arb, bit
 
 
 def _leading(law: Components) -> Callable[[acb, bool], tuple[arb, arb, acb]]:
-    """Map x to log p and a of its dominant component, and the log of the law over p N(a, 1), which is small.
+    """Map x to log p and a of the dominant component at x, and the small logarithm of law / (p N(a, 1)).
 
-    This leaves one square in the integrand, so that wide balls stay tight. Each choice is the same analytic
-    function wherever log is analytic, because they agree on the real line.
+    This leaves one square in the integrand, so that enclosures over wide balls are tight. All choices give
+    one analytic function wherever log is analytic, because they agree on the real line.
     """
     (log_p, a), (log_q, b) = ((weight.log(), mean) for weight, mean in (law[0], law[-1]))
     tilt, level = b - a, (b * b - a * a) / 2 - log_q + log_p
@@ -221,7 +221,7 @@ def _leading(law: Components) -> Callable[[acb, bool], tuple[arb, arb, acb]]:
 
 
 def _tail(numerator: Components, denominator: Components, alpha: arb, end: arb, side: int) -> arb:
-    """The smallest of the module docstring's bounds over the components of the denominator."""
+    """The smallest tail bound of the module docstring over the components of the denominator."""
     bounds = []
     for weight, mean in denominator:
         total = arb(0)  # squares are products, since ** of a ball around 0 is not finite
@@ -233,7 +233,7 @@ def _tail(numerator: Components, denominator: Components, alpha: arb, end: arb, 
 
 
 def _end(numerator: Components, denominator: Components, alpha: arb, bits: int, side: int) -> float:
-    """A point beyond which the tail is about below 2^-bits; any value is valid."""
+    """A point beyond which the tail is roughly below 2^-bits; any point gives a valid enclosure."""
     nearest = []
     for weight, mean in denominator:
         ends = []
@@ -250,7 +250,7 @@ def _end(numerator: Components, denominator: Components, alpha: arb, bits: int, 
 
 
 def _peak(numerator: Components, denominator: Components, alpha: float, left: float, right: float) -> float:
-    """Approximate maximum of log f sqrt(2 pi), at the centres and on a coarse grid; only a scale."""
+    """Approximate maximum of log(f sqrt(2 pi)), over the centres and a coarse grid; used only as a scale."""
     p, q = ([(log(float(w.mid())), float(m.mid())) for w, m in law] for law in (numerator, denominator))
     centres = [alpha * a - (alpha - 1) * c for _, a in p for _, c in q]
     x = np.concatenate([np.linspace(left, right, 65), centres])

@@ -1,14 +1,15 @@
-"""Divergences of two Gaussians, of the sampled Gaussian in both directions, and of a replaced sample.
+"""Divergences between Gaussians, of the sampled Gaussian in both directions, and for a replaced sample.
 
 With base N = N(0, s^2) and mixture M = (1 - q) N(0, s^2) + q N(d, s^2), S_up = D_alpha(M || N) and S_down =
-D_alpha(N || M). A guarantee in both directions needs the larger, S_up. For integer alpha it is a binomial
-sum.
+D_alpha(N || M). A guarantee in both directions needs the larger one, S_up, which is a binomial sum for
+integer alpha.
 
 Given the rest of the batch, a step without replacement has the laws P = (1-q) N(x) + q N(y) and P' = (1-q)
-N(x) + q N(y'), with x, y, y' at pairwise distance at most d, and noise s; q = b/n, g = d/s. By advanced joint
-convexity D_alpha(P || P') <= log(1 + alpha (alpha-1) J) / (alpha-1) in both directions. With r = 1 + q (e^(g
-x - g^2/2) - 1), alpha (alpha-1) J is the integral of phi(x) (r^alpha - 1) (1 - r^(1-alpha)) over x > g/2,
-bounded beyond X by that of phi r^alpha <= phi (1 - q + q e^(alpha (g x - g^2/2))). It is never below S_up.
+N(x) + q N(y'), with q = b/n, noise s, and x, y, y' at pairwise distances of at most d. By advanced joint
+convexity D_alpha(P || P') <= log(1 + alpha (alpha-1) J) / (alpha-1) in both directions. With g = d/s and r =
+1 + q (e^(g x - g^2/2) - 1), alpha (alpha-1) J is the integral of phi(x) (r^alpha - 1) (1 - r^(1-alpha)) over
+x > g/2. The integrand is at most phi r^alpha <= phi (1 - q + q e^(alpha (g x - g^2/2))), whose integral
+bounds the tail. The bound on D_alpha is never below S_up.
 
 Source: docs/proofs/divergences.md, without_replacement.md; Balle & Wang 2018, theorem 5; Mironov, Talwar &
 Zhang 2019, sections 3.1 to 3.3; Balle, Barthe & Gaboardi 2018, theorem 2; Sason & Verdú 2016, section VII.
@@ -34,7 +35,7 @@ from lastiterate.numeric.divergences.mixtures import (
 from lastiterate.numeric.rounding import exact
 
 _WHOLE_LIMIT = 4096
-"""Integer orders up to this one use the sum, larger ones the integral."""
+"""Integer orders up to this limit use the sum, larger orders the integral."""
 
 
 def renyi_gaussian(difference: Any, std: Any, *, alpha: Any) -> Enclosure:
@@ -50,7 +51,7 @@ def renyi_gaussian(difference: Any, std: Any, *, alpha: Any) -> Enclosure:
 def gaussian_profile(m: arb, log_t: arb) -> arb:
     """H_t(N(m, 1) || N(0, 1)), m > 0, t = exp(log_t), as a ball: the integral of max(P - t Q, 0).
 
-    At t = e^epsilon it is the smallest delta for which P(S) <= e^epsilon Q(S) + delta for every event S.
+    For t = e^epsilon this is the smallest delta with P(S) <= e^epsilon Q(S) + delta for every event S.
     """
     root = arb(2).sqrt()
     near, far = (log_t / m - m / 2) / root, (log_t / m + m / 2) / root
@@ -72,7 +73,7 @@ def s_up(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
         q: sampling rate in (0, 1], taken as this exact float; round fractions such as 1/10 up.
         noise: the standard deviation s.
         alpha: the order, any real number above 1.
-        shift: the distance d of the means, in the unit of ``noise``.
+        shift: the distance d between the means, in the unit of ``noise``.
 
     Raises:
         InputError: an argument is out of range.
@@ -91,7 +92,7 @@ def s_up(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
 def s_down(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
     """D_alpha(N(0, s^2) || (1-q) N(0, s^2) + q N(d, s^2)), enclosed: the base is the numerator.
 
-    Arguments and errors are those of `s_up`.
+    Arguments and errors are as in `s_up`.
 
     >>> round(s_down(0.1, 1.0, alpha=20, shift=2.0).middle, 7)
     0.0807336
@@ -103,7 +104,7 @@ def s_down(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
 
 
 def _binomial(q: float, noise: float, shift: float, alpha: int) -> arb:
-    """log E / (alpha - 1), E the finite binomial sum."""
+    """log(E) / (alpha - 1), where E is the binomial sum."""
     rate, half = exact(q), (exact(shift) / exact(noise)) ** 2 / 2
     odds = rate / (1 - rate)
     growth, grown = (2 * half).exp(), arb(1)  # the j-th exponential over the (j-1)-th is exp((j-1) d^2/s^2)
@@ -117,10 +118,10 @@ def _binomial(q: float, noise: float, shift: float, alpha: int) -> arb:
 
 
 def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
-    """Proved bound on D_alpha of one step without replacement, in both directions, enclosed; use its upper end.
+    """Enclosure of a proved bound on D_alpha, in both directions, for one step without replacement; use its upper end.
 
     ``q``, the probability that the differing sample is in the batch, is taken as this exact float, so round
-    it up. ``shift`` is the largest distance d of two outcomes of the step without its noise, at most ten
+    it up. ``shift`` is the largest distance d between two outcomes of the step without its noise, at most ten
     times the noise.
 
     Raises:
@@ -147,7 +148,7 @@ def _excess(q: arb, g: arb, alpha: arb, bits: int) -> arb:
         if u.real.mid() < 1:
             ratio = (1 + q * u.expm1()).log(analytic=analytic)
             return (-x * x / 2).exp() * (alpha * ratio).expm1() * -((1 - alpha) * ratio).expm1()
-        # The same function with one square factored out, so that wide balls stay tight.
+        # The same function with one square factored out, for tight enclosures over wide balls.
         rest = (q + (1 - q) * (-u).exp()).log(analytic=analytic)
         lead = alpha * rest - (x - alpha * g) * (x - alpha * g) / 2 + alpha * (alpha - 1) * g * g / 2
         return lead.exp() * (-alpha * (u + rest)).expm1() * ((1 - alpha) * (u + rest)).expm1()
@@ -162,7 +163,7 @@ def _excess(q: arb, g: arb, alpha: arb, bits: int) -> arb:
 
 
 def _peak(q: float, g: float, alpha: float) -> float:
-    """Approximate maximum of the logarithm of the integrand; only a scale."""
+    """Approximate maximum of the logarithm of the integrand; used only as a scale."""
     x = np.linspace(g / 2, alpha * g + 8, 402)[1:]
     u = g * x - g * g / 2
     log_ratio = np.where(u > 600, log(q) + u, np.log1p(q * np.expm1(np.minimum(u, 600))))

@@ -1,7 +1,7 @@
 """Ranges of the slope and the curvature of an activation on an interval.
 
-The extremes of a smooth one are at an end or at known zeros of a derivative. A piecewise linear activation
-has zero curvature except at its kinks, where its slope jumps.
+For a smooth activation the extremes are at an end of the interval or at known zeros of a derivative. A
+piecewise linear activation has zero curvature except at its kinks, where its slope jumps.
 
 Source: docs/proofs/network_constants.md, "Activations".
 """
@@ -30,7 +30,7 @@ class SmoothActivation:
         value, slope, curvature: phi, phi', phi'' at a point.
         turns: absolute values of the zeros of phi''.
         bends: absolute values of the zeros of phi'''.
-        bound: upper bound of |phi|; infinite if phi' tends to 1 at infinity.
+        bound: upper bound on |phi|; infinite if phi' tends to 1 at infinity.
     """
 
     name: str
@@ -52,11 +52,11 @@ class SmoothActivation:
         return _largest(self.curvature, self.bends(), far=0.0)
 
     def slopes(self, low: arb, high: arb) -> tuple[arb, arb]:
-        """Bounds of phi' on [low, high]."""
+        """Bounds on phi' over [low, high]."""
         return _ends(self.slope, low, high, self.turns())
 
     def curvatures(self, low: arb, high: arb) -> tuple[arb, arb]:
-        """Bounds of phi'' on [low, high]."""
+        """Bounds on phi'' over [low, high]."""
         return _ends(self.curvature, low, high, self.bends())
 
 
@@ -70,7 +70,7 @@ class PiecewiseLinear:
     value: Curve
 
     def slopes(self, low: arb, high: arb) -> tuple[arb, arb]:
-        """Bounds of the one-sided slopes on [low, high]."""
+        """Bounds on the one-sided slopes over [low, high]."""
         edges = (-inf, *self.kinks, inf)
         met = [
             piece
@@ -80,7 +80,7 @@ class PiecewiseLinear:
         return exact(min(met)), exact(max(met))
 
     def curvatures(self, low: arb, high: arb) -> tuple[arb, arb]:
-        """Bounds of phi'' on [low, high]: 0 if no kink can lie in it, else infinite."""
+        """Bounds on phi'' over [low, high]: 0 if no kink can lie in the interval, else infinite."""
         clear = all(low > exact(kink) or high < exact(kink) for kink in self.kinks)
         return (arb(0), arb(0)) if clear else (-arb("inf"), arb("inf"))
 
@@ -172,7 +172,7 @@ def hardtanh(low: float = -1.0, high: float = 1.0, *, name: str = "hardtanh") ->
 
 
 def activation(name: str) -> Activation:
-    """The activation of this name; piecewise linear ones use torch's defaults.
+    """The activation of this name; piecewise linear activations use torch's defaults.
 
     Raises:
         InputError: the activation is unknown.

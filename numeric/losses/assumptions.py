@@ -1,8 +1,8 @@
-"""The assumptions on the losses.
+"""Assumptions on the losses.
 
 A `Modulus` bounds the change of every per-sample gradient g: |g(x) - g(y)| <= omega(|x - y|) for all x, y in
-the domain. `Convex` and `StronglyConvex` bound the update map directly. They require K-Lipschitz losses, so
-that clipping never acts (a clipped convex gradient step need not contract).
+the domain. `Convex` and `StronglyConvex` bound the update map directly. Both require losses whose Lipschitz
+constant is the clip norm K, so that clipping never acts (a clipped convex gradient step need not contract).
 
 Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, Definition 2.5, Lemma 3.4, sec. 5.
 """
@@ -46,7 +46,7 @@ class Assumption(ABC):
     """An assumption on the losses over the domain."""
 
     parts: "tuple[Assumption, ...]" = ()
-    """The assumptions that this one combines, if any."""
+    """Assumptions that this assumption combines, if any."""
     claim: ClassVar[str] = "chien_li/theorem_3_1/gdp/one_step"
     """Key of the ledger's claim that bounds the divergence under this assumption."""
 
@@ -59,7 +59,7 @@ class Assumption(ABC):
 
     @abstractmethod
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
-        """The expansion of the update of step t; ``differs``: its batch holds the differing sample.
+        """Expansion of the update in step t; ``differs`` if the batch holds the differing sample.
 
         Raises:
             InputError: the assumption does not allow the step size.
@@ -68,13 +68,13 @@ class Assumption(ABC):
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
         """The expansion of an update on the same data, valid for all batches of ``low`` to ``high`` samples.
 
-        Sums of gradients are divided by b = ``run.batch_at(t)`` for every size. By default clipping gives (1
+        Sums of gradients are divided by b = ``run.batch_at(t)`` for every size. By default, clipping gives (1
         - eta lambda) z + 2 eta K high / b.
         """
         return Clipped().over_sizes(run, t, low, high)
 
     def expansive(self, run: NoisySGD) -> bool:
-        """Tell whether every e(z) >= z + e(0): distances never shrink without a shift."""
+        """Tell whether every step has e(z) >= z + e(0): distances never shrink without a shift."""
         return not run.weight_decay and all(part.expansive(run) for part in self.parts)
 
     @property
@@ -201,8 +201,8 @@ class Clipped(Modulus):
 class Tabulated(Modulus):
     """A modulus known at some distances: omega(z) = values[i] for distances[i-1] < z <= distances[i].
 
-    Past the last distance only clipping applies. ``distances`` (lengths, increasing) and ``values``
-    (gradients, nondecreasing) have the same shape (k,).
+    Beyond the last distance only clipping applies. ``distances`` (lengths, increasing) and ``values``
+    (gradients, nondecreasing) have equal shapes.
     """
 
     distances: tuple[float, ...]
@@ -302,12 +302,13 @@ class Sum(_OfParts, Modulus):
 @teaches()
 @dataclass(frozen=True, init=False)
 class Blocks(_OfParts, Modulus):
-    """A gradient of blocks, for example one per layer, each with its own modulus.
+    """Gradients that consist of blocks, for example one per layer, each with its own modulus.
 
-    If |g_j(x) - g_j(y)| <= omega_j(|x - y|), with |x - y| the distance of all parameters, then g = (g_1, ...,
-    g_m) has the modulus omega = (sum_j omega_j^2)^.5. For omega_j(r) = L_j r^(lambda_j) with smallest order p
-    and largest q, it is concave if q <= 1/2, p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2. Otherwise the roots of
-    the orders up to 1/2 and of those above are added, an upper bound with concave parts.
+    If |g_j(x) - g_j(y)| <= omega_j(|x - y|), where |x - y| is the distance in all parameters, then g = (g_1,
+    ..., g_m) has the modulus omega = (sum_j omega_j^2)^.5. Let omega_j(r) = L_j r^(lambda_j), with smallest
+    order p and largest order q. Then omega is concave if q <= 1/2, p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2.
+    Otherwise the root for the orders up to 1/2 and the root for the larger orders are added, an upper bound
+    with concave parts.
 
     >>> float(Blocks(Holder(3.0, 1.0), Holder(4.0, 1.0)).value(np.array(2.0)))
     10.0
@@ -319,7 +320,7 @@ class Blocks(_OfParts, Modulus):
 
     @cached_property
     def groups(self) -> tuple[tuple[Holder | Tabulated, ...], ...]:
-        """Groups of parts whose root sum of squares is concave between the knots; omega is their sum."""
+        """Groups of parts whose root sum of squares is concave between knots; omega is the sum of these roots."""
         orders = [_order(part) for part in self.parts]
         least, most, half = min(orders), max(orders), Fraction(1, 2)
         if most <= half or least >= half or 8 * least * most >= (2 * least + 2 * most - 1) ** 2:
@@ -378,7 +379,7 @@ def _root(values: Array) -> Array:
 
 
 def _slope(group: tuple[Modulus, ...], z: Array) -> Array:
-    """Right derivative of the root: slopes weighted by values; at 0, the root of the sum of squared slopes."""
+    """Right derivative of `_root`: slopes weighted by values, or, at 0, the root of the sum of squared slopes."""
     values = _values(group, z)
     slopes = np.stack([np.asarray(part.slope(z)) for part in group], axis=-1)
     root = _root(values)
@@ -410,14 +411,14 @@ class _UpdateMap(Assumption):
         return Affine(self._factor(run, t, size, size), _sensitivity(run, t, differs=differs))
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
-        """The line through 0 with slope `_factor`, and the minimum with `Clipped` if the slope exceeds 1."""
+        """The line through 0 with slope `_factor`; if the slope exceeds 1, its minimum with `Clipped`."""
         line = Affine(factor := self._factor(run, t, low, high), arb(0))
         return line if factor <= 1 else LeastOf((line, super().over_sizes(run, t, low, high)))
 
     def _factor(self, run: NoisySGD, t: int, low: int, high: int) -> arb:
-        """max(k - h m, h' L - k) with k = 1 - eta lambda and weights h, h' of the smallest and largest batch.
+        """max(k - h m, h' L - k) with k = 1 - eta lambda, h = eta low / b, h' = eta high / b.
 
-        It bounds |k - w c| for all curvatures c in [m, L] and weights w in [h, h'].
+        This bounds |k - w c| for all curvatures c in [m, L] and weights w in [h, h'].
         """
         stays, eta = _kept(run, t), exact(run.step_size_at(t)) / run.batch_at(t)
         return (stays - eta * low * exact(self._least)).max(eta * high * exact(self.L) - stays)
@@ -428,8 +429,8 @@ class _UpdateMap(Assumption):
 class Convex(_UpdateMap):
     """Convex, L-smooth and K-Lipschitz losses with eta <= 2/L: e(z) = z + 2 eta K / b.
 
-    With weight decay lambda, outside the clip, e(z) = c z + 2 eta K / b, c = max(1 - eta lambda, eta (lambda
-    + L) - 1).
+    With weight decay lambda, which is not clipped, e(z) = c z + 2 eta K / b, where c = max(1 - eta lambda,
+    eta (lambda + L) - 1).
 
     Attributes:
         L: smoothness, gradient / length.
@@ -509,7 +510,7 @@ Size = int | tuple[int, ...]
 
 @dataclass(frozen=True)
 class Sized(Assumption):
-    """An assumption for Poisson batches of ``low`` to ``high`` samples without the differing one."""
+    """An assumption for Poisson batches of ``low`` to ``high`` samples, not counting the differing sample."""
 
     inner: Assumption
     low: Size
@@ -549,7 +550,7 @@ class Measured:
 
     Attributes:
         assumption: the assumption with these constants.
-        conditional_on: the condition of every number computed from it, in one sentence.
+        conditional_on: the condition, in one sentence, for every value computed from it.
     """
 
     assumption: Assumption

@@ -1,9 +1,9 @@
 """Closed-form constants of losses, for bounds without measurements.
 
-For features of norm at most r (including a constant feature for the bias) and logits f = W x, softmax
-cross-entropy has per-sample gradients of norm at most sqrt(2) r and smoothness r^2 / 2; for the logistic loss
-of one logit, these are r and r^2 / 4. For logits W2 phi(W1 x + b1) + b2 on a ball, |phi'| <= p and |phi''| <=
-c,
+Let r bound the norm of the features x, including a constant feature for the bias. With logits W x, softmax
+cross-entropy has per-sample gradients of norm at most sqrt(2) r and smoothness r^2 / 2; the logistic loss of
+one logit has r and r^2 / 4. With logits W2 phi(W1 x + b1) + b2 on a ball, where |phi'| <= p and |phi''| <= c,
+the Jacobian J and the norm H of the second derivative satisfy
 
     |J|^2 <= |phi|^2 + 1 + (p |W2| r)^2,  H <= (c |W2| r^2 + sqrt((c |W2| r^2)^2 + 4 (p r)^2)) / 2,
 
@@ -29,16 +29,18 @@ class LossConstants:
     """Constants of every per-sample loss that meets the conditions in ``statement``.
 
     Attributes:
-        lipschitz: upper bound of the norm of a per-sample gradient; a clip norm of at least this never acts.
-        smoothness: upper bound L of the Lipschitz constant of a per-sample gradient.
-        strong_convexity: lower bound m of the curvature; 0 for a convex loss, -inf for a nonconvex one.
+        lipschitz: upper bound on the norm of a per-sample gradient; clipping at this norm never acts.
+        smoothness: upper bound L on the Lipschitz constant of a per-sample gradient.
+        strong_convexity: lower bound m on the curvature; 0 for a convex loss, -inf for a nonconvex loss.
         statement: the conditions, in words.
-        linear_score: whether the loss depends on one linear score of the sample: then its clipped gradients
-            are those of another convex loss (claim ours/clipped_scores/convex).
-        radius: radius of the ball of parameters on which they hold, a length; inf for all parameters.
-        any_sample: whether they hold for every sample that the statement admits, not only for those at hand.
+        linear_score: whether the loss is a convex function of one linear score of the sample. Its clipped
+            gradients are then gradients of another convex loss (claim ours/clipped_scores/convex).
+        radius: radius of the ball of parameters on which the constants hold, a length; inf for all
+            parameters.
+        any_sample: whether the constants hold for every sample that the statement admits, not only for the
+            given ones.
         input_norm: largest norm of an input; inf if the statement gives another set.
-        loss: "cross_entropy" or "logistic", times ``scale``; empty if only the statement describes it.
+        loss: "cross_entropy" or "logistic", times ``scale``; empty if only the statement describes the loss.
     """
 
     lipschitz: float
@@ -61,11 +63,11 @@ class LossConstants:
     def assumption(self, run: NoisySGD) -> Assumption:
         """The strongest assumption that these constants prove for a run; `Clipped` if smoothness is infinite.
 
-        The domain must lie in the ball. The check diameter / 2 <= radius suffices if both have one centre, as
-        in this package; the caller must ensure it for any other domain.
+        The domain must lie in the ball. The check diameter / 2 <= radius suffices if both have the same
+        centre, as in this package. For other domains the caller must ensure the inclusion.
 
         Raises:
-            InputError: the ball is too small for the domain, or the constants hold only for samples at hand.
+            InputError: the ball is too small for the domain, or the constants hold only for given samples.
         """
         if not isfinite(self.smoothness):
             return Clipped()
@@ -98,7 +100,8 @@ def logistic_regression(
         feature_norm: largest norm of the features of any possible sample, the constant feature included.
         scale: factor of the loss.
         l2: weight of the regulariser, at least 0.
-        parameter_norm: largest |w| on the domain; needed if l2 > 0, as the Lipschitz constant depends on it.
+        parameter_norm: largest |w| on the domain; needed if l2 > 0, since the Lipschitz constant depends on
+            it.
 
     >>> logistic_regression(2.0).smoothness
     1.0
@@ -111,7 +114,7 @@ def logistic_regression(
 def softmax_regression(
     feature_norm: float, *, scale: float = 1.0, l2: float = 0.0, parameter_norm: float = inf
 ) -> LossConstants:
-    """Constants of scale * cross-entropy of the logits W x, plus l2/2 |W|^2; arguments of `logistic_regression`.
+    """Constants of scale * cross-entropy of the logits W x, plus l2/2 |W|^2; arguments as in `logistic_regression`.
 
     >>> softmax_regression(2.0).smoothness
     2.0
@@ -122,7 +125,7 @@ def softmax_regression(
 
 
 def linear_score(feature_norm: float, *, slope: float, curvature: float, name: str) -> LossConstants:
-    """Constants of phi(w.x) for a convex phi, from upper bounds of |phi'| and phi''.
+    """Constants of phi(w.x) for a convex phi, from upper bounds on |phi'| and phi''.
 
     The slope may be inf, as for the squared error.
 
@@ -177,7 +180,7 @@ def two_layer(
 
     Args:
         feature_norm: largest norm of (x, 1) over all possible samples.
-        first_norm: largest spectral norm of (W1, b1) on the domain, that at its centre plus the radius.
+        first_norm: largest spectral norm of (W1, b1) on the domain: the norm at its centre plus the radius.
         second_norm: largest spectral norm of W2 on the domain.
         radius: radius of the domain, a ball of parameters.
         hidden: number of hidden units.

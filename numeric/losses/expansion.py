@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from lastiterate.numeric.losses.assumptions import Modulus
 
 ULPS = 64
-"""Bound on the error of `UpdateExpansion.value` in units in the last place; numpy's pow is within 4."""
+"""Bound on the error of `UpdateExpansion.value` in units in the last place; numpy's ``pow`` errs by up to 4."""
 
 
 class Increasing(ABC):
     """A nondecreasing, piecewise concave function of a distance."""
 
     parts: "tuple[Increasing, ...]" = ()
-    """The functions that this one combines, if any."""
+    """Functions that this function combines, if any."""
 
     @abstractmethod
     def value(self, z: Array) -> Array:
@@ -35,15 +35,15 @@ class Increasing(ABC):
 
     @abstractmethod
     def slope(self, z: Array) -> Array:
-        """The right derivative at z, elementwise; infinite if the function is vertical there."""
+        """The right derivative at z, elementwise; infinite if the function is vertical at z."""
 
     @abstractmethod
     def ball(self, z: arb) -> arb:
-        """An enclosure over the ball z; not finite if the function is infinite there."""
+        """An enclosure of the values on the ball z; not finite if a value is infinite."""
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """Points between which the function is concave; it may jump up just after one."""
+        """Points between which the function is concave; it may jump up just after each of them."""
         return tuple(sorted({knot for part in self.parts for knot in part.knots}))
 
     @property
@@ -57,7 +57,7 @@ class UpdateExpansion(Increasing):
 
     parts: "tuple[UpdateExpansion, ...]" = ()
     sensitivity: arb
-    """Enclosure of e(0), a length: the distance of equal iterates after one update on adjacent data."""
+    """Enclosure of e(0), a length: the distance between equal iterates after one update on adjacent data."""
 
     @abstractmethod
     def plus(self, step: arb) -> "UpdateExpansion":
@@ -104,9 +104,9 @@ class Affine(UpdateExpansion):
 class ModulusExpansion(UpdateExpansion):
     """e(z) = kept z + weight min(omega(z), 2 K) + sensitivity.
 
-    ``weight`` is the step size times the fraction of shared samples in the batch; their gradients differ by
-    at most their modulus and twice the clip norm K. A differing sample adds at most 2 eta K / b. ``kept`` in
-    [0, 1] is the factor of weight decay.
+    ``weight`` is the step size times the fraction of shared samples in the batch. A shared sample's gradients
+    at distance z differ by at most omega(z) and 2 K, where K is the clip norm. A differing sample adds at
+    most 2 eta K / b. ``kept`` in [0, 1] is the factor of weight decay.
     """
 
     modulus: "Modulus"
@@ -169,7 +169,7 @@ class LeastOf(UpdateExpansion):
         return LeastOf(tuple(part.plus(step) for part in self.parts))
 
     def affine_on(self, diameter: float) -> tuple[arb, arb] | None:
-        """The line (c, s) of the part that is certainly the least, else None; all parts agree at 0."""
+        """The line (c, s) of the part that is certainly the smallest, else None; all parts are equal at 0."""
         affine = [(part.affine_on(diameter), part) for part in self.parts]
         known = [(line, part) for line, part in affine if line is not None]
         if not known:
@@ -209,7 +209,7 @@ class PowerDrift:
         elif self.order == 1 or self.weight == 0:
             x = y / (1 + self.weight * (self.order == 1))
         else:  # Newton's method on a concave function, from below
-            with np.errstate(over="ignore"):  # then y / 2 is the smaller
+            with np.errstate(over="ignore"):  # if it overflows, y / 2 is smaller
                 x = np.minimum(y / 2, (y / (2 * self.weight)) ** (1 / self.order))
                 x = np.maximum(x, y - self.weight * y**self.order)
             for _ in range(60):

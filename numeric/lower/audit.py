@@ -1,17 +1,18 @@
-"""Audits: lower confidence limits of epsilon and mu from the runs of an attack, and the claims they refute.
+"""Audits: lower confidence limits for epsilon and mu from the runs of an attack, and the claims they refute.
 
-The counts of right and wrong answers at one threshold, learned from other runs, give
+The counts of right and wrong answers at one threshold, which is learned from other runs, give
 
     epsilon >= max(log((1 - delta - FPR) / FNR), log((1 - delta - FNR) / FPR)),   mu >= -(z(FPR) + z(FNR)),
 
-by Liang et al. 2026, (20), at the upper Clopper-Pearson limits of the error rates of the answer "the run used
-this sample"; z is the standard normal quantile function. All scores, numbers computed from a released model
-by a rule that was fixed before these runs, give more without a threshold:
+by Liang et al. 2026, (20). FPR and FNR are the upper Clopper-Pearson limits for the error rates of the answer
+"the run used this sample", and z is the standard normal quantile function. A score is a number computed from
+a released model by a rule that was fixed before these runs. All scores give further limits:
 
 AUC    Under mu-GDP, a run with the sample scores higher than one without, ties counted half, with probability
        A <= Phi(mu / sqrt 2). A is rejected if the observed share is at least the mean of the largest ``doubt``
-       fraction of B / n, B ~ Binomial(n, A), n the smaller number of runs. Refutes only a claim of mu-GDP.
-Curve  Simultaneous Clopper-Pearson limits of both error rates at every threshold of a list. Refutes any claim.
+       fraction of B / n, where B ~ Binomial(n, A) and n is the number of runs with the sample or without it,
+       whichever is smaller. Only claims of mu-GDP are refuted.
+Curve  Simultaneous Clopper-Pearson limits for both error rates at every threshold of a list refute any claim.
 
 Source: docs/proofs/lower_bounds.md; Hoeffding 1963; Clopper & Pearson 1934; Kairouz, Oh & Viswanath 2015;
 Dong, Roth & Su 2022.
@@ -37,21 +38,21 @@ if TYPE_CHECKING:
     from lastiterate.numeric.lower.one_run import OneRun
 
 DOWN: Final = 1 - 1e-12
-"""Factor that covers the rounding of scipy's inverse functions and of a logarithm."""
+"""Factor that covers the rounding errors of scipy's inverse functions and of a logarithm."""
 _ABSOLUTE: Final = 1e-12
 """Absolute rounding margin for differences, which may nearly cancel."""
 _BEYOND: Final = 700.0
 """Largest exponent whose exponential is computed in floats."""
 _MARGIN: Final = 1e-10
 _MARGIN_OF_RUN: Final = 1e-15
-"""`_MARGIN` plus this times the runs covers the relative rounding error of scipy's binomial tails."""
+"""`_MARGIN` plus this times the number of runs covers the relative rounding error of scipy's binomial tails."""
 _HALVINGS: Final = 40
 _SHARES = (0.0, 0.25, 0.5, 1.0)
 """Fractions of a bound's epsilon at which its profile is compared with the curve."""
 
 
 def rates_at_most(wrong: NDArray[np.int64], runs: int, doubt: float) -> Array:
-    """Upper Clopper-Pearson limits of rates, each exceeded with probability at most ``doubt``; shape of ``wrong``.
+    """Upper Clopper-Pearson limits for rates, each exceeded with probability at most ``doubt``; shape of ``wrong``.
 
     >>> rates_at_most(np.array([0, 10]), 10, 0.5**10).round(3).tolist()
     [0.5, 1.0]
@@ -61,7 +62,7 @@ def rates_at_most(wrong: NDArray[np.int64], runs: int, doubt: float) -> Array:
 
 
 def epsilon_of_rates(fpr: float, fnr: float, delta: float) -> float:
-    """Smallest epsilon at ``delta`` of laws that a test distinguishes at these rates, unrounded; may be -inf.
+    """Smallest epsilon at ``delta`` of laws that a test distinguishes with these error rates, unrounded; may be -inf.
 
     >>> round(epsilon_of_rates(0.1, 0.5, 1e-5), 4)  # log(.5 / .1) and log(.9 / .5)
     1.6094
@@ -75,7 +76,7 @@ def epsilon_of_rates(fpr: float, fnr: float, delta: float) -> float:
 
 
 def mu_of_rates(fpr: float, fnr: float) -> float:
-    """Smallest mu of a Gaussian pair that a test distinguishes at these rates; rounded down, at least 0.
+    """Smallest mu of a Gaussian pair that a test distinguishes with these error rates; rounded down, at least 0.
 
     >>> round(mu_of_rates(0.025, 0.025), 3)
     3.92
@@ -86,7 +87,7 @@ def mu_of_rates(fpr: float, fnr: float) -> float:
 
 
 def delta_of_rates(fpr: float, fnr: float, epsilon: float) -> float:
-    """Smallest delta at ``epsilon`` of laws that a test distinguishes at these rates; rounded down, at least 0.
+    """Smallest delta at ``epsilon`` of laws that a test distinguishes with these error rates; rounded down, at least 0.
 
     >>> round(delta_of_rates(0.1, 0.5, 0.0), 3)
     0.4
@@ -99,12 +100,12 @@ def delta_of_rates(fpr: float, fnr: float, epsilon: float) -> float:
 
 @dataclass(frozen=True)
 class Scores:
-    """Limits of the AUC and of the trade-off curve from all scores, simultaneous at confidence ``level``.
+    """Limits for the AUC and the trade-off curve from all scores, simultaneous at confidence ``level``.
 
     Attributes:
         auc: the observed share of pairs, see `auc`.
-        auc_at_least: lower limit of its expectation.
-        curve: upper limits (false positive rate, false negative rate) of threshold tests.
+        auc_at_least: lower limit for the expectation of ``auc``.
+        curve: upper limits (false positive rate, false negative rate) for threshold tests.
     """
 
     auc: float
@@ -114,24 +115,24 @@ class Scores:
 
     @property
     def mu(self) -> float:
-        """Lower limit of mu; refutes only claims of mu-GDP."""
+        """Lower limit for mu, which refutes only claims of mu-GDP."""
         return max([mu_of_auc(self.auc_at_least), *(mu_of_rates(*rates) for rates in self.curve)])
 
     def epsilon(self, delta: float) -> float:
-        """Lower limit of epsilon, at least 0, simultaneous for all delta in (0, 1); refutes any DP claim."""
+        """Lower limit for epsilon, at least 0, simultaneous for all delta in (0, 1); it refutes any smaller claim."""
         delta = chance("delta", delta)
         return max([0.0, *(epsilon_of_rates(*rates, delta) * DOWN for rates in self.curve)])
 
     def delta(self, epsilon: float) -> float:
-        """Lower limit of the larger profile at ``epsilon`` >= 0, simultaneous for all epsilon."""
+        """Lower limit for the larger of the two profiles at ``epsilon`` >= 0, simultaneous for all epsilon."""
         return max([0.0, *(delta_of_rates(*rates, epsilon) for rates in self.curve)])
 
 
 def all_scores(with_it: ArrayLike, without: ArrayLike, *, level: float = 0.95) -> Scores:
-    """Limits from the scores of independent runs; half of 1 - level is for the AUC, half for the curve.
+    """Limits from the scores of independent runs; the AUC and the curve get half of 1 - level each.
 
-    Runs with the sample, shape (positives,), should have larger scores than those without, shape
-    (negatives,).
+    The scores of runs with the sample, shape (positives,), should be larger than the scores of runs
+    ``without`` it, shape (negatives,).
 
     Raises:
         InputError: scores are not a list of numbers, or the level is outside (0, 1).
@@ -160,9 +161,10 @@ def auc(with_it: Array, without: Array) -> float:
 
 
 def auc_limits(shares: Array, runs: int, doubt: float) -> Array:
-    """Lower limits of the expected AUC from observed AUCs, each too large with probability at most ``doubt``.
+    """Lower limits for the expected AUC from observed AUCs, each too large with probability at most ``doubt``.
 
-    ``shares`` have shape (audits,), ``runs`` is the smaller number of runs. Limits are rounded down.
+    ``shares`` has shape (audits,), and ``runs`` is the number of runs with the sample or without it,
+    whichever is smaller. Limits are rounded down.
     """
     low, high = np.zeros_like(shares), np.ones_like(shares)
     surely = shares - (_MARGIN + _MARGIN_OF_RUN * runs)
@@ -174,7 +176,7 @@ def auc_limits(shares: Array, runs: int, doubt: float) -> Array:
 
 
 def mu_of_auc(area: float) -> float:
-    """Smallest mu for which a test can order a pair correctly with this probability; rounded down.
+    """Smallest mu for which a test can order a pair of runs correctly with this probability; rounded down.
 
     >>> round(mu_of_auc(0.76), 3), mu_of_auc(0.4)
     (0.999, 0.0)
@@ -183,7 +185,7 @@ def mu_of_auc(area: float) -> float:
 
 
 def _worst_mean(rates: Array, runs: int, doubt: float) -> Array:
-    """Minimum over a few t of (t + E max(B - t, 0) / doubt) / runs, B binomial with these rates."""
+    """Minimum over a few t of (t + E max(B - t, 0) / doubt) / runs, for binomial B with these rates."""
     quantile = np.ceil(np.nan_to_num(bdtrik(1 - doubt, runs, rates)))
     t = np.clip(quantile + np.array([[-1.0], [0.0], [1.0]]), 0, runs - 1)
     excess = runs * rates * bdtrc(t - 1, runs - 1, rates) - t * bdtrc(t, runs, rates)
@@ -205,7 +207,7 @@ def _curve(with_it: Array, without: Array, doubt: float) -> tuple[tuple[float, f
 
 
 def _ranks(runs: int) -> NDArray[np.int64]:
-    """Error counts 0, 1, 4, 9, ... at which a rate is limited, in steps of about two standard deviations."""
+    """Error counts 0, 1, 4, 9, ... for which limits are computed, about two standard deviations apart."""
     return np.arange(isqrt(runs - 1) + 1) ** 2
 
 
@@ -225,17 +227,17 @@ def score_list(name: str, scores: ArrayLike) -> Array:
 
 @dataclass(frozen=True)
 class Audit(Displayed):
-    """Outcome of an attack. Direction: lower bounds, simultaneous at confidence ``level``.
+    """Outcome of an attack: lower bounds, simultaneous at confidence ``level``.
 
     Attributes:
-        epsilon: lower bound of epsilon at ``delta``. It refutes every claim of a smaller epsilon.
-        mu: lower bound of the parameter of GDP. It refutes only claims of mu-GDP (`Bound.mu`).
-        observed: the formula of the paper at the observed rates; not a bound, and inf if a rate is 0.
+        epsilon: lower bound on epsilon at ``delta``, which refutes every claim of a smaller epsilon.
+        mu: lower bound on the parameter of GDP, which refutes only claims of mu-GDP (`Bound.mu`).
+        observed: the formula of the paper at the observed rates: an estimate, no bound; inf if a rate is 0.
         false_positives: wrong answers among ``negatives`` runs without the sample.
-        false_negatives: wrong answers among ``positives`` runs with it.
-        gaussian_epsilon: epsilon at ``delta`` of mu-GDP with this ``mu``, rounded down; refutes claims from
-            mu-GDP.
-        scores: limits from all scores; None for an audit from counts.
+        false_negatives: wrong answers among ``positives`` runs with the sample.
+        gaussian_epsilon: epsilon at ``delta`` under mu-GDP with this ``mu``, rounded down; it refutes only an
+            epsilon derived from mu-GDP.
+        scores: limits from all scores; None if the audit uses counts only.
     """
 
     epsilon: float
@@ -262,11 +264,11 @@ class Audit(Displayed):
     def refutes(self, bound: "PrivacyLoss") -> tuple[str, ...]:
         """Claims of a bound that are too small, simultaneously at confidence ``level``.
 
-        They are "epsilon" at the bound's delta, "mu" of GDP, and, if the bound's epsilon does not follow from
-        a mu, "profile": its delta at a few other epsilons.
+        The claims are "epsilon" at the bound's delta, "mu" of GDP, and, if the bound's epsilon does not
+        follow from a mu, "profile": the bound's delta at a few values of epsilon.
 
         Raises:
-            InputError: the bound has no delta, or one that differs from the audit's.
+            InputError: the bound's delta is missing or differs from the audit's delta.
         """
         return claims_refuted(self, bound, None if self.scores is None else self.scores.delta)
 
@@ -281,7 +283,7 @@ def limits_table(found: "Audit | OneRun", counts: dict[str, str]) -> TextTable:
 def claims_refuted(
     found: "Audit | OneRun", bound: "PrivacyLoss", least_delta: Callable[[float], float] | None
 ) -> tuple[str, ...]:
-    """Claims of a bound that lower limits of epsilon, mu and the profile refute."""
+    """Claims of a bound that lower limits for epsilon, mu and the profile refute."""
     if bound.delta != found.delta:
         raise InputError(
             f"refutes needs a bound at delta={found.delta:g}, got delta={bound.delta}; use the same delta."
@@ -309,7 +311,8 @@ def audit(
 ) -> Audit:
     """Lower confidence bounds from counts and scores of runs that were not used to choose the attack.
 
-    Arguments are the fields of `Audit`. ``scores`` need a larger level; the counts get the rest of 1 - level.
+    Arguments are the fields of `Audit`. The level of ``scores`` must exceed ``level``; the counts get the
+    rest of 1 - level.
 
     Raises:
         InputError: a count or a level is out of range, or the level of the scores is too small.

@@ -1,4 +1,4 @@
-"""Largest certified lower bound for a run from exactly solvable runs."""
+"""Largest certified lower bound for a run, from exactly solvable runs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -46,7 +46,7 @@ class LowerBound(Displayed):
         value: Renyi divergence at the order, or epsilon at the delta, in the worse direction; rounded down.
         witness: short description of the losses.
         description: the run, and how the law of its last iterate is known.
-        losses: argument of `replay`, for a run on an interval.
+        losses: argument for `replay`, if the run is on an interval.
     """
 
     value: float
@@ -55,7 +55,7 @@ class LowerBound(Displayed):
     losses: Witness | None = None
 
     def table(self) -> TextTable:
-        """Tabulate the number and its witness."""
+        """Tabulate the value and its witness."""
         values = {"no bound is below": printed_down(self.value), "witness": self.witness, "run": self.description}
         return facts("A certified lower bound, rounded down", values)
 
@@ -64,10 +64,10 @@ class LowerBound(Displayed):
 def lower_bound(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> LowerBound:
-    """A lower bound of the privacy loss of the last iterate of some run that satisfies the assumption.
+    """A lower bound on the privacy loss of the last iterate for some losses that satisfy the assumption.
 
-    No valid upper bound for the described run can be below it. Strongly convex losses on an unbounded domain
-    have no bounded gradients; there the witness is a pair of update maps with the contraction and the
+    No valid upper bound for the described run can be smaller. Strongly convex losses on an unbounded domain
+    have unbounded gradients, so the witness is then a pair of update maps with the contraction and the
     sensitivity that bounds use. Give either ``order``, above 1, for the Renyi divergence, or ``delta``, in
     (0, 1), for the epsilon of (epsilon, delta)-DP.
 
@@ -101,7 +101,7 @@ def _silence(run: NoisySGD, assumption: Assumption) -> str:
 def lower_bounds(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> list[LowerBound]:
-    """The bound of every witness that applies; arguments and errors as in `lower_bound`."""
+    """Bounds from all witnesses that apply; arguments and errors are as in `lower_bound`."""
     order, delta = order_or_delta("A lower bound", order, delta, -inf)
     described_run("A lower bound", run)
     described_assumption(assumption)
@@ -119,7 +119,7 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
     if m and not admits_curvature(assumption, m, run.diameter):
         return
     if run.scheme.fixed:
-        gap, variance = _fixed(run, m)  # weight decay adds curvature to the update alone
+        gap, variance = _fixed(run, m)  # weight decay adds curvature only to the update
         text = "as update maps, because a quadratic has no bounded gradient here" if m else "constant gradients"
         yield LowerBound(
             target.gaussian(gap**2 / variance),
@@ -146,14 +146,14 @@ def _losses(m: float) -> str:
 
 
 def _moves(run: NoisySGD) -> Iterator[Move]:
-    """Lengths by which a step that meets the sample moves each run beyond one that does not."""
+    """Lengths by which a step with the sample moves each run further than a step without it."""
     r = run.step_size_at(0) * run.clip_norm / run.batch
     for (first, second), words in _units(run.adjacency):
         yield (first * r, second * r), words
 
 
 def _units(adjacency: str) -> Iterator[Move]:
-    """The moves in units of step size times clip norm over batch size, slightly reduced."""
+    """The moves in units of step size * clip norm / batch size, slightly reduced."""
     r = _JUST_BELOW
     if adjacency == "add_remove":
         yield (r, 0.0), "the sample at K, all others at 0"
@@ -162,9 +162,9 @@ def _units(adjacency: str) -> Iterator[Move]:
     yield (r, -r), "+K against -K, all others at 0"
 
 
-@lru_cache(maxsize=1024)  # independent of the losses; many of them share a run
+@lru_cache(maxsize=1024)  # independent of the assumption
 def _mixed(run: NoisySGD, target: Target, kinds: Kinds, units: tuple[float, float]) -> float:
-    """Loss without projection of two mixtures whose steps move by these multiples of the moves in ``kinds``."""
+    """Privacy loss without projection of two mixtures whose steps move by ``units`` times the moves in ``kinds``."""
     noise = run.noise_std_at(0)
     if run.steps == 1 and target.order is not None:
         rate, moves = lower(arb(run.batch) / run.dataset_size), [one * kinds[-1][2] for one in units]
@@ -188,7 +188,7 @@ def _mixed(run: NoisySGD, target: Target, kinds: Kinds, units: tuple[float, floa
 
 
 def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
-    """Gap of the means and variance of the last iterates for gradients m x +- K in the batch of the last step."""
+    """Gap between the last iterates' means, and variance, if a sample of the last batch has gradients m x +- K."""
     pull = exact(m) + exact(run.weight_decay)
     c, batches = 1 - exact(run.step_size_at(0)) * pull, run.batches
     s, sigma = 2 * exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch, exact(run.noise_std_at(0))
@@ -208,11 +208,11 @@ def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
 
 
 def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
-    """Bounds from walks on the first coordinate, and from the last step alone in other directions."""
+    """Bounds from walks in the first coordinate, and from the last step in a direction orthogonal to it."""
     t = run.steps - 1
     step_size, noise, size = run.step_size_at(t), run.noise_std_at(t), run.batch_at(t)
     last = replace(run, steps=1, diameter=inf, step_size=step_size, noise_std=noise, batch_size=size)
-    bend = least_curvature(assumption) * run.diameter / 2  # of the gradient along the domain
+    bend = least_curvature(assumption) * run.diameter / 2  # gradient along the domain
     left = sqrt(max(run.clip_norm**2 - bend**2, 0.0)) * _JUST_BELOW if bend else run.clip_norm
     for one in _on_the_line(replace(last, clip_norm=left), assumption, target) if left else ():
         words = "in a ball of many dimensions and very small radius, where only the last step counts"
@@ -227,9 +227,10 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> It
 
 
 def _contracting(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
-    """Quadratics without projection, as a walk on an interval; the probability of leaving it is an error.
+    """Quadratics without projection, as walks on an interval; the probability of leaving it is added to the error.
 
-    The curvature is the least required one, or the first multiple that makes the interval narrow enough.
+    The curvature is the least required curvature times the smallest power of 1.5 that makes the interval
+    narrow enough.
     """
     eta, noise, h = run.step_size_at(0), run.noise_std_at(0), least_curvature(assumption)
     extra = 4 * run.steps * float(ndtr(-_OUTLIERS)) * 1.01

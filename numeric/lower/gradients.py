@@ -1,6 +1,6 @@
-"""Piecewise linear gradients on an interval, and exact checks of which satisfy an assumption.
+"""Piecewise linear gradients on an interval, and exact checks of whether they satisfy an assumption.
 
-They are the first coordinate of runs in any dimension.
+In more dimensions they are gradients along the first coordinate.
 """
 
 from bisect import bisect_left, bisect_right
@@ -15,13 +15,13 @@ from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Convex, M
 from lastiterate.numeric.run import NoisySGD
 
 Gradient = tuple[tuple[float, float], ...]
-"""Pairs (x, g(x)) with increasing x, linear in between; two points with the same x are a jump."""
+"""Pairs (x, g(x)), ordered by x; g is linear in between, and two pairs with the same x are a jump."""
 
 _ROUNDING = 2.0**-50
 _SAFE = 1e-13
-"""Fraction of a modulus reserved for the rounding of its value."""
+"""Fraction of a modulus reserved for the rounding error of its value."""
 _STEEPEST = 1 - 1e-12
-"""Relative reduction of a slope found in floats."""
+"""Factor that slightly reduces a slope computed in floats."""
 
 
 def drawn_gradient(value: object) -> Gradient:
@@ -39,7 +39,7 @@ def drawn_gradient(value: object) -> Gradient:
 
 
 def affine_gradient(half: float, slope: float, tilt: float) -> Gradient:
-    """The gradient slope x + tilt on [-half, half]."""
+    """The gradient ``slope x + tilt`` on [-half, half]."""
     return ((-half, tilt - slope * half), (half, tilt + slope * half))
 
 
@@ -51,7 +51,8 @@ def largest_gradient(gradient: Gradient) -> float:
 def admits_gradient(assumption: Assumption, gradient: Gradient) -> bool:
     """Tell whether a loss on the line with this gradient satisfies the assumption, except for the clip norm.
 
-    So does one along a coordinate in more dimensions, which lies in one block under `Blocks`.
+    A loss in more dimensions that depends on one coordinate then satisfies it, too; under `Blocks`, a block
+    contains the coordinate.
     """
     if isinstance(assumption, Minimum):
         return all(admits_gradient(part, gradient) for part in assumption.parts)
@@ -73,16 +74,16 @@ def _slopes_within(gradient: Gradient, least: float, most: float) -> bool:
 
 
 def _slack(gradient: Gradient) -> Fraction:
-    """Rounding allowance for a difference of two values, below the rounding error of an update."""
+    """Rounding allowance for the difference between two values, below the rounding error of an update."""
     return Fraction(largest_gradient(gradient)) * Fraction(_ROUNDING)
 
 
 def _changes_within(gradient: Gradient, modulus: Modulus) -> bool:
     """Tell whether |g(x) - g(y)| <= omega(|x - y|) for all x, y.
 
-    At a fixed distance z the change is largest where x or x + z is a point of g. From such a point it is
-    linear in z between the distances of two points. omega is concave between its knots, where it may jump up.
-    So the ends of these pieces suffice, with both limits at a jump.
+    At a fixed distance z the change is largest if x or x + z is a breakpoint of g. The change from a
+    breakpoint is convex in z between the distances of two breakpoints. omega is concave between its knots, at
+    which it may jump up. So it suffices to check the ends of these pieces, with both limits at a jump.
     """
     exact = [(Fraction(x), Fraction(g)) for x, g in gradient]
     places, slack = [x for x, _ in exact], _slack(gradient)
@@ -109,7 +110,7 @@ def _limits(exact: list[tuple[Fraction, Fraction]], places: list[Fraction], y: F
 
 
 def _at_most(change: Fraction, modulus: Modulus, z: Fraction) -> bool:
-    """Tell whether the change is at most omega(z), or at z = 0 at most its limit from above."""
+    """Tell whether the change is at most omega(z), or, for z = 0, at most the limit of omega from above."""
     near = max(float(z), 5e-324)
     near = nextafter(near, 0.0) if Fraction(near) > z > 0 else near
     value = float(modulus.value(np.array([near]))[0])
@@ -137,7 +138,7 @@ def admits_curvature(assumption: Assumption, curvature: float, diameter: float) 
 
 
 def steepest_push(assumption: Assumption, run: NoisySGD) -> float:
-    """A slope kappa for which -clip(kappa x, -K, K) satisfies the assumption; inf for a jump, 0 if none."""
+    """Largest slope kappa found such that -clip(kappa x, -K, K) satisfies the assumption; inf for a jump, 0 if none."""
     if isinstance(assumption, Minimum):
         return min(steepest_push(part, run) for part in assumption.parts)
     if isinstance(assumption, Blocks):  # in one block
@@ -162,7 +163,7 @@ def steepest_push(assumption: Assumption, run: NoisySGD) -> float:
 def _below(modulus: Modulus, slope: float, distance: float, cap: float) -> bool:
     """Tell whether min(slope z, cap) <= omega(z) for 0 < z <= distance, up to rounding.
 
-    omega is concave between its knots and may jump up just after one, so the ends of pieces suffice.
+    omega is concave between its knots and may jump up just after a knot, so the ends of the pieces suffice.
     """
     end = min(distance, cap / slope)
     ends = np.array([z for z in (*modulus.knots, end) if 0 < z <= end])

@@ -1,14 +1,16 @@
-"""Linear losses without projection: the last iterate is a mixture of Gaussians over uses of the sample.
+"""Linear losses without projection: the law of the last iterate is a mixture of Gaussians over uses of the sample.
 
-The differing sample has a constant gradient; all others have gradient zero. If T_j steps meet it with
-probability q_j each and then move the iterate by r_j, W_T - W_0 = sum_j r_j k_j + N(0, sum of the variances)
-with independent k_j ~ Binomial(T_j, q_j). Masses of the numerator are rounded down, those of the denominator
-up; omitted components are added to every cell of the denominator. scipy's ``ndtr`` is assumed to have
-relative error at most 1e-12 in its lower half; its argument is moved outwards by its own rounding error.
+All gradients are constant. Let T_j steps meet the differing sample with probability q_j each, and let meeting
+it move the iterate by r_j. Up to a constant, W_T - W_0 = sum_j r_j k_j + N(0, sum of the variances) with
+independent k_j ~ Binomial(T_j, q_j). Masses of the numerator are rounded down and masses of the denominator
+up; the mass of omitted components is added to every cell of the denominator. scipy's ``ndtr`` is assumed to
+have a relative error of at most 1e-12 for negative arguments, which are moved outwards by their rounding
+error.
 
-Under weight decay W_T is r sum_k c^k B_k + N(0, sigma^2 sum_k c^(2k)), c = 1 - eta lambda, where B_k = 1 if
-the step k before the last one met the sample. Rounding c^k down to a multiple of 1/n and capping the sum
-cannot increase the divergence: as their likelihood ratio is monotone, the best tests are half lines.
+Under weight decay lambda, W_T has the law of r sum_k c^k B_k + N(0, sigma^2 sum_k c^(2k)), where c = 1 - eta
+lambda and B_k = 1 if the k-th step before the last met the sample, else 0. Rounding c^k down to a multiple of
+1/n and capping the sum cannot increase the divergence: the likelihood ratio is monotone, so the best tests
+are half lines.
 
 Source: docs/proofs/lower_bounds.md.
 """
@@ -37,23 +39,23 @@ _MEMORY = 1_000_000
 """Maximum number of entries of a table of cells by components."""
 _ZOOMS = 5
 _DEEP = 45.0
-"""Cells that contribute less than e^-45 of the largest are merged into the outermost two."""
+"""Cells that contribute less than e^-45 times the largest contribution are merged into the two outermost cells."""
 _TAIL = 1e-12
 _ULPS = 4 * 2.0**-52
-"""Bound of the relative error of a standardised place per sum and product of floats in it."""
+"""Bound on the relative error of a standardised place for each sum or product of floats in it."""
 _LEAST = 1e-300
 MOST = 4096
-"""Maximum number of components kept of a binomial law or of a schedule."""
+"""Maximum number of components kept for a binomial law or a schedule."""
 _KINDS = 3
 _NEGLIGIBLE = 1e-18
 """Weights below this fraction of the largest are dropped when laws are convolved."""
 _PLACES, _FINEST, _OUTLIERS, _LONGEST = 2048, 64, 12.0, 20_000
-"""Under decay: lattice places, inverse of the smallest power, standard deviations to the last, maximum steps."""
+"""Under decay: maxima of the lattice places, of inverse powers, of standard deviations covered, and of steps."""
 _SLACK = 1e-9
 """Relative reduction applied to powers computed in floats."""
 
 Kinds = tuple[tuple[int, Fraction, float], ...]
-"""Number of steps, probability that each meets the sample, and the distance it then moves the iterate."""
+"""Number of steps, probability that each meets the sample, and distance by which the sample moves the iterate."""
 
 Move = tuple[tuple[float, float], str]
 """Distances by which a step that meets the sample moves the two runs, and a description of the losses."""
@@ -63,7 +65,8 @@ Move = tuple[tuple[float, float], str]
 class GaussianMixture:
     """A mixture of N(place, std^2).
 
-    ``places`` and ``std`` are lengths; the weights, shape (k,), are rounded down in ``low``, up in ``high``.
+    ``places`` and ``std`` are lengths. ``low`` and ``high`` are the weights, shape (components,), rounded
+    down and up.
     """
 
     places: Array
@@ -95,7 +98,7 @@ class GaussianMixture:
         )
 
     def log_density(self, x: Array) -> Array:
-        """Logarithm of the density in floats, only to choose cells."""
+        """Logarithm of the density in floats, used only to choose cells."""
         z = (x[:, None] - self.places[None, :]) / self.std
         with np.errstate(divide="ignore"):
             return np.asarray(logsumexp(np.log(self.high) - z**2 / 2, axis=1))
@@ -118,7 +121,7 @@ def binomial_mixture(kinds: Kinds | list[tuple[int, Fraction, float]], std: floa
 
 
 def _binomial(steps: int, rate: Fraction) -> tuple[Array, Array, Array, float]:
-    """Binomial counts, bounds of their weights, and an upper bound of the omitted mass; 0 < rate < 1."""
+    """Binomial counts, bounds on their weights, and an upper bound on the omitted mass; 0 < rate < 1."""
     centre = round(steps * rate)
     first = max(0, min(centre - MOST // 2, steps - MOST))
     last = min(steps, first + MOST)
@@ -135,10 +138,10 @@ def _binomial(steps: int, rate: Fraction) -> tuple[Array, Array, Array, float]:
 
 
 def mixture_masses(order: float | None, first: GaussianMixture, second: GaussianMixture) -> tuple[Masses, Masses]:
-    """Masses on cells that resolve D_order(first || second); a hockey stick if the order is None.
+    """Masses on cells that resolve D_order(first || second), or a hockey-stick divergence if the order is None.
 
     Raises:
-        ArithmeticError: the laws are too distant for floats.
+        ArithmeticError: the laws are too far apart for floats.
     """
     far = max(float(np.abs(law.places).max()) for law in (first, second))
     alpha = 2.0 if order is None else order
@@ -158,7 +161,7 @@ def mixture_masses(order: float | None, first: GaussianMixture, second: Gaussian
 
 
 def mixture_loss(target: Target, first: GaussianMixture, second: GaussianMixture) -> float:
-    """Larger loss of the two directions, rounded down; 0 if the laws are too distant for floats."""
+    """Larger loss of the two directions, rounded down; 0 if the laws are too far apart for floats."""
     found = 0.0
     for pair in ((first, second), (second, first)):
         with suppress(ArithmeticError):  # too distant for floats
@@ -167,9 +170,9 @@ def mixture_loss(target: Target, first: GaussianMixture, second: GaussianMixture
 
 
 def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
-    """Difference of the means and common variance after ``steps`` updates x -> c x +- s/2 + N(0, sigma^2).
+    """Difference between the means, and common variance, after ``steps`` updates x -> c x +- s/2 + N(0, sigma^2).
 
-    They are s (1 + c + ... + c^(T-1)), a length, and sigma^2 (1 + c^2 + ... + c^(2T-2)).
+    For T = ``steps`` these are s (1 + c + ... + c^(T-1)), a length, and sigma^2 (1 + c^2 + ... + c^(2T-2)).
     """
     return s * (1 + geometric_sum(c, steps - 1)), sigma**2 * (1 + geometric_sum(c * c, steps - 1))
 
@@ -177,7 +180,8 @@ def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
 def one_step_below(order: float, rate: float, first: float, second: float, noise: float) -> float:
     """D_order((1-q) N(0) + q N(first) || (1-q) N(0) + q N(second)) at q = ``rate``, rounded down.
 
-    It increases in q: the laws are affine in q, so the integral of the power is convex, and least at 0.
+    The divergence increases in q: the laws are affine in q, so its integral is convex in q, and smallest at q
+    = 0.
     """
     try:
         return renyi_mixtures(Mixture(rate, 0.0, first), Mixture(rate, 0.0, second), noise, alpha=order).lower
@@ -186,11 +190,12 @@ def one_step_below(order: float, rate: float, first: float, second: float, noise
 
 
 def component_below(target: Target, steps: int, rate: Fraction, move: float, offset: arb, variance: arb) -> float:
-    """Lower bound, by one component, of the loss of offset + move Binomial(steps, rate) + N(0, v) from N(0, v).
+    """Lower bound, by one component, on the loss between offset + move Binomial(steps, rate) + N(0, v) and N(0, v).
 
-    The mixture is at least w N, N its k-th component and w the weight of N. The divergence of order alpha is
-    therefore at least that of N plus alpha / (alpha - 1) log w, and a hockey stick at e^epsilon at least w
-    times that of N at e^epsilon / w. The two terms may nearly cancel, so they are rounded together.
+    Here v is ``variance``. The density is at least w N, where N is the density of a component and w its
+    weight. So the divergence of order alpha is at least the divergence of N plus alpha / (alpha - 1) log w,
+    and the hockey-stick divergence at e^epsilon is at least w times the divergence of N at e^epsilon / w. The
+    two terms may nearly cancel, so they are rounded together.
     """
     order, delta = target.order, float(target.delta or 0)
     q, k = float(rate), np.unique(np.linspace(0, steps, _LOOK).round())
@@ -220,8 +225,8 @@ def component_below(target: Target, steps: int, rate: Fraction, move: float, off
 
 
 def kinds_of_steps(run: NoisySGD) -> Kinds:
-    """Kinds of steps of a run with random batches, without projection or decay; empty if too many."""
-    if run.scheme.permuted:  # each whole epoch meets the sample once, a partial one at most once
+    """Kinds of steps of a run with random batches, without projection or decay; empty if there are too many."""
+    if run.scheme.permuted:  # a whole epoch meets the sample once, a partial epoch at most once
         epochs, part = divmod(run.steps, run.batches)
         move = run.clip_norm * run.step_size_at(0) / run.batch
         return ((epochs, Fraction(1), move), (1, Fraction(part, run.batches), move)) if run.constant else ()
@@ -240,7 +245,7 @@ def kinds_of_steps(run: NoisySGD) -> Kinds:
 
 
 def decayed(run: NoisySGD, target: Target, moves: Iterator[Move]) -> Iterator[tuple[float, str]]:
-    """Losses, with descriptions, for independent batches and weight decay at most 1 over the step size."""
+    """Losses, with descriptions, for independent batches and weight decay of at most 1 / step size."""
     rate, pull = Fraction(run.batch, run.dataset_size), exact(run.step_size_at(0)) * exact(run.weight_decay)
     c = float(1 - pull)
     counted = (log(_FINEST) / -log(c) if c > 0 else 1) if c < 1 else run.steps
@@ -255,7 +260,7 @@ def decayed(run: NoisySGD, target: Target, moves: Iterator[Move]) -> Iterator[tu
 
 
 def _decayed_law(powers: Array, rate: Fraction, most: int, move: float, std: float) -> GaussianMixture:
-    """Law of move sum_k c^k B_k + N(0, std^2), each c^k rounded down and the sum capped at ``most``."""
+    """Law of move sum_k c^k B_k + N(0, std^2), with each c^k rounded down and the sum capped at ``most``."""
     if not move:
         return GaussianMixture(np.zeros(1), np.ones(1), np.ones(1), 0.0, std)
     per_move = max(_PLACES // most, 1)

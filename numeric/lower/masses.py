@@ -1,8 +1,8 @@
-"""Lower bounds of divergences from the masses of two laws on finitely many cells.
+"""Lower bounds on divergences from the masses of two laws on finitely many cells.
 
-A divergence of two laws is at least that of their masses on disjoint cells (data processing). If a mass is
-only known to lie in an interval, the end that gives the smaller divergence is used. Logarithms preserve deep
-tails; `ROUNDING` times the size of a logarithm covers floating-point errors.
+The divergence between two laws is at least the divergence between their masses on disjoint cells (data
+processing). If a mass is only known to lie in an interval, the value that gives the smallest divergence is
+used. Logarithms preserve deep tails; `ROUNDING` times the size of a logarithm covers floating-point errors.
 """
 
 from dataclasses import dataclass
@@ -21,23 +21,23 @@ ROUNDING = 4e-15
 
 @dataclass(frozen=True, eq=False)
 class Masses:
-    """Enclosures of the masses of disjoint cells: natural logarithms of both ends, shape (k,), -inf for 0."""
+    """Enclosures of the masses of disjoint cells: natural logarithms of both ends, shape (cells,), -inf for 0."""
 
     low: Array
     high: Array
 
     @classmethod
     def between(cls, low: Array, high: Array) -> "Masses":
-        """Enclosures from the masses themselves; negative lower ends become 0."""
+        """Enclosures from bounds on the masses; negative lower bounds become 0."""
         with np.errstate(divide="ignore"):
             return cls(np.log(np.maximum(low, 0.0)), np.log(high))
 
 
 def renyi_below(order: float, first: Masses, second: Masses) -> float:
-    """A lower bound of D_order(first || second), at least 0.
+    """A lower bound on D_order(first || second), at least 0.
 
-    The maximum of log(sum p^order q^(1 - order)) / (order - 1) and the Kullback-Leibler divergence, which
-    does not lose accuracy as order - 1 becomes small.
+    With masses p and q, this is the maximum of log(sum p^order q^(1 - order)) / (order - 1) and the
+    Kullback-Leibler divergence. The latter does not lose accuracy as the order tends to 1.
 
     >>> coins = [Masses.between(np.array([p, 1 - p]), np.array([p, 1 - p])) for p in (0.75, 0.5)]
     >>> round(renyi_below(2.0, *coins), 6)  # log(2 (9/16 + 1/16))
@@ -52,12 +52,12 @@ def renyi_below(order: float, first: Masses, second: Masses) -> float:
 
 
 def _kullback_leibler(first: Masses, second: Masses) -> float:
-    """Lower bound of the sum of p log(p / q); 0 if more than 1e-3 of the first law's mass is missing."""
+    """Lower bound on the sum of p log(p / q); 0 if more than 1e-3 of the first law's mass is missing."""
     p_low, p_high, q = np.exp(first.low), np.exp(first.high), np.exp(second.high)
     missing = 1 - float(p_low.sum())
     if missing > 1e-3 or not np.all(q > 0):
         return 0.0
-    # p log(p / q) decreases up to p = q / e and then increases; the missing mass of p has q up to 1.
+    # p log(p / q) decreases up to p = q / e and then increases; for the missing mass of p, q is at most 1.
     least = np.clip(q / np.e, p_low, p_high)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(least > 0, least * (np.log(least) - second.high), 0.0)
@@ -66,7 +66,7 @@ def _kullback_leibler(first: Masses, second: Masses) -> float:
 
 
 def epsilon_below(delta: float, first: Masses, second: Masses) -> float:
-    """An epsilon, rounded down, at which (epsilon, delta)-DP fails: first(S) > e^epsilon second(S) + delta; or 0.
+    """Epsilon, rounded down, for which a set S of cells has first(S) > e^epsilon second(S) + delta; 0 if none.
 
     >>> first = Masses.between(np.array([0.75]), np.array([0.75]))
     >>> second = Masses.between(np.array([0.25]), np.array([0.25]))
@@ -94,7 +94,7 @@ def epsilon_below(delta: float, first: Masses, second: Masses) -> float:
 
 @dataclass(frozen=True)
 class Target:
-    """Quantity to bound from below: a Renyi divergence at an order, or epsilon at a delta; the other is None."""
+    """Quantity to bound from below: a Renyi divergence at ``order``, or epsilon at ``delta``; one of these is None."""
 
     order: float | None
     delta: float | None
@@ -106,7 +106,7 @@ class Target:
         return gdp_epsilon_below(max(lower(squared.sqrt()), 0.0), float(self.delta or 0))
 
     def of_masses(self, first: Masses, second: Masses) -> float:
-        """Larger value of the two directions for laws with these masses of cells, rounded down."""
+        """Larger value of the two directions, rounded down, for laws with these masses of cells."""
         pairs = ((first, second), (second, first))
         if self.order is not None:
             return max(renyi_below(self.order, *pair) for pair in pairs)

@@ -1,4 +1,4 @@
-"""Audits in one training run with many canaries: fair coins, guesses of them, and the number of right guesses.
+"""Audits in one training run with many canaries: fair coins, guesses of the coins, and right guesses.
 
 m canaries take part in one run, each in one of two ways decided by its own coin. An adversary who sees the
 released model guesses r of the m coins and is right v times. Under (epsilon, delta)-DP for a change of any
@@ -6,10 +6,10 @@ one coin, at least v guesses are right with probability at most
 
     beta + m delta beta (1 - beta) / (v b),   b = P(B = v),   beta = P(B >= v),
 
-where B is binomial with r draws of probability e^epsilon / (1 + e^epsilon). Error probability d therefore
-refutes every delta below (d - beta) / (1 - beta) * v b / (m beta), at all epsilon at once. The coins with the
-r / 2 largest and the r / 2 smallest scores are guessed, for r = m, m / 2, m / 4, m / 8 and m / 16, fixed
-before the run. Each r gets an equal part of the error probability.
+where B is binomial with r draws of probability e^epsilon / (1 + e^epsilon). So every delta below (d - beta) /
+(1 - beta) * v b / (m beta) is refuted with error probability d, for all epsilon at once. The coins with the r
+/ 2 largest and the r / 2 smallest scores are guessed. The values m, m / 2, m / 4, m / 8 and m / 16 of r are
+fixed before the run, and each gets an equal part of the error probability.
 
 Source: docs/proofs/lower_bounds.md; Steinke, Nasr & Jagielski 2023 (the scheme); Dong, Roth & Su 2022 (mu).
 """
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 _HALVED: Final = 4
 _FEWEST: Final = 8
-"""How often the number of guesses is halved, and the smallest number that halving may give."""
+"""Maximum number of times that the number of guesses is halved, and the smallest result of halving."""
 _MARGIN: Final = 1e-10
 _MARGIN_OF_GUESS: Final = 1e-14
-"""`_MARGIN` plus this times the guesses covers the relative rounding of scipy's binomial masses and tails."""
+"""`_MARGIN` plus this times the guesses covers the relative rounding errors of scipy's binomial masses and tails."""
 _UNDERFLOW: Final = 1e-200
 _POINTS: Final = 257
 _HALVINGS: Final = 50
@@ -50,8 +50,9 @@ class OneRun(Displayed):
     Attributes:
         epsilon, mu, gaussian_epsilon: as in `Audit`.
         canaries: the number m of canaries.
-        guesses: pairs (coins guessed, right guesses), for each number of guesses.
-        adjacency: a coin decides which of two samples is used ("replace"), or whether one is ("add_remove").
+        guesses: a pair (coins guessed, right guesses) for each number of guesses.
+        adjacency: a coin decides which of two samples is used ("replace"), or whether a sample is used
+            ("add_remove").
     """
 
     epsilon: float
@@ -69,7 +70,7 @@ class OneRun(Displayed):
         return limits_table(self, {"canaries": str(self.canaries), "correct guesses": right})
 
     def delta_at_least(self, epsilon: float) -> float:
-        """Lower limit of the profile at ``epsilon`` >= 0, for all epsilon at once."""
+        """Lower limit for the profile at ``epsilon`` >= 0, for all epsilon at once."""
         epsilon = within("epsilon", epsilon, "a number of at least 0", lambda x: x >= 0, "use |epsilon|.")
         doubt, at = (1 - self.level) / len(self.guesses), np.array(epsilon)
         return max(float(_least_delta(self.canaries, *one, doubt, at)) for one in self.guesses)
@@ -78,7 +79,7 @@ class OneRun(Displayed):
         """Claims of a bound that are too small, as in `Audit.refutes`.
 
         Raises:
-            InputError: the bound has another delta or another adjacency than the coins.
+            InputError: the bound's delta or adjacency differs from that of this audit.
         """
         if bound.run.adjacency != self.adjacency:
             raise InputError(
@@ -94,7 +95,8 @@ def one_run(
     """Lower confidence bounds from the scores of the canaries of one training run.
 
     Args:
-        scores: one per canary, shape (canaries,), from the released model alone; large for heads.
+        scores: one score per canary, shape (canaries,), from the released model alone; a large score means
+            heads.
         coins: fair independent coins, True for heads, shape (canaries,).
         delta: in (0, 1).
         adjacency: what a coin decides, "replace" or "add_remove".
@@ -143,7 +145,7 @@ def one_run(
 
 
 def _least_delta(canaries: int, guessed: int, right: int, doubt: float, epsilon: Array) -> Array:
-    """Limits below which delta is refuted, for all epsilons at once; shape of epsilon, rounded down."""
+    """Limits below which delta is refuted, for all epsilons at once; rounded down, shape of ``epsilon``."""
     if not right:
         return np.zeros_like(epsilon)
     margin, wrong = _MARGIN + _MARGIN_OF_GUESS * guessed, guessed - right
@@ -167,7 +169,7 @@ def _pure_epsilon(guessed: int, right: int, doubt: float) -> float:
 
 @lru_cache(4096)
 def _least_epsilon(canaries: int, guessed: int, right: int, doubt: float, delta: float) -> float:
-    """Largest epsilon at which ``delta`` is refuted, rounded down; the refuted delta decreases in epsilon."""
+    """Largest epsilon at which ``delta`` is refuted, rounded down; `_least_delta` decreases in epsilon."""
     low, high = 0.0, _pure_epsilon(guessed, right, doubt)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

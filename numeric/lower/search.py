@@ -1,9 +1,9 @@
-"""Losses on an interval with a large privacy loss: families tuned to a run.
+"""Search for losses on an interval with a large privacy loss, in families tuned to a run.
 
-In a family the differing sample has opposite gradients in the two data sets. The shared samples either have
-one curvature, or push outwards as strongly as the assumption allows, outside a dead zone in which the
-sample's moves accumulate. They may also all pull one way, so that clamping does not hide the last step. Each
-candidate is checked in exact arithmetic and certified like any other witness.
+The differing sample has opposite gradients in the two data sets. The shared samples either have constant
+curvature, or push outwards as strongly as the assumption allows, outside a dead zone in which the moves of
+the differing sample accumulate. They may also all pull in one direction, so that clamping does not hide the
+last step. Each candidate is checked in exact arithmetic and certified like any other witness.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,9 +29,9 @@ _NARROW = 50.0
 _SHORT = 600
 _SAFE = 1 - 1e-9
 _NANOSECONDS = 0.6e9
-"""Approximate time that the search of a family may take."""
+"""Approximate time limit for the search of a family."""
 _MOST_NANOSECONDS = 1.8e9
-"""The limit for Poisson batches whose shared samples have gradients. If one witness costs more, they have none."""
+"""Time limit for Poisson batches; if one witness takes longer, the shared samples have zero gradients."""
 _MOST = 24
 _COARSE = 6
 _FIRST_STEPS = 3
@@ -47,7 +47,7 @@ class _Family:
 
 
 def interval_witnesses(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[tuple[str, Witness]]:
-    """A description and the best witness found in each family, with its value."""
+    """For each family, a description and the best witness found, with its value."""
     for family in _families(run, assumption, target):
         best = _tuned(family, _budget(run))
         if best is not None:
@@ -61,7 +61,7 @@ def widest(run: NoisySGD) -> float:
 
 
 def _tuned(family: _Family, budget: int) -> tuple[_Place, Witness] | None:
-    """Parameters with a large value, by a scan of each and pattern search, and their witness."""
+    """Parameters with a large value, found by a scan of each parameter and a pattern search, and their witness."""
     seen: dict[_Place, float] = {}
 
     def value(place: _Place) -> float:
@@ -130,14 +130,14 @@ def _families(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator
 
 
 def _strongest(witness: Witness) -> float:
-    """Largest useful gradient of the shared samples: it moves every iterate past the interval's end."""
+    """Largest useful gradient of the shared samples: it moves every iterate past the end of the interval."""
     run, noise = witness.run, witness.run.noise_std_at(witness.run.steps - 1)
     move = run.step_size_at(run.steps - 1) * (run.batch - 1 if run.batch > 1 else 1) / run.batch
     return min(run.clip_norm * _JUST_BELOW, (2 * witness.half + 7 * noise) / move)
 
 
 def _weakest(witness: Witness) -> float:
-    """Gradient of the shared samples that moves an iterate by half of the noise."""
+    """Gradient of the shared samples that moves an iterate by half a standard deviation of the noise."""
     run, last = witness.run, witness.run.steps - 1
     shared = (run.batch - 1 if run.batch > 1 else 1) / run.batch
     return run.noise_std_at(last) / 2 / (run.step_size_at(last) * shared)
@@ -150,7 +150,7 @@ def _curved(base: Witness, m: float, place: _Place) -> Witness:
 
 
 def _pushed(base: Witness, kappa: float, place: _Place) -> Witness:
-    """Shared gradients have slope -kappa outside a dead zone, up to a maximum push; the sample's is constant."""
+    """Shared gradients have slope -kappa outside a dead zone, up to a maximum; the differing sample's are constant."""
     half, K = base.half, base.run.clip_norm * _JUST_BELOW
     push = K * min(_weakest(base) / K, 1.0) ** place[2]
     tilt = min(place[0] * _strongest(base), push)
@@ -165,7 +165,7 @@ def _both(base: Witness, shared: Gradient, first: Gradient, second: Gradient) ->
 
 
 def _outward(half: float, K: float, kappa: float, tilt: float, zone: float) -> Gradient:
-    """``tilt`` on [-zone, zone], then slope -kappa to K on the left and to -K on the right."""
+    """``tilt`` on [-zone, zone], and slope -kappa outside, up to K on the left and down to -K on the right."""
     left, right = ((zone + (K + sign * tilt) / kappa if isfinite(kappa) else zone) for sign in (-1, 1))
     middle = [(-zone, tilt), (zone, tilt)] if zone else []
     inside = [(x, g) for x, g in [(-left, K), *middle, (right, -K)] if -half < x < half]

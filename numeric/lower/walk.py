@@ -1,10 +1,11 @@
 """Clamped walks X <- clip(phi(X) + N(0, sigma^2)) on [-D/2, D/2]: certified masses of the last iterate.
 
 phi is piecewise affine. The law after a step has a density inside and an atom at each end. The next density
-is an integral over this law, by Gauss quadrature with `NODES` nodes on panels at most `PANEL` sigma long, cut
-at the kinks of phi. On a panel of half length a the error is at most 8 a M r^(-2 NODES) / (1 - 1/r), where M
-bounds the integrand on the ellipse of parameter r. Rounding errors are relative: `RELATIVE` for each entry of
-the kernel, one unit in the last place for each term of a sum. Masses below `LEAST` become 0.
+is an integral over this law, computed by Gauss quadrature with `NODES` nodes per panel. Panels are at most
+`PANEL` sigma long and are cut at the kinks of phi. On a panel of half length a the error is at most 8 a M
+r^(-2 NODES) / (1 - 1/r), where M bounds the integrand on the ellipse of parameter r. Rounding errors are
+relative: `RELATIVE` for each entry of the kernel, one unit in the last place for each term of a sum. Masses
+below `LEAST` become 0.
 
 Source: docs/proofs/lower_bounds.md.
 """
@@ -32,12 +33,12 @@ TAIL = 1e-11
 LEAST = 1e-100
 MOST_ERROR = 1e-3
 FORGOTTEN = 1e-50
-"""Distance in total variation below which the start of a walk is ignored."""
+"""Total variation distance below which the influence of early steps is ignored."""
 DIRECT = 600
 """Maximum number of steps that are taken one by one if repeated squaring is possible."""
 LONGEST_EPOCH = 3000
 FURTHEST = 100.0
-"""Maximum distance by which an update may move an iterate, in sigma."""
+"""Maximum distance by which an update may move an iterate, in units of sigma."""
 _LEAST_CELLS, _MOST_CELLS = 120, 6000
 _KEPT = 2e7
 """Approximate number of kernel entries to cache."""
@@ -56,19 +57,19 @@ class Update:
 
     @classmethod
     def affine(cls, slope: float, drift: float, half: float) -> "Update":
-        """The update slope x + drift on [-half, half]."""
+        """The update ``slope x + drift`` on [-half, half]."""
         return cls(tuple((x, slope * x + drift) for x in (-half, half)))
 
     @classmethod
     def pushed(cls, slope: float, drift: float, half: float, push: float, reach: float) -> "Update":
-        """slope x + drift plus an outward push, constant from ``reach`` on; a jump if ``reach`` is 0."""
+        """``slope x + drift`` plus an outward push, which is constant beyond ``reach`` and a jump if ``reach`` is 0."""
         if reach >= half:
             return cls.affine(slope + (push / reach if push else 0.0), drift, half)
         places = ((-half, -1), (-reach, -1), (reach, 1), (half, 1))
         return cls(tuple((x, slope * x + drift + side * push) for x, side in places))
 
     def mean(self, x: Array) -> Array:
-        """phi(x), of the shape of x."""
+        """phi(x), with the shape of x."""
         places, values = np.array(self.points).T
         right, left = np.interp(x, places, values), np.interp(-x, -places[::-1], values[::-1])
         return np.asarray(np.where(right == left, right, (right + left) / 2))
@@ -96,10 +97,10 @@ Mixture = tuple[tuple[float, Update], ...]
 
 @dataclass(frozen=True)
 class WalkStep:
-    """One step of a walk, with the standard deviation of its noise, a length.
+    """One step of a walk; ``noise`` is a standard deviation, a length.
 
-    ``plain`` and ``met`` are the updates without and with the differing sample, which an independent step
-    meets with the given probability.
+    ``plain`` and ``met`` are the updates without and with the differing sample. An independent step meets the
+    sample with probability ``chance``.
     """
 
     noise: float
@@ -119,9 +120,10 @@ class WalkStep:
 
     @property
     def log_contraction(self) -> float:
-        """Logarithm of an upper bound of the factor by which a step contracts total variation.
+        """Logarithm of an upper bound on the factor by which a step contracts total variation.
 
-        Two Gaussians whose means differ by r are at distance 1 - 2 Phi(-r / (2 sigma)) (Dobrushin 1956).
+        Two Gaussians whose means differ by r have total variation distance 1 - 2 Phi(-r / (2 sigma))
+        (Dobrushin 1956).
         """
         common = erfc(max(one.range for one in self.updates) / (2 * sqrt(2) * self.noise)) * (1 - 1e-12)
         return log(max(1 - common, 1e-300)) if common else 0.0
@@ -129,13 +131,13 @@ class WalkStep:
 
 @dataclass(frozen=True)
 class Walk:
-    """Walk of independent steps, or with one ``met`` step per epoch at a uniformly random position.
+    """Walk with independent steps, or with one ``met`` step at a uniformly random position of each epoch.
 
     Attributes:
-        cycle: steps of a cycle; its last step is the last step of the walk.
+        cycle: steps of one cycle, ending with the last step of the walk.
         epoch: steps per epoch if the cycle is a single step and the sample is met once in each epoch, else 1.
         start: X_0, a length.
-        missing: upper bound of the weight missing from each mixture.
+        missing: upper bound on the weight missing from each mixture.
     """
 
     steps: int
@@ -146,7 +148,7 @@ class Walk:
     missing: float = 0.0
 
     def chance_at(self, t: int) -> float:
-        """Probability of meeting the sample in step t if this epoch has not met it before."""
+        """Probability that step t meets the sample if the epoch has not met it before."""
         if self.epoch > 1:
             return 1 / (self.epoch - t % self.epoch)
         return self.cycle[(t - self.steps) % len(self.cycle)].chance
@@ -197,7 +199,7 @@ class Grid:
 
     @cached_property
     def quadrature_error(self) -> float:
-        """Upper bound of the total mass error of one step, over cells and atoms."""
+        """Upper bound on the error of one step in total mass, over cells and atoms."""
         a, sigma = self.half / self.noise, self.diameter / self.noise
         r = np.geomspace(1.05, 60.0, 120)
         v = a * (r - 1 / r) / 2
@@ -207,14 +209,14 @@ class Grid:
         return exp(min(best + log(scale), 0.0)) * (1 + 1e-9)
 
     def errors(self, steps: int) -> tuple[float, float] | None:
-        """Absolute and relative error of masses after ``steps``; None if above `MOST_ERROR`."""
+        """Absolute and relative error of masses after this many steps; None if one of them exceeds `MOST_ERROR`."""
         absolute = 3 * steps * (self.quadrature_error + 2 * len(self.points) * LEAST)
         # A step rounds two kernels, their sum and sums over the states. Squaring rounds no more often.
         relative = steps * (RELATIVE + 4 * len(self.points) * 2.3e-16)
         return None if max(relative, absolute) > MOST_ERROR else (absolute, relative)
 
     def kernel(self, updates: Mixture, noise: float, sources: Array | None = None) -> Array:
-        """Mass sent from a unit at each source (column) to each state, shape (states, sources)."""
+        """Mass sent from unit mass at each source (column) to each state (row), shape (states, sources)."""
         total = np.zeros(())
         for weight, update in updates:
             mean = update.mean(self.points if sources is None else sources)
@@ -230,7 +232,7 @@ def last_masses(walk: Walk, edges: Array | None = None, extra: float = 0.0) -> M
 
     The result is None if the walk is too long or too wide for a useful answer. Early steps whose effect on
     X_T is negligible are left out. ``edges`` are increasing lengths; None stands for cells of about sigma /
-    16 on [-D/2, D/2]. ``extra`` is an additional error of the mass of any set.
+    16 on [-D/2, D/2]. ``extra`` is an additional error in the mass of every set.
     """
     noise, last = min(step.noise for step in walk.cycle), walk.cycle[-1]
     drift = max(abs(v - x) for step in walk.cycle for update in step.updates for x, v in update.points)
@@ -267,12 +269,12 @@ def last_masses(walk: Walk, edges: Array | None = None, extra: float = 0.0) -> M
 
 
 def cells_between(low: float, high: float, length: float) -> Array:
-    """Edges of equal cells of about this length; their number is limited."""
+    """Edges of equally long cells of about this length, in limited number."""
     return np.linspace(low, high, min(max(_LEAST_CELLS, int((high - low) / length)), _MOST_CELLS) + 1)
 
 
 def _remembered(walk: Walk) -> tuple[int, float]:
-    """Number of last steps to keep, and the total variation distance caused by omitting the others."""
+    """Number of last steps to keep, and the total variation error of omitting the earlier steps."""
     logs = [step.log_contraction for step in reversed(walk.cycle)]
     whole, enough = sum(logs), log(FORGOTTEN)
     cycles = min(int(enough / whole) if whole else walk.steps, walk.steps // len(logs))
@@ -307,7 +309,7 @@ def _before_last(walk: Walk, grid: Grid) -> Array:
 
 
 def _shuffled_before_last(walk: Walk, grid: Grid) -> tuple[Array, Array]:
-    """Masses after T - 1 >= 1 steps if this epoch has not met the sample, and if it has."""
+    """Masses before the last of at least two steps: first if its epoch has not met the sample, then if it has."""
     (step,), start = walk.cycle, np.array([walk.start])
     plain, met = _shared(grid, step.plain, step.noise), grid.kernel(step.met, step.noise)
     unmet, done = (grid.kernel(updates, step.noise, start)[:, 0] for updates in (step.plain, step.met))
@@ -365,7 +367,7 @@ def _product(powers: Sequence[tuple[Array, int]]) -> Array:
 
 
 def apply_power(kernel: Array, times: int, masses: Array) -> Array:
-    """kernel^times @ masses, by repeated squaring above `DIRECT` steps."""
+    """kernel^times @ masses, by repeated squaring if ``times`` exceeds `DIRECT`."""
     if times <= DIRECT:
         for _ in range(times):
             masses = _flush(_send(kernel, masses))

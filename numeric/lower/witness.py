@@ -1,9 +1,9 @@
 """Runs on an interval with given losses: a lower bound that anyone can replay.
 
-The gradients of all samples are piecewise linear on an interval [-D'/2, D'/2], D' < D. The domain is a
-capsule: all points of R^(1+d) within a tiny distance of this interval. Projection clamps the first
-coordinate, but as d grows the direction of the iterate reveals the removed part: no bound that holds in every
-dimension is below the loss of the first coordinate before its projection.
+The gradients of all samples are piecewise linear on an interval [-D'/2, D'/2], where D' is less than the
+diameter. The domain is a capsule: all points of R^(1+d) within a tiny distance of this interval. Projection
+clamps the first coordinate, but as d grows, the direction of the iterate reveals the part removed. So no
+bound that holds in every dimension is below the privacy loss of the first coordinate before its projection.
 
 Source: docs/proofs/lower_bounds.md.
 """
@@ -45,11 +45,13 @@ class Witness:
 
     Attributes:
         run: a run whose domain has a finite diameter.
-        shared: gradient of every other sample; for cyclic batches perhaps one per batch of the last epoch.
+        shared: gradient of every other sample, or, for fixed batches, one gradient per batch of the last
+            epoch.
         first: gradient of the differing sample in the first data set.
-        second: its gradient in the second data set; None if it is absent there.
+        second: gradient of this sample in the second data set; None if it is absent there.
         start: the first iterate, a length.
-        value: divergence at ``order`` or epsilon at ``delta``, rounded down; the larger of both directions.
+        value: divergence at ``order`` or epsilon at ``delta``, rounded down; the larger of the two
+            directions.
     """
 
     run: NoisySGD
@@ -95,7 +97,7 @@ def replay(witness: Witness) -> float:
 
     Raises:
         InputError: the losses violate the assumption, the run cannot be propagated, or ``witness.value``
-            exceeds the computed value by more than rounding.
+            exceeds the computed value by more than rounding errors.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=50, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
@@ -167,7 +169,7 @@ def _evaluated(witness: Witness, cells_a_sigma: int) -> float | None:
 
 
 def with_value(witness: Witness, cells_a_sigma: int = 16) -> Witness:
-    """The witness with its value; 0 if the run cannot be propagated."""
+    """The witness with its value, which is 0 if the run cannot be propagated."""
     return replace(witness, value=evaluated(witness, cells_a_sigma) or 0.0)
 
 
@@ -183,7 +185,7 @@ def _law(witness: Witness, own: Gradient | None, edges: Array) -> Masses | None:
     if not run.constant or len(sizes) > _MOST_SIZES:
         return None
     weight, shared = run.step_size_at(0) / run.batch, witness.shared[0]
-    with_it = 1 if run.scheme.fixed_size else 0  # it replaces another sample in a batch of fixed size
+    with_it = 1 if run.scheme.fixed_size else 0  # in a batch of fixed size the sample replaces another
     plain: Mixture = tuple((p, _update(weight, ((k, shared),))) for p, k in sizes)
     met: Mixture = tuple((p, _update(weight, ((k - with_it, shared), (1, own)))) for p, k in sizes)
     epoch = run.batches if run.scheme.permuted else 1
@@ -193,7 +195,7 @@ def _law(witness: Witness, own: Gradient | None, edges: Array) -> Masses | None:
 
 
 def _known_step(witness: Witness, own: Gradient | None, t: int) -> WalkStep:
-    """Step t of a run with fixed batches; the sample is in the last batch of an epoch, counted from the end."""
+    """Step t of a run with fixed batches; the differing sample is in the batch of the last step."""
     run, batch = witness.run, (t - witness.run.steps) % witness.run.batches
     last = batch == run.batches - 1
     shared = witness.shared[batch if len(witness.shared) > 1 else 0]
@@ -214,7 +216,7 @@ def _window(witness: Witness) -> tuple[float, float]:
 
 
 def _sizes(witness: Witness) -> tuple[list[tuple[float, int]], float]:
-    """Counts of other samples in a batch, weights rounded down, and a bound of the missing weight."""
+    """Pairs (weight, rounded down; number of shared samples in a batch), and a bound on the missing weight."""
     run = witness.run
     if run.scheme.fixed_size:
         return [(1.0, run.batch)], 0.0

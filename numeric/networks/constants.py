@@ -1,11 +1,12 @@
 """Certified constants of a feed-forward network's loss on a ball of parameters.
 
-The Hessian of a per-sample loss along a unit direction v, with v_l the length of its part in layer l, is
+The second derivative of a per-sample loss along a unit direction v is
 
     f'(v)^T H f'(v) + sum over l of 2 (P_l^T g)^T V_l h_(l-1)'(v) + (U_l^T g)^T phi_l''(a_l) a_l'(v)^2,
 
-where g and H are the loss's gradient and Hessian in the outputs f, U_l = df/dphi_l(a_l) and P_l = U_l phi_l'.
-Bounds of the factors give a quadratic form in (v_1, v_2, ...), whose largest eigenvalue is the bound.
+where V_l is the part of v in the weights of layer l, g and H are the gradient and Hessian of the loss in the
+outputs f, U_l = df/dphi_l(a_l) and P_l = U_l phi_l'. Bounds on the factors give a quadratic form in the
+lengths (v_1, v_2, ...) of the parts of v in the layers. Its largest eigenvalue is the bound.
 
 Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 """
@@ -35,7 +36,7 @@ from lastiterate.numeric.networks.outputs import LOSSES, Gradient, OutputLoss
 from lastiterate.numeric.rounding import exact, precision, upper
 
 _FEW: Final = 600
-"""Maximum number of moving parameters for which the Hessian is bounded as a matrix: 0.1 s per sample and label."""
+"""Maximum number of moving parameters for which the Hessian is bounded as a matrix, in 0.1 s per sample and label."""
 
 
 @teaches()
@@ -49,22 +50,22 @@ def network_constants(
     loss: str = "cross_entropy",
     scale: float = 1.0,
 ) -> LossConstants:
-    """Constants of every per-sample loss on the ball of parameters with this radius around the given ones.
+    """Constants of every per-sample loss on the ball of this radius around the given parameters.
 
     Args:
         layers: the network at the centre of the ball.
         samples: inputs, shape (n, features).
-        radius: a length, Euclidean over all parameters that move.
-        input_radius: the constants hold for every input within this distance of a sample. A zero sample and
-            the largest norm of an input give constants that hold for any data, and a bound.
-        inputs: description of a set that these neighbourhoods cover, if it was chosen without looking at the
-            data; the constants then hold for any data in it, and give a bound.
-        loss: "cross_entropy" of the outputs, or "logistic" of one output and labels 0 and 1.
+        radius: Euclidean length in the space of all parameters that move.
+        input_radius: the constants hold for every input within this distance of a sample. With a zero sample
+            and the largest norm of an input, they hold for any data, so they give a bound.
+        inputs: description of a set that these neighbourhoods cover, if the set was chosen without looking at
+            the data. The constants then hold for any data in the set, so they give a bound.
+        loss: "cross_entropy" of the outputs, or "logistic" for one output and labels 0 and 1.
         scale: factor of the loss.
 
     Returns:
         Upper bounds, rounded up. The smoothness is infinite if the ball may contain a kink of an activation,
-            named in the statement. The strong convexity is -inf.
+            which the statement names. The strong convexity is -inf.
 
     Raises:
         InputError: layers or samples do not fit, or a number is out of range.
@@ -132,7 +133,7 @@ def network_constants(
 def _of_sample(
     layers: Sequence[Layer], found: Derivatives, loss: OutputLoss
 ) -> Iterator[tuple[Gradient, arb, arb]]:
-    """Per label: the gradient in the outputs, and upper bounds of the slope and the curvature."""
+    """For each label: the gradient in the outputs, and upper bounds on the slope and the curvature."""
     moving, last = list(found.sizes), len(layers) - 1
     jacobian = [(found.outer[last, j], found.sizes[j]) for j in moving]
     bent = [(loss.root.turned.times(matrix), size) for matrix, size in jacobian]
@@ -154,7 +155,7 @@ def _pulled_norm(matrix: MatrixBall, gradient: Gradient) -> arb:
 
 
 def _pulled(matrix: MatrixBall, gradient: Gradient) -> Array:
-    """Upper bounds of the entries of |C^T g|, C the centre of the ball, for every gradient g."""
+    """Upper bounds on the entries of |C^T g| for every gradient g, where C is the centre of the ball."""
     outputs = len(gradient.center)
     middle = np.abs(matrix.center.T @ gradient.center)
     size = round_up(np.abs(matrix.center).T @ np.abs(gradient.center), outputs)
@@ -166,7 +167,7 @@ def _pulled(matrix: MatrixBall, gradient: Gradient) -> Array:
 def _second_derivative(
     layers: Sequence[Layer], found: Derivatives, gradient: Gradient, pulled: dict[int, float]
 ) -> Array:
-    """A form in (v_1, v_2, ...) that is at least |g^T f''|, shape (moving, moving)."""
+    """Quadratic form in (v_1, v_2, ...) that is at least |g^T f''|; shape (moving, moving)."""
     moving = list(found.sizes)
     form = np.zeros((len(moving), len(moving)))
     for k in range(moving[0], len(layers)):
@@ -188,7 +189,7 @@ def _second_derivative(
 
 
 def _mixed(sharing: Sharing, ball: MatrixBall, gradient: Gradient) -> float:
-    """Upper bound of the norm of V, h' -> (P^T g) . V X(h') in Euclidean norms, P in the ball."""
+    """Upper bound on the Euclidean norm of the bilinear map (V, h') -> (P^T g) . V X(h'), for P in the ball."""
     at, off = gradient.before(ball)
     near = spectral_norm(sharing.weighed(at)) + sharing.often * off.total
     return as_float(near.min(sharing.often * _pulled_norm(ball, gradient)))

@@ -1,8 +1,8 @@
-"""Derivatives of a feed-forward network on a ball of parameters for one input, and the Hessian of a loss there.
+"""Derivatives of a feed-forward network, and the Hessian of a loss, on a ball of parameters for one input.
 
-Everything is a ball around its value at the centre: activations, the derivatives da_l/da_j and dh_l/da_j, and
-the derivative of the outputs in every h_l. The Hessian is the sum over the layers in `constants`, with
-matrices instead of norms; on a small ball its norm is close to the largest eigenvalue at the centre.
+Activations, the derivatives da_l/da_j and dh_l/da_j, and the derivative of the outputs in every h_l are
+enclosed in balls around their values at the centre. The Hessian is the sum over the layers in `constants`,
+with matrices instead of norms. On a small ball the bound on its norm is nearly the norm at the centre.
 
 Source: docs/proofs/network_constants.md, "The Hessian as a matrix" (claims ours/certified/network/*).
 """
@@ -32,7 +32,7 @@ from lastiterate.numeric.rounding import exact
 
 
 def _entrywise(phi: Activation, center: Array, spread: Spread) -> tuple[Array, Array, Slopes, Slopes]:
-    """Values at ``center``, their errors, and phi' and phi'' within ``spread`` of it."""
+    """Values of phi at ``center``, their errors, and the ranges of phi' and phi'' within ``spread`` of ``center``."""
     entries = [exact(a) for a in center.tolist()]
     ends = [(a - exact(off), a + exact(off)) for a, off in zip(entries, spread.each.tolist(), strict=True)]
     exactly = [phi.value(a) for a in entries]
@@ -63,13 +63,14 @@ class Derivatives:
     """Derivatives of a network on the ball, for one input. Layers are counted from 0; h[0] is the input.
 
     Attributes:
-        sizes: s_l, upper bounds of |V h + c| over directions (V, c) of layer l of unit length.
-        inner: da_l/da_j by (l, j), moving layers j <= l; for a shared layer j, da_l/d(V, c), and s_j = 1.
-        outer: dh_(l+1)/da_j, or in (V, c), by (l, j).
-        upward: derivative of the outputs in phi_l(a_l), by l.
-        slopes: phi_l', by l.
-        bends: phi_l'', by l.
-        entering: h_(l-1), by l, and the outputs at the end.
+        sizes: s_l, upper bounds on |V h + c| for unit directions (V, c) of the parameters of layer l.
+        inner: da_l/da_j, with keys (l, j), for moving layers j <= l; if j has shared weights, da_l/d(V, c),
+            and s_j = 1.
+        outer: dh_(l+1)/da_j or dh_(l+1)/d(V, c), with keys (l, j).
+        upward: derivative of the outputs in phi_l(a_l), for each l.
+        slopes: phi_l', for each l.
+        bends: phi_l'', for each l.
+        entering: h_l, the input of layer l, for each l; then the outputs.
     """
 
     sizes: dict[int, arb]
@@ -82,7 +83,7 @@ class Derivatives:
 
     @property
     def outputs(self) -> tuple[Array, Spread]:
-        """The outputs at the centre, shape (outputs,), and their distance from there."""
+        """The outputs at the centre, shape (outputs,), and their largest distances from these values."""
         return self.entering[-1].center, self.entering[-1].moved
 
     @property
@@ -160,7 +161,7 @@ class Hessian:
         self._flat = MatrixBall(flat.center, flat.radius + (loss.growth - 1) * root.norm**2)
 
     def of(self, gradient: Gradient) -> MatrixBall:
-        """A ball with the Hessian for this gradient in the outputs, shape (parameters, parameters).
+        """A ball that contains the Hessian for this gradient in the outputs; shape (parameters, parameters).
 
         Layers and channels are in order; the bias of a channel follows its weights.
         """
@@ -173,7 +174,7 @@ class Hessian:
         return total
 
     def _mixed(self, k: int, gradient: Gradient) -> MatrixBall:
-        """Mixed derivatives in weights of layer k and parameters of earlier layers."""
+        """Mixed second derivatives in the weights of layer k and the parameters of earlier layers."""
         sharing, layer = self._sharing[k], self._layers[k]
         at, off = gradient.before(self._found.upward[k].before(self._found.slopes[k]))
         weighed = sharing.weighed(at).reshape(-1, sharing.terms, sharing.inputs)
@@ -193,7 +194,7 @@ def _dense(inputs: int) -> Sharing:
 
 
 def _joined(balls: dict[tuple[int, int], MatrixBall], k: int, widths: dict[int, int]) -> MatrixBall:
-    """Derivatives of layer k in the parameters of all layers; those in later layers are zero."""
+    """Derivatives of layer k in the parameters of all layers, which are zero for later layers."""
     inside = [balls[k, j] for j in widths if (k, j) in balls]
     missing = np.zeros((len(inside[0].center), sum(widths[j] for j in widths if (k, j) not in balls)))
     center = np.concatenate([*(ball.center for ball in inside), missing], axis=1)

@@ -2,9 +2,9 @@
 
     h_0 = x,  a_l = W_l h_(l-1) + b_l,  h_l = phi_l(a_l),  outputs h_depth.
 
-The inputs that shared weights of a channel meet at one place form a column of a matrix X(h), and the
-channel's outputs are its row of weights times X(h). So |V X(h)| <= |V| |X(h)|, and |X(h)| <= sqrt(m) |h| in
-the Frobenius norm if no input occurs in more than m columns.
+The inputs to which the shared weights of a channel are applied at one place form a column of a matrix X(h).
+The outputs of the channel are its row of weights times X(h). So |V X(h)| <= |V| |X(h)| for weights V, and
+|X(h)| <= sqrt(m) |h| in the Frobenius norm if no input occurs in more than m columns.
 
 Source: docs/proofs/network_constants.md, "Shared weights" (claim ours/certified/network/sharing).
 """
@@ -35,7 +35,7 @@ from lastiterate.numeric.networks.matrices import (
 from lastiterate.numeric.rounding import exact
 
 LARGEST: Final = 2**24
-"""Maximum number of entries of the matrix of a layer, 128 MiB in float64."""
+"""Maximum number of entries of a layer's matrix, which take 128 MiB in float64."""
 
 Sizes = int | Sequence[int]
 """One number for all dimensions, or one per dimension."""
@@ -46,12 +46,13 @@ class Sharing:
     """Assignment of the weights of a layer to its inputs.
 
     Attributes:
-        meets: shape (groups, terms, places): weight k of each channel of group g meets input ``meets[g, k,
-            p]`` at place p, or a zero if that is -1. The channels are split evenly among the groups, in
-            order. The outputs are all places of the first channel, then of the second, and so on.
+        meets: shape (groups, terms, places). At place p, weight k of each channel of group g is applied to
+            input ``meets[g, k, p]``, or to a zero if this index is -1. The channels are split evenly among
+            the groups, in order. The outputs are the places of the first channel, then those of the second,
+            and so on.
 
     Raises:
-        InputError: an input does not exist, or is met twice at one place or by one weight.
+        InputError: an input does not exist, or occurs twice at one place or for one weight.
     """
 
     inputs: int
@@ -90,18 +91,18 @@ class Sharing:
 
     @cached_property
     def often(self) -> arb:
-        """Square root of the largest number of places where a group meets one input, at least |X(h)| / |h|."""
+        """Square root of the largest number of places at which a group uses one input; at least |X(h)| / |h|."""
         met = [np.bincount(group[group >= 0], minlength=1).max() for group in self.meets]
         return arb(int(max(met))).sqrt()
 
     def dense(self, weight: Array) -> Array:
-        """The matrix, shape (channels places, inputs), of weights of shape (channels, terms)."""
+        """Matrix of the layer, shape (channels * places, inputs), from weights of shape (channels, terms)."""
         return self._spread_out(weight, self.meets.swapaxes(1, 2))
 
     def derivative(self, h: Array, spread: Spread, channels: int, *, weights: bool, biases: bool) -> MatrixBall:
-        """Derivative of the outputs, by channel, in those of the weights and the biases that move.
+        """Derivative of the outputs in the weights and biases that move, ordered by channel.
 
-        The inputs h, shape (inputs,), may be off by ``spread``.
+        The inputs h, shape (inputs,), are known up to ``spread``.
         """
         columns, offs = (np.append(one, 0.0)[self.meets] for one in (h, spread.each))
         parts = columns if weights else np.zeros((self.groups, 0, self.places))
@@ -116,14 +117,14 @@ class Sharing:
         return MatrixBall(center.reshape(channels * self.places, channels * rows), radius)
 
     def weighed(self, outputs: Array) -> Array:
-        """Matrix of the map from h' to the derivative of u . V X(h') in V, shape (channels terms, inputs).
+        """Matrix of the map from h' to the derivative of u . V X(h') in V; shape (channels * terms, inputs).
 
-        Its entries are those of u, shape (channels places,), and 0: a weight meets an input at most once.
+        Its entries are entries of u, the ``outputs`` of shape (channels * places,), or 0.
         """
         return self._spread_out(outputs.reshape(-1, self.places), self.meets)
 
     def _spread_out(self, values: Array, meets: NDArray[np.int64]) -> Array:
-        """Matrix whose rows hold the values of a channel, shape (channels, k), at the inputs that they meet."""
+        """Matrix whose rows hold the ``values`` of one channel, in the columns that ``meets`` lists."""
         share, rows = len(values) // self.groups, meets.shape[1]
         matrix = np.zeros((len(values), rows, self.inputs + 1))
         for c, row in enumerate(values):
@@ -135,7 +136,7 @@ class Sharing:
 class AffineMap:
     """Affine map a = W h + b of a layer, with W within ``radius`` of its centre in the spectral norm.
 
-    ``weight`` has shape (outputs, inputs); ``error`` bounds its distance from the centre, by rounding.
+    ``weight``, shape (outputs, inputs), is the centre up to a rounding error of norm at most ``error``.
     """
 
     weight: Array
@@ -145,12 +146,12 @@ class AffineMap:
 
     @cached_property
     def still(self) -> MatrixBall:
-        """Weights at the centre."""
+        """Ball that contains the weights at the centre."""
         return MatrixBall(self.weight, self.error)
 
     @cached_property
     def ball(self) -> MatrixBall:
-        """Weights on the ball of the parameters."""
+        """Ball that contains the weights for all parameters."""
         return MatrixBall(self.weight, self.radius + self.error)
 
     @cached_property
@@ -158,13 +159,13 @@ class AffineMap:
         return np.abs(self.weight), row_lengths(self.weight)
 
     def at(self, center: Array) -> tuple[Array, Array]:
-        """The image of a vector at the centre, and upper bounds of the rounding error of its entries."""
+        """Image of a vector under the map at the centre, and upper bounds on the rounding errors of its entries."""
         image = self.weight @ center + self.bias
         size = round_up(self._sizes[0] @ np.abs(center) + np.abs(self.bias), self.weight.shape[1] + 2)
         return image, round_up(size * ((self.weight.shape[1] + 2) * 2.0**-52), 2)
 
     def image(self, spread: Spread) -> Spread:
-        """Spread of W h at the centre for h with this spread."""
+        """Spread of W h for h with this spread, with W at the centre."""
         sizes, rows = self._sizes
         columns = self.weight.shape[1]
         each = np.minimum(round_up(sizes @ spread.each, columns + 1), round_up(rows * as_float(spread.total), 1))
@@ -173,7 +174,7 @@ class AffineMap:
 
 
 def floats(name: str, given: ArrayLike, dimensions: int) -> Array:
-    """The array in float64; an `InputError` unless its numbers are finite in this many dimensions."""
+    """The array in float64; an `InputError` unless it has this many dimensions and finite entries."""
     try:
         values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -190,15 +191,16 @@ def floats(name: str, given: ArrayLike, dimensions: int) -> Array:
 @teaches()
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One layer phi(W h + b), and which of its parameters move.
+    """One layer phi(W h + b), with a choice of the parameters that move.
 
     Attributes:
-        weight: W at the centre of the ball, shape (outputs, inputs), or (channels, terms) if it is shared.
-        bias: b there, one number per row of the weight; None for no bias.
+        weight: W at the centre of the ball, shape (outputs, inputs), or (channels, terms) if weights are
+            shared.
+        bias: b at the centre, one number per row of ``weight``; None for no bias.
         activation: an activation, or its name in `lastiterate.numeric.losses.activations.activation`.
-        weight_moves, bias_moves: whether the ball moves them; otherwise they are fixed.
-        sharing: where each weight is used; None if each is used once.
-        rounded: whether the weights are roundings of the true ones.
+        weight_moves, bias_moves: whether the weights, or the biases, vary over the ball.
+        sharing: the inputs to which each weight is applied; None for a dense layer.
+        rounded: whether ``weight`` holds the true weights rounded to float64.
 
     Raises:
         InputError: shapes do not fit, values are not finite, or the activation is unknown.
@@ -257,7 +259,7 @@ class Layer:
 
     @property
     def matrix(self) -> Array:
-        """W of the whole map, shape (outputs, inputs)."""
+        """W as a full matrix, shape (outputs, inputs)."""
         weight = np.asarray(self.weight)
         return self.sharing.dense(weight) if self.sharing else weight
 
@@ -305,8 +307,9 @@ def convolution(
 ) -> Layer:
     """A convolution as in torch, padded with zeros, in any number of dimensions.
 
-    ``weight`` has shape (channels, input channels of a group, *kernel). ``shape`` is that of an input, (input
-    channels, *sizes), flattened in this order like the outputs. Other arguments as in torch and `Layer`.
+    ``weight`` has shape (channels, input channels of a group, *kernel). An input has the ``shape`` (input
+    channels, *sizes); inputs and outputs are flattened in this order. Other arguments are as in torch and
+    `Layer`.
 
     Raises:
         InputError: shapes do not fit.
@@ -336,9 +339,9 @@ def convolution(
 def average_pool(
     shape: Sequence[int], kernel: Sizes, *, stride: Sizes | None = None, padding: Sizes = 0
 ) -> Layer:
-    """Averages over windows of each channel, counting padding as zeros: a layer that does not move.
+    """Averages over windows of each channel, counting padding as zeros: a layer with fixed weights.
 
-    Arguments are as in `convolution`; ``stride`` None is the size of the windows.
+    Arguments are as in `convolution`; the default ``stride`` is the size of the windows.
 
     Raises:
         InputError: windows do not fit.

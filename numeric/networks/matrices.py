@@ -1,8 +1,8 @@
 """Balls of matrices and vectors around a centre in float64, whose radii include all rounding errors.
 
-A product of floats in any order, fused or not, has an entrywise error of at most gamma_n |A| |B|, where u =
-2^-53 and gamma_n = n u / (1 - n u); sums, scaled entries and norms of vectors are similar. 1e-290 covers
-underflow, less than 2^-1022 per entry and operation.
+A product A B with n terms per entry, computed in floating point in any order, fused or not, has an entrywise
+error of at most gamma_n |A| |B|, where gamma_n = n u / (1 - n u) and u = 2^-53. Sums, scaled entries and
+norms of vectors have similar bounds. 1e-290 covers underflow, less than 2^-1022 per entry and operation.
 
 Source: Higham 2002, section 3.5; docs/proofs/network_constants.md, "Rounding".
 """
@@ -21,23 +21,23 @@ from lastiterate.numeric.rounding import exact, upper
 
 _U: Final = 2.0**-53
 TINY: Final = 1e-290
-"""Bound of the underflow error of any of these operations."""
+"""Bound on the underflow error of each operation."""
 
 
 def gamma(operations: int) -> arb:
-    """Relative error n u / (1 - n u) of n = ``operations`` roundings."""
+    """Bound n u / (1 - n u) on the relative error of n = ``operations`` roundings."""
     share = operations * exact(_U)
     return share / (1 - share)
 
 
 def round_up(values: Array, operations: int) -> Array:
-    """Upper bounds of unrounded results of this many operations (+, *, /, sqrt) on nonnegative numbers."""
+    """Upper bounds on the exact results of this many operations (+, *, /, sqrt) on nonnegative numbers."""
     above: Array = values * (1.0 + 4.0 * (operations + 4) * _U) + TINY
     return above
 
 
 def length(values: Array) -> arb:
-    """Tight upper bound of the Euclidean norm of all entries (the Frobenius norm of a matrix)."""
+    """Tight upper bound on the Euclidean norm of all entries (the Frobenius norm of a matrix)."""
     largest = float(np.abs(values).max(initial=0.0))
     if not isfinite(largest):
         return arb("inf")
@@ -49,7 +49,7 @@ def length(values: Array) -> arb:
 
 
 def spectral_norm(matrix: Array) -> arb:
-    """Upper bound of the spectral norm of a matrix, shape (rows, columns), usually tight up to rounding.
+    """Upper bound on the spectral norm of a matrix, shape (rows, columns), usually tight up to rounding.
 
     For every square V, |A|^2 <= |A V|^2 / (1 - |I - V^T V|), and |A V|^2 is at most the largest absolute row
     sum of (A V)^T (A V). V holds the computed right singular vectors; their errors only loosen the bound.
@@ -79,13 +79,13 @@ def spectral_norm(matrix: Array) -> arb:
 
 
 def _row_sum(matrix: Array, terms: int) -> arb:
-    """Upper bound of the largest absolute row or column sum, and so of the spectral norm."""
+    """Upper bound on the largest absolute row or column sum, and so on the spectral norm."""
     sizes = np.abs(matrix)
     return exact(float(round_up(np.maximum(sizes.sum(axis=0), sizes.sum(axis=1)).max(), terms)))
 
 
 def row_lengths(matrix: Array) -> Array:
-    """Upper bounds of the Euclidean norms of the rows, shape (rows,)."""
+    """Upper bounds on the Euclidean norms of the rows, shape (rows,)."""
     return round_up(np.sqrt((matrix * matrix).sum(axis=1)), matrix.shape[1] + 2) + 1e-150
 
 
@@ -98,16 +98,16 @@ class Slopes:
 
     @cached_property
     def above(self) -> Array:
-        """Upper bounds of the absolute entries."""
+        """Upper bounds on the absolute values of the entries."""
         return round_up(np.abs(self.middle) + self.spread, 1)
 
     @cached_property
     def largest(self) -> arb:
-        """Upper bound of the spectral norm."""
+        """Upper bound on the spectral norm."""
         return exact(float(self.above.max(initial=0.0)))
 
     def times(self, at: Array, off: "Spread") -> "Slopes":
-        """The products with diagonal matrices within ``off`` of ``at``."""
+        """Products of these matrices with the diagonal matrices within ``off`` of ``at``."""
         middle = at * self.middle
         spread = np.abs(at) * self.spread + off.each * self.above + np.abs(middle) * 2.0**-52
         return Slopes(middle, round_up(spread, 4))
@@ -122,12 +122,12 @@ class MatrixBall:
 
     @cached_property
     def center_norm(self) -> arb:
-        """Upper bound of the spectral norm of the centre."""
+        """Upper bound on the spectral norm of the centre."""
         return spectral_norm(self.center)
 
     @cached_property
     def norm(self) -> arb:
-        """Upper bound of the spectral norms in the ball."""
+        """Upper bound on the spectral norms in the ball."""
         return self.center_norm + self.radius
 
     @cached_property
@@ -136,7 +136,7 @@ class MatrixBall:
         return MatrixBall(np.ascontiguousarray(self.center.T), self.radius)
 
     def times(self, other: "MatrixBall") -> "MatrixBall":
-        """A ball that contains all products with a matrix of the other."""
+        """A ball that contains the products of all matrices of this ball and ``other``."""
         off = gamma(self.center.shape[1]) * length(self.center) * length(other.center)
         spread = self.center_norm * other.radius + self.radius * other.norm
         return MatrixBall(self.center @ other.center, spread + off + exact(TINY))
@@ -152,7 +152,7 @@ class MatrixBall:
         return MatrixBall(product, self._scaled(product, spread, slopes))
 
     def plus(self, other: "MatrixBall") -> "MatrixBall":
-        """A ball that contains all sums with a matrix of the other."""
+        """A ball that contains the sums of all matrices of this ball and ``other``."""
         total = self.center + other.center
         return MatrixBall(total, self.radius + other.radius + gamma(2) * length(total) + exact(TINY))
 
@@ -167,14 +167,14 @@ def identity(width: int) -> MatrixBall:
 
 
 def as_float(ball: arb) -> float:
-    """Upper bound of a ball, at most the largest float if the ball is finite; nan becomes infinite."""
+    """Upper bound on a ball, at most the largest float if the ball is finite; nan becomes infinite."""
     found = upper(ball)
     return found if found == found else inf
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Largest distance of a vector from its centre: ``each`` entry, shape (width,), and ``total`` length."""
+    """Largest distance of a vector from its centre: in ``each`` entry, shape (width,), and in ``total``."""
 
     each: Array
     total: arb
@@ -184,13 +184,13 @@ class Spread:
         return Spread(round_up(self.each + other.each, 1), self.total + other.total)
 
     def least(self, other: "Spread") -> "Spread":
-        """The smaller of both, entrywise and in total."""
+        """The smaller spread, entrywise and in total."""
         each = np.minimum(self.each, other.each)
         total = self.total.min(other.total).min(length(each))
         return Spread(np.minimum(each, as_float(total)), exact(as_float(total)))
 
     def stretched(self, slopes: Slopes) -> "Spread":
-        """Spread of the image under a map whose derivative lies in ``slopes`` where the vector may be."""
+        """Spread of the image under a map whose derivative lies in ``slopes`` at every possible vector."""
         each = round_up(slopes.above * self.each, 1)
         return Spread(each, (self.total * slopes.largest).min(length(each)))
 
@@ -201,9 +201,10 @@ def box(each: Array) -> Spread:
 
 
 def parameter_spread(radius: arb, blocks: Iterable[tuple[MatrixBall, arb]], width: int) -> Spread:
-    """Spread of a vector that depends on the parameters: the radius times its derivative in them.
+    """Spread of a vector that depends on the parameters: the radius times a bound on its derivative.
 
-    Along (v_1, v_2, ...) it is a sum of terms S z, |z| <= s v, over the pairs (S, s) in ``blocks``.
+    If v_l is the length of a direction's part in layer l, the derivative along the direction is the sum over
+    l of S_l z_l, |z_l| <= s_l v_l, with the pairs (S_l, s_l) in ``blocks``.
     """
     rows, squares, sizes = np.zeros(width), arb(0), list(blocks)
     for matrix, size in sizes:
@@ -215,7 +216,7 @@ def parameter_spread(radius: arb, blocks: Iterable[tuple[MatrixBall, arb]], widt
 
 
 def total_norm(blocks: Iterable[tuple[MatrixBall, arb]]) -> arb:
-    """Upper bound of the spectral norm of the Jacobian (s_1 S_1, s_2 S_2, ...) for all S in the balls."""
+    """Upper bound on the spectral norm of the Jacobian (s_1 S_1, s_2 S_2, ...) for all S in the balls."""
     parts, radii, each = [], arb(0), arb(0)
     for matrix, size in blocks:
         parts.append(matrix.center * as_float(size))
@@ -224,6 +225,6 @@ def total_norm(blocks: Iterable[tuple[MatrixBall, arb]]) -> arb:
     if not parts:
         return arb(0)
     stacked = np.concatenate(parts, axis=1)
-    # Sizes are rounded up: the norm increases in each, since the squares of the blocks add.
+    # Sizes may be rounded up: the norm, |sum of s^2 S S^T|^(1/2), increases in each of them.
     together = spectral_norm(stacked) + exact(2.0**-52) * length(stacked) + radii.sqrt()
     return together.min(each.sqrt())

@@ -1,8 +1,9 @@
 """Losses as functions of the outputs of a network: gradient and Hessian on a box of outputs.
 
-In the outputs, cross-entropy has the gradient p - e_y and the Hessian diag(p) - p p^T = B B^T, where B =
-diag(q) (I - q q^T), q = sqrt(p). The logistic loss of one output f has sigma(f) - y and sigma'(f). If the
-outputs move by d, no Hessian grows by more than exp(max d - min d).
+For probabilities p and label y, cross-entropy has the gradient p - e_y and the Hessian diag(p) - p p^T = B
+B^T, where B = diag(q) (I - q q^T) and q = sqrt(p). The logistic loss of one output f has the gradient
+sigma(f) - y and the Hessian sigma'(f). If the outputs move by d, these Hessians grow by at most the factors
+exp(max d - min d) and exp(|d|).
 
 Source: docs/proofs/network_constants.md, "The loss as a function of the outputs" (claims
 ours/certified/network/outputs, ours/certified/cross_entropy).
@@ -31,7 +32,7 @@ class Gradient:
     norm: arb  # upper bound of the length
 
     def before(self, matrix: MatrixBall) -> tuple[Array, Spread]:
-        """A^T g at the centre of a ball of matrices A, and its largest distance from there."""
+        """A^T g at the centre of a ball of matrices A, and the largest distance of A^T g from this value."""
         outputs = len(self.center)
         sizes = round_up(np.abs(matrix.center).T @ np.abs(self.center), outputs) * (outputs * 2.0**-52)
         columns = row_lengths(matrix.turned.center)
@@ -44,13 +45,13 @@ class Gradient:
 
 @dataclass(frozen=True)
 class OutputLoss:
-    """A loss on a box of outputs: its gradients and its Hessian there.
+    """Gradients and Hessian of a loss on a box of outputs.
 
     Attributes:
         gradients: one for each label.
-        curvature: upper bound of the spectral norm of the Hessian.
+        curvature: upper bound on the spectral norm of the Hessian.
         root: ball that contains a B such that B B^T is the Hessian at the centre.
-        growth: the Hessian is at most this times that at the centre, as a quadratic form.
+        growth: as a quadratic form, the Hessian is at most this factor times the Hessian at the centre.
     """
 
     gradients: tuple[Gradient, ...]

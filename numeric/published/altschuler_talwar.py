@@ -1,14 +1,15 @@
 """Altschuler & Talwar 2022, section 5 and appendix B, as printed.
 
-Their run adds noise of standard deviation sigma to the averaged gradient, with eta sigma = ``noise_std``
-here; their L is the clip norm K, and D is a diameter. With q = b/n and a share beta of the variance
-(sigma_2^2 = beta sigma^2),
+Their run adds noise of standard deviation sigma to the averaged gradient, so eta sigma = ``noise_std``. Their
+L is the clip norm K, and D is a diameter. With q = b/n and a share beta of the variance (sigma_2^2 = beta
+sigma^2),
 
     Q = S_alpha(q, b sigma_2 / (2 L)) = D_alpha(N(0, s^2) || (1 - q) N(0, s^2) + q N(2 eta K / b, s^2)),
     s^2 = beta noise_std^2,
 
-the *smaller* of the two directions of the sampled Gaussian, as in their Definition 2.10. At b = n both agree.
-If the variance may be split freely, a search chooses the split. All values are Renyi epsilons, rounded up.
+the *smaller* of the two directions of the sampled Gaussian, as in their Definition 2.10. At b = n both
+directions agree. If the variance may be split freely, a search chooses the split. All values are Renyi
+epsilons, rounded up.
 """
 
 # Sympy has no stubs; pyright infers wider types from its source than it documents.
@@ -31,20 +32,21 @@ from lastiterate.symbolic.notation import u
 _EQUATION_3_7, _EQUATION_B_3 = (
     statement.xreplace({stated.DOWN: u}) for statement in (stated.EQUATION_3_7, stated.EQUATION_B_3)
 )
-"""The statements with u for Q, which `smaller_direction` bounds even if no quadrature resolves it."""
+"""The statements with Q replaced by u; `smaller_direction` bounds Q even if no quadrature resolves it."""
 
 _EVEN = 0.5
-"""sigma_1 = sigma_2 = sigma / sqrt 2, the paper's choice when it does not optimise (footnote 7)."""
+"""Share with sigma_1 = sigma_2 = sigma / sqrt 2, which the paper uses if it does not optimise (footnote 7)."""
 _WIDEST, _HIGHEST = 1e4, 1e4
-"""Largest shift over the noise, and largest order, for which the quadrature resolves Q."""
+"""Largest ratio shift / noise, and largest order, for which the quadrature resolves Q."""
 _WINDOWS = 10**6
-"""Longest window searched; any window is an instance of the theorem."""
+"""Longest window searched; every window is an instance of the theorem."""
 
 
 def smaller_direction(run: NoisySGD, order: float, share: float = 1.0) -> float:
     """Q: Definition 2.10 at q = b/n and ``share`` of the noise variance, rounded up.
 
-    Outside the range of the quadrature it is the smaller of its limit log(1/(1 - q)) and the Gaussian value.
+    Outside the range of the quadrature, this is the smaller of the limit log(1/(1 - q)) of Q and the Gaussian
+    value.
     """
     with precision():
         q, out = upper(exact(run.batch) / run.dataset_size), run.dataset_size - run.batch
@@ -84,11 +86,11 @@ def equation_3_7(run: NoisySGD, _losses: Assumption, order: float, share: float 
 
 
 def theorem_5_6(run: NoisySGD, _losses: Assumption, order: float) -> float:
-    """Theorem 5.6 with the constants of its proof: alpha / (2 eta^2 sigma^2) times the sum of a_t^2 of (5.6).
+    """Theorem 5.6 with the constants of its proof: alpha / (2 eta^2 sigma^2) times the sum of a_t^2 in (5.6).
 
     For T > Tbar = ceil(D n / (L eta)) this is (5.6) with the shifts printed above it, at the worst position
-    of the sample, with D~ = D + 2 eta L / b and Tbar rounded up to a multiple of n/b; else the argument for
-    (5.4), which starts at 0. Partial epochs count as whole.
+    of the sample, with D~ = D + 2 eta L / b and Tbar rounded up to a multiple of n/b; else it is the argument
+    for (5.4), which starts at 0. Partial epochs count as whole epochs.
     """
     with precision():
         batches, horizon = run.batches, run.steps
@@ -101,12 +103,12 @@ def theorem_5_6(run: NoisySGD, _losses: Assumption, order: float) -> float:
 
 
 def equation_b_2(run: NoisySGD, _losses: Assumption, order: float) -> float:
-    """(B.2): min{T S, min over the split of Q + min over w of w Q + alpha D^2 / (2 eta^2 sigma_1^2 w)}."""
+    """(B.2): min{T Q_1, min over beta of Q + min over w of w Q + alpha D^2 / (2 eta^2 sigma_1^2 w)}, Q_1 at beta 1."""
     return _best_split(run, order, arb(1))
 
 
 def equation_b_3(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """(B.3): (B.2) with D^2 (1 - c^2) / (c^(-2 w) - 1) for D^2 / w, c the contraction of the step taken."""
+    """(B.3): (B.2) with D^2 (1 - c^2) / (c^(-2 w) - 1) for D^2 / w, where c is the contraction of the step taken."""
     with precision():
         return _best_split(run, order, contraction_factor(run, assumption))
 
@@ -134,7 +136,7 @@ def _best_split(run: NoisySGD, order: float, c: arb) -> float:
 
 
 def _whole_batch(run: NoisySGD, order: float, c: arb) -> float:
-    """The exact best split: Q is Q_1 / beta, and x / beta + y / (1 - beta) is at least (sqrt x + sqrt y)^2."""
+    """Value at the best split: Q is Q_1 / beta, and x / beta + y / (1 - beta) is at least (sqrt x + sqrt y)^2."""
     cost, hidden = smaller_direction(run, order), _hidden(run, order, 1.0)
     lengths = np.arange(1, min(run.steps - 1, _WINDOWS) + 1)
     ratio = float(c)
@@ -148,9 +150,9 @@ def _whole_batch(run: NoisySGD, order: float, c: arb) -> float:
 
 
 def _least_window(run: NoisySGD, order: float, share: float, c: arb) -> float:
-    """(w + 1) Q + H (1 - c^2)/(c^(-2 w) - 1), or H / w for the quotient at c >= 1, at its best window w < T.
+    """Minimum over windows w < T of (w + 1) Q + H (1 - c^2)/(c^(-2 w) - 1), or of (w + 1) Q + H / w if c >= 1.
 
-    The minimising real w satisfies x + 1/x = 2 + r at x = c^(-2 w).
+    H is `_hidden`. The minimising real w is computed in closed form.
     """
     cost, hidden, ratio = smaller_direction(run, order, share), _hidden(run, order, 1 - share), float(c)
     place = 1.0
@@ -171,7 +173,7 @@ def _hidden(run: NoisySGD, order: float, share: float) -> float:
 
 
 def _around(place: float, low: int, high: int) -> Iterator[int]:
-    """Integers of [low, high] next to a real number; one of them minimises a convex function."""
+    """Integers in [low, high] next to the real minimiser of a convex function; one of them is the best integer."""
     if place >= high:
         yield high
         return

@@ -1,17 +1,17 @@
 """Chien & Li 2025, as printed, at the optimum over windows, shares and shifts.
 
 Their conventions are those of this package: noise on the iterate, K the clip norm, D a diameter. Shares
-beta_t split the variance of the noise; shifts a_t hide the past of a window of w = T - tau steps. Numbers are
-rounded up by more than their float error of 1e-12.
+beta_t split the variance of the noise; shifts a_t hide the past of a window of w = T - tau steps. Values are
+rounded up by more than their floating-point error of 1e-12.
 
-*Full batches.* Theorem 3.1, (3): sum s^2 / beta_t + Delta^2 / sum (1 - beta_t) c^-2(t - tau + 1), 0 <= beta_t
-<= 1, is minimal at s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-j a_j = Delta. Its
-value is sum max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Similarly Theorem 3.7 becomes the
-program of direct shifts for e(z) = z + eta L z^lambda + s.
+*Full batches.* In Theorem 3.1, (3), the sum s^2 / beta_t + Delta^2 / sum (1 - beta_t) c^-2(t - tau + 1) over
+0 <= beta_t <= 1 is minimal at s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-j a_j =
+Delta. The minimum is sum max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Similarly, Theorem
+3.7 becomes the program of direct shifts for e(z) = z + eta L z^lambda + s.
 
 *Without replacement.* Theorem 3.12, (19), has S_alpha(b/n, beta_t sigma b / (2 eta K)), although the noise
-that hides the data change has the *variance* beta_t sigma^2 (below (70)). It is read with sqrt(beta_t), which
-gives the smaller value. S_alpha is their (18), the smaller direction of the sampled Gaussian.
+that hides the data change has the *variance* beta_t sigma^2 (below (70)). We read it with sqrt(beta_t), which
+gives a smaller value. S_alpha is their (18), the smaller direction of the sampled Gaussian.
 """
 
 from dataclasses import dataclass, replace
@@ -30,15 +30,15 @@ from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.search import shoot
 
 LONGEST = 4096
-"""Longest window considered; each is an instance of the theorem, and more could only lower the minimum."""
+"""Longest window considered; every window is an instance of the theorem, and more could only lower the minimum."""
 _UP = 1 + 1e-12
 _SHARES = np.sin(np.linspace(0, np.pi / 2, 34)[1:-1]) ** 2
-"""Shares beta_t that are tried; for Hölder losses, whose searches take long, every third."""
+"""Shares beta_t that are tried; only every third for Hölder losses, whose searches are slow."""
 _LONGEST_TRACK = 10**5
 
 
 def of_full_batches(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """Theorem 3.1, with the Lipschitz constant of the update on these losses."""
+    """Theorem 3.1, with the Lipschitz constant of the update for these losses."""
     eta = run.step_size_at(0)
     c, drift = 1 + eta * _hoelder(assumption)[0], 2 * eta * run.clip_norm
     if isinstance(assumption, Convex | StronglyConvex):
@@ -65,8 +65,8 @@ def _hoelder(assumption: Assumption) -> tuple[float, float]:
 def theorem_3_1(c: float, s: float, clip_drift: float, diameter: float, steps: int) -> float:
     """Value of (3) without its factor alpha / (2 sigma^2), minimised over tau and beta; a squared length.
 
-    c is the Lipschitz constant of the update map; at 0 only the last step counts. s = 2 eta K / n,
-    ``clip_drift`` = 2 eta K, and D, which may be inf, are lengths.
+    c is the Lipschitz constant of the update map; if c = 0, only the last step counts. s = 2 eta K / n,
+    ``clip_drift`` = 2 eta K and ``diameter``, which may be inf, are lengths.
     """
     if c <= 0:
         return s**2 * _UP
@@ -92,14 +92,14 @@ def _geometric_growth(c: float, tau: int) -> float:
 
 
 def _waterfill(V: Array, W: Array, powers: Array, s: float, distance: float) -> float:
-    """Minimum of sum max(s, lam p_j)^2 with sum p_j (max(s, lam p_j) - s) = distance, p_j = c^-j monotone."""
+    """Minimum of sum max(s, lam p_j)^2 with sum p_j (max(s, lam p_j) - s) = distance, for monotone p_j = c^-j."""
     w = len(powers)
     rising = powers[-1] >= powers[0]
     free = np.arange(w) if rising else np.arange(1, w + 1)  # the free set is j > free, or j <= free
     v, q = (V[w] - V[free], W[w] - W[free]) if rising else (V[free], W[free])
     lam = (distance + s * v) / q
     edge = powers[free] if rising else powers[free - 1]
-    # The largest free set whose members all exceed s; its lam leaves the others at s.
+    # The largest free set whose members all exceed s; its lam leaves the other steps at s.
     fits = np.flatnonzero(lam * edge >= s * (1 - 1e-13))
     k = fits[0] if rising else fits[-1]
     held = free[k] if rising else w - free[k]
@@ -108,7 +108,7 @@ def _waterfill(V: Array, W: Array, powers: Array, s: float, distance: float) -> 
 
 @dataclass(frozen=True)
 class PrintedExpansion(UpdateExpansion):
-    """e(z) = z + eta L z^lambda + s, as Theorem 3.7 prints it: no clip cap, no factor (n - 1)/n."""
+    """e(z) = z + eta L z^lambda + s, as in Theorem 3.7: without clip cap, without factor (n - 1)/n."""
 
     weight: float
     order: float
@@ -131,8 +131,8 @@ class PrintedExpansion(UpdateExpansion):
 def theorem_3_7(weight: float, order: float, s: float, diameter: float, steps: int) -> float:
     """Value of (13) without its factor alpha / (2 sigma^2), minimised over tau, beta and the shifts.
 
-    From tau = 0 nothing beats composition, since g(z) + s >= z + s; with tau > 0 the best start is the
-    diameter. ``weight`` is eta L, ``order`` lambda; other arguments as in `theorem_3_1`.
+    With tau = 0, composition is optimal, since g(z) + s >= z + s; with tau > 0, the best start is the
+    diameter. ``weight`` is eta L, and ``order`` is lambda; other arguments are as in `theorem_3_1`.
     """
     best = steps * s**2
     if isfinite(diameter):
@@ -143,8 +143,8 @@ def theorem_3_7(weight: float, order: float, s: float, diameter: float, steps: i
 def theorem_3_12(run: NoisySGD, assumption: Assumption, order: float) -> float:
     """Minimise sum S_alpha(b/n, sqrt(beta_t) sigma b/(2 eta K)) + alpha a_t^2/(2 sigma^2 (1 - beta_t)).
 
-    The search over tau, beta and a uses windows with the shifts of one common share; then every step takes
-    its best share from a table. The result is an instance of the theorem, near its minimum.
+    The search over tau, beta and a first uses the shifts for one common share; then every step takes its best
+    share from a table. The result is an instance of the theorem, near the minimum.
     """
     L, lam = _hoelder(assumption)
     with precision():

@@ -1,19 +1,20 @@
-"""Theorems whose value for a run is a formula, or the minimum of a few, as Renyi epsilons, rounded up.
+"""Theorems whose value for a run, a Renyi epsilon, is a formula or a minimum of a few formulas, rounded up.
 
-Liang et al. 2026, Theorems 3.3 and 3.4 in both versions. Their noise sigma_DP is on the gradient, with eta
-sigma_DP = ``noise_std`` here. C is the clip norm K, q = b/n, and one data set has one more sample. With
+Liang et al. 2026, Theorems 3.3 and 3.4 in both versions. Their noise sigma_DP is added to the gradient, so
+eta sigma_DP = ``noise_std``. Their C is the clip norm K, q = b/n, and one data set has an additional sample.
+With
 
     A = 2 alpha K^2 / (n b sigma_DP^2),   A' = 8 alpha K^2 / (n^2 sigma_DP^2),
     B = alpha (1 + eta L)^2 D^2 / (2 eta^2 sigma_DP^2),
 
 A' may replace A if b <= n/5, alpha <= alpha*(b/n, b sqrt(beta) sigma_DP / (2 K)) and sigma_DP > 8 K / (b
-sqrt(beta)). The later version states both theorems up to a constant; the constants here are those of its own
-proofs, (46) and (51). D is read as the diameter, as in the theorems; section 2.2 calls it a radius.
+sqrt(beta)). The later version states both theorems up to a constant; the constants here are from its proofs,
+(46) and (51). D is read as the diameter, as in the theorems, although section 2.2 calls it a radius.
 
-Bok, Su & Altschuler 2024, strongly convex losses. Their gradients of two samples differ by at most L_sens, 2
-K here, and their noise sigma is on the gradient. c = max(|1 - eta m|, |1 - eta L|) is the contraction of the
-step taken, and m_1 = 2 eta K / (b noise_std) the sensitivity of one participation over the noise. No
-projection is used. The ledger derives both values (`ours/cyclic/strongly_convex`, direct shifts).
+Bok, Su & Altschuler 2024, strongly convex losses. Their gradients of two samples differ by at most L_sens = 2
+K, and their noise sigma is added to the gradient. c = max(|1 - eta m|, |1 - eta L|) is the contraction of the
+step taken, and m_1 = 2 eta K / (b noise_std) is the sensitivity of one participation divided by the noise.
+Projections are not used. The ledger derives both values below (`ours/cyclic/strongly_convex`, direct shifts).
 """
 
 from math import inf, isfinite
@@ -31,7 +32,7 @@ from lastiterate.symbolic.notation import T
 
 
 def formula(statement: Expr) -> Evaluator:
-    """Evaluator of a statement in which every letter is a number of the run."""
+    """Evaluator for a statement whose letters are all values of the run."""
     return lambda run, _losses, order: statement_value(statement, run, order)
 
 
@@ -64,14 +65,14 @@ def noisy_cgd(run: NoisySGD, assumption: Assumption, order: float) -> float:
 def liang_3_3(run: NoisySGD, _losses: Assumption, order: float) -> float:
     """(11): O(alpha K^2 T / (n b sigma_DP^2)); here A T of (46) with beta up to 1, or A' T of (42).
 
-    Source: Theorem 3.3 and B.2. The earlier version has the same limit: A T / beta for all beta < 1 in (12),
-    A' for A in (13).
+    Source: Theorem 3.3 and B.2. In the earlier version, (12) is A T / beta for all beta < 1, with the same
+    limit, and (13) has A' instead of A.
     """
     return min(statement_value(T * step, run, order) for step in _steps(run, order, 1.0))
 
 
 def liang_3_4(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """(12): O(alpha K^2/(n b sigma_DP^2) min{T, (1 + eta L)^2 n b D^2/(eta^2 K^2)}); here min{A T, B}, and A' of (48).
+    """(12): O(alpha K^2/(n b sigma_DP^2) min{T, (1 + eta L)^2 n b D^2/(eta^2 K^2)}); here min{A T, B}, or A' from (48).
 
     Source: later version, Theorem 3.4, and B.3.
     """
@@ -81,8 +82,8 @@ def liang_3_4(run: NoisySGD, assumption: Assumption, order: float) -> float:
 def liang_3_4_earlier(run: NoisySGD, assumption: Assumption, order: float) -> float:
     """(14): 2 alpha K^2/(beta n b sigma_DP^2) + alpha (1 + eta L)^2 D^2/(2 eta^2 sigma_DP^2 (1 - beta)).
 
-    At the best beta it is (sqrt A + sqrt B)^2; (15) has A' for A, under its conditions at its own best beta.
-    Source: earlier version, Theorem 3.4.
+    At the best beta this is (sqrt A + sqrt B)^2. (15) has A' instead of A, if its conditions hold at its own
+    best beta. Source: earlier version, Theorem 3.4.
     """
     if not isfinite(run.diameter):
         return inf

@@ -24,17 +24,18 @@ Setting = Mapping[str, float]
 """T, n, eta, sigma, K, D (may be inf), L, lam, m, alpha: the letters of `lastiterate.symbolic.notation`."""
 Evaluator = Callable[[NoisySGD, Assumption, float], float]
 Refusal = Callable[[NoisySGD, Assumption], str]
-"""A hypothesis that a run violates, in words; empty if it is satisfied."""
+"""A hypothesis that a run violates, in words; empty if the run satisfies it."""
 
 USABLE = ("bound", "supported")
-"""Kinds of numbers that may be used as bounds."""
+"""Kinds of values that may be used as bounds."""
 _LETTERS = vars(notation)
 
 
 def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
     """The run that a setting, which has no batch size, describes.
 
-    The batch size is the largest proper divisor of n, so the rate is one over a prime; n = 1 is a full batch.
+    The batch size is the largest proper divisor of n, so the rate is 1 / p for a prime p; if n = 1, the batch
+    is full.
 
     >>> run_of(dict(T=3, n=10, eta=0.1, sigma=1.0, K=1.0, D=2.0), "poisson").batch
     5
@@ -56,8 +57,8 @@ def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
 def statement_value(statement: Expr, run: NoisySGD, order: float, **more: float | arb) -> float:
     """Value of a statement for a run, rounded up.
 
-    The run gives T, n, b, K, D, and eta and sigma of its first step; ``order`` is alpha. Other letters, or
-    other values for these, are keywords with their names in `lastiterate.symbolic.notation`.
+    The run gives T, n, b, K, D, and eta and sigma of its first step; ``order`` is alpha. Keywords, named as
+    in `lastiterate.symbolic.notation`, give other letters or replace these values.
     """
     known: dict[str, float | arb] = {"T": run.steps, "n": run.dataset_size, "b": run.batch, "K": run.clip_norm}
     known |= {"eta": run.step_size_at(0), "sigma": run.noise_std_at(0), "D": run.diameter, "alpha": order} | more
@@ -86,7 +87,7 @@ def contraction_factor(run: NoisySGD, assumption: Assumption) -> arb:
 
 
 def hypothesis(words: str, holds: Callable[[NoisySGD, Assumption], bool]) -> Refusal:
-    """A hypothesis described by these words."""
+    """A refusal in these words of runs for which ``holds`` is false."""
     return lambda run, assumption: "" if holds(run, assumption) else words
 
 
@@ -107,10 +108,11 @@ def _verdicts() -> dict[str, dict[str, str]]:
 
 
 def kind_of(claim: str) -> str:
-    """Status of a number by the locked verdict on its claim.
+    """Status of a value, from the locked verdict on its claim.
 
-    It is a "bound" if the claim is proved; "supported" if the evidence has a scope stated in the ledger and
-    nothing contradicts the claim beyond it; "refuted"; a "gap"; or "unknown".
+    The status is "bound" if the claim is proved, and "supported" if the evidence has a scope stated in the
+    ledger and nothing contradicts the claim outside this scope. Otherwise it is "refuted", "gap" or
+    "unknown".
     """
     known = {"PROVED": "bound", "SUPPORTED": "supported", "REFUTED": "refuted", "GAP": "gap"}
     return known.get(_verdicts().get(claim, {}).get("verdict", ""), "unknown")
@@ -128,14 +130,14 @@ class PublishedBound:
     """A theorem of a paper.
 
     Attributes:
-        claim: key of the ledger's claim that decides it; empty if there is none.
-        schemes: values of `NoisySGD.sampling` that it covers; empty if its run is not a `NoisySGD`.
-        assumptions: kinds of losses that it covers.
-        statement: see `lastiterate.symbolic.formulas.published`.
+        claim: key of the ledger's claim that decides the theorem; empty if there is none.
+        schemes: values of `NoisySGD.sampling` that the theorem covers; empty if its run is no `NoisySGD`.
+        assumptions: kinds of losses that the theorem covers.
+        statement: a formula of `lastiterate.symbolic.formulas.published`.
         evaluate: maps run, assumption and order to the smallest value of the statement, rounded up.
         reading: how the paper's quantities are obtained from the run, and which constants are used.
         needs: further hypotheses on the run.
-        decays: whether it covers weight decay.
+        decays: whether the theorem covers weight decay.
     """
 
     name: str
@@ -151,16 +153,16 @@ class PublishedBound:
 
     @property
     def kind(self) -> str:
-        """Status of the number, see `kind_of`."""
+        """Status of the claimed value, see `kind_of`."""
         return kind_of(self.claim)
 
     @property
     def usable(self) -> bool:
-        """Tell whether the number may be used as a bound."""
+        """Tell whether the claimed value may be used as a bound."""
         return self.kind in USABLE
 
     def refusal(self, run: NoisySGD, assumption: Assumption) -> str:
-        """A hypothesis that the run violates, in words; empty if it satisfies all."""
+        """A hypothesis that the run violates, in words; empty if there is none."""
         if run.sampling not in self.schemes:
             return f"batches that are {' or '.join(self.schemes)}" if self.schemes else "a different algorithm"
         if not any(_meets(assumption, kind) for kind in self.assumptions):
@@ -172,7 +174,7 @@ class PublishedBound:
         return next((words for one in (*self.needs, _STABLE) if (words := one(run, assumption))), "")
 
     def epsilon(self, run: NoisySGD, assumption: Assumption, order: float) -> float:
-        """The claimed number, rounded up; inf if the theorem claims nothing.
+        """The claimed value, rounded up; inf if the theorem claims nothing.
 
         Raises:
             InputError: the theorem does not cover this run.

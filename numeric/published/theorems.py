@@ -1,4 +1,4 @@
-"""The published theorems by name, papers in the order of the ledger."""
+"""Published theorems by name; papers are in the order of the ledger."""
 
 # Sympy has no stubs; pyright infers wider types from its source than it documents.
 # pyright: reportArgumentType=false

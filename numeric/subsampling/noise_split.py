@@ -1,11 +1,12 @@
-"""Splits of the noise of every step between the change of the data and a shift, and the start of a window.
+"""Splits of each step's noise between the change of the data and a shift, and the start of a window.
 
 With variance v_t = (1 - beta_t) sigma_t^2 left for shifts, a window from tau costs, at order alpha,
 
     sum of S(multiplier_t) + alpha / 2 sum of a_t^2 / v_t,    z' = e_t(z) - a_t,  z_tau = reach -> 0,
 
-with beta_t = (multiplier_t move_t / sigma_t)^2. Every feasible choice is a valid bound. The search is in
-floats; its result is evaluated with every rounding on the safe side.
+with shifts a_t, expansions e_t and beta_t = (multiplier_t move_t / sigma_t)^2, where S is the cost of hiding
+a change of the data by move_t. Every feasible choice is a valid bound. The search uses floats; its result is
+evaluated with every rounding on the safe side.
 
 Source: ours (claims ours/sampled/shares).
 """
@@ -38,7 +39,7 @@ _NODES_OF_A_STEP = 160
 
 
 def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: float) -> Array:
-    """S at each multiplier, shape (k,), to about four digits, for searches."""
+    """S at each of the ``multipliers``, to about four digits, for searches."""
     whole = order / (2 * multipliers**2)
     if rate >= 1 or order > HIGH_ORDER:
         return np.asarray(whole)
@@ -52,7 +53,7 @@ def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: f
 
 
 def _log_excess(q: float, g: Array, alpha: float, *, replaced: bool) -> Array:
-    """Logarithm of the expected excess over 1, by the trapezoid rule."""
+    """Logarithm of e^((alpha - 1) S) - 1, by the trapezoid rule."""
     left, right = (g / 2, alpha * g + 8) if replaced else (np.full_like(g, -8.0), alpha * g + 8)
     width = total = np.zeros_like(g)
     for points in (_NODES_OF_A_STEP, _NODES_OF_A_STEP, _NODES_OF_A_STEP):
@@ -88,12 +89,12 @@ def _log_integrand(q: float, g: Array, alpha: float, x: Array, *, replaced: bool
 
 
 _LONGEST = 200_000
-"""Maximum length of a searched window; a longer one could only lower the bound further."""
+"""Maximum length of a searched window; longer windows could only lower the bound further."""
 EPS = float(np.finfo(float).eps)
 _TRACKED = 4096
-"""Longer runs of equal steps from 0 use the distance at their end for all times, since it only grows."""
+"""Longer runs of equal steps from 0 use the last distance, which is the largest, at all times."""
 _NODES, KINDS = 96, 8
-"""Number of trial multipliers, and maximum number in a window, since each needs an enclosed cost."""
+"""Number of trial multipliers, and maximum number of multipliers in a window: each needs an enclosed cost."""
 _LEAST_SHARE, _POINTS = 0.01, 160
 
 
@@ -101,7 +102,7 @@ _LEAST_SHARE, _POINTS = 0.01, 160
 class PriceTable:
     """The lower convex hull of (multiplier^2, S) over increasing multipliers, in floats.
 
-    S + pull multiplier^2 is least at a vertex, found by its slopes, which increase towards 0.
+    S + pull * multiplier^2 is smallest at a vertex. The slopes, which increase towards 0, determine it.
     """
 
     multiplier: Array
@@ -125,18 +126,18 @@ class PriceTable:
         return cls(multipliers[kept], y, np.diff(y) / np.diff(x))
 
     def best(self, pull: Array, most: Array) -> NDArray[np.int64]:
-        """Vertices below ``most``, the whole noise of a step, that minimise cost + pull multiplier^2."""
+        """Vertices that minimise S + pull * multiplier^2 below ``most``, the multipliers of the whole noise."""
         free = np.searchsorted(self.slope, -pull)
         return np.asarray(np.minimum(free, np.searchsorted(self.multiplier, most) - 1).clip(0))
 
 
 Window = tuple[float, Candidate]
-"""An estimate, not a bound, of the divergence of a window at the order of the search, and the window."""
+"""An estimate (not a bound) of a window's divergence at the order of the search, and the window."""
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseSplit:
-    """The choices behind a window; ``multipliers`` in time order."""
+    """The choices behind a window; ``multipliers`` are in time order."""
 
     shares: "Shares"
     multipliers: Array
@@ -144,7 +145,7 @@ class NoiseSplit:
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """The windows of a run with random batches at one order; ``program`` bounds the distance."""
+    """Windows of a run with random batches at one order; ``program`` bounds the distance."""
 
     run: NoisySGD
     program: ShiftProgram
@@ -176,7 +177,7 @@ class Shares:
 
     @cached_property
     def most(self) -> Array:
-        """The whole noise of each step over its move, last step first, rounded down."""
+        """Ratio of each step's whole noise to its move, last step first, rounded down."""
         move = {size: outcome_distance(self.run, size) for size in self.run.batch_sizes}
         moves = np.array([move[size] for size in self._sizes.tolist()])
         return np.asarray(self.noise / (self._backwards(self.program.run.step_size) * moves) * (1 - 4 * EPS))
@@ -192,7 +193,7 @@ class Shares:
 
     @cached_property
     def contractions(self) -> Array | None:
-        """Factors c of the steps, last step first, rounded up; None if a step is not affine."""
+        """Factors c of the steps, last step first, rounded up; None if an expansion is not affine."""
         last = self.program.steps - 1
         known: dict[tuple[float, int], float] = {}
         sizes = list(zip(self._backwards(self.program.run.step_size).tolist(), self._sizes.tolist(), strict=True))
@@ -211,7 +212,7 @@ class Shares:
         return self._backwards(size if isinstance(size, tuple) else self.run.batch).astype(np.int64)
 
     def least(self) -> float:
-        """Approximate lower bound on the cost of windows, 0 unless every e(z) >= z and the reach is finite."""
+        """Approximate lower bound on the cost of windows; 0 unless every e(z) >= z and the reach is finite."""
         steps, reach = self.program.steps / self.horizon, float(self.reach[0])
         if not self.program.expansive or not isfinite(reach):
             return 0.0
@@ -248,7 +249,7 @@ class Shares:
         return np.asarray(np.maximum(1 - (multipliers / self.most[: len(multipliers)]) ** 2 * (1 + 8 * EPS), 0.0))
 
     def window(self, multipliers: Array, cost: float, tolls: float) -> list[Window]:
-        """The window with these multipliers, last step first; none if ``cost`` (mu^2) is infinite."""
+        """The window with these multipliers, last step first; none if ``cost``, mu^2 of the shifts, is infinite."""
         if not isfinite(cost):
             return []
         kinds, counts = np.unique(multipliers, return_counts=True)
@@ -273,7 +274,7 @@ def approximate_rdp(pair: DominatingPair, order: float) -> float:
 
 
 def quantiles(nodes: Array, chosen: NDArray[np.int64]) -> Array:
-    """At most `KINDS` nodes, spread over the steps that use them, with the smallest and the largest."""
+    """At most `KINDS` nodes, spread over the steps that use them, including the smallest and the largest."""
     places = np.linspace(0, len(chosen) - 1, KINDS).round().astype(int)
     return np.unique(nodes[np.sort(chosen)[places]])
 
@@ -281,7 +282,7 @@ def quantiles(nodes: Array, chosen: NDArray[np.int64]) -> Array:
 def sampled_steps(
     run: NoisySGD, counts: Mapping[float, int], batch: int | None = None
 ) -> tuple[SampledSteps, ...]:
-    """The sampled parts of a pair; ``counts`` gives the steps of each multiplier."""
+    """The sampled parts of a pair; ``counts`` gives the number of steps for each multiplier."""
     q = rate(run, batch)
     return tuple(SampledSteps(q, multiplier, run.adjacency, count) for multiplier, count in counts.items())
 

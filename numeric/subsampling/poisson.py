@@ -1,16 +1,18 @@
-"""Poisson batches: each holds every sample with probability q = b / n; gradient sums are divided by b.
+"""Poisson batches, which hold each sample with probability q = b / n; gradient sums are divided by b.
 
-One of two data sets has an additional sample i*, which n counts. The batch without i*, of random size k, is
-revealed, and an update takes two copies of the run without i* at distance z to at most e_k(z); k has the law
-Binomial(n - 1, q). The expansion covers every size, or [low, high] outside an event of probability p. With G
-the bound outside the event and F one for every size, epsilon <= log((1 - p) e^((alpha-1) G) + p e^((alpha-1)
-F)) / (alpha - 1). A wider range, of bound G' and probability p', reduces the last term to p e^(.. G') + p'
-e^(.. F). For a window from the diameter the event concerns its steps alone; if distances shrink, also earlier
-ones, until almost nothing is left of the diameter.
+One of two data sets has an additional sample i*, which n counts. The batch without i* is revealed; its size k
+has the law Binomial(n - 1, q). An update takes two copies of the run without i* from distance z to at most
+e_k(z). The expansion covers every k, or, outside an event of probability p, k in [low, high]. If G bounds the
+divergence outside the event and F bounds it for every k, epsilon <= log((1 - p) e^((alpha-1) G) + p
+e^((alpha-1) F)) / (alpha - 1). With a wider range, which has a bound G' outside an event of probability p',
+the last term becomes p e^(.. G') + p' e^(.. F). For a window that starts from the diameter, the event
+concerns only the steps of the window. If distances shrink, it also concerns earlier steps, until almost
+nothing is left of the diameter.
 
-Under strong convexity, blocks of w steps contract by C = (1 - eta m S / (b w))^w, S ~ Binomial(w (n - 1), q)
-the sum of the sizes. Outside an event, each block contracts by a known factor, applied at its last step. The
-distance before a block is at most min(D, w s / (1 - C)), and w s / (1 - C) + C^k D after k blocks from D.
+Under m-strong convexity, a block of w steps contracts by C = (1 - eta m S / (b w))^w, where S ~ Binomial(w (n
+- 1), q) is the sum of the batch sizes. Outside an event, C is at most a known factor, which is applied at the
+last step of the block. The distance before a block is at most min(D, w s / (1 - C)), where s is the
+sensitivity; after j blocks from the diameter D it is at most w s / (1 - C) + C^j D.
 
 Source: docs/proofs/poisson.md (claims ours/poisson/*).
 """
@@ -40,25 +42,26 @@ from lastiterate.numeric.subsampling.without_replacement import EventMixture, le
 _LEAST = 1e-30
 """Smallest contraction used, so that several blocks stay within the range of floats."""
 _CLOSE = 1e12
-"""Factor by which the remaining diameter falls below the distance that a block adds."""
+"""Ratio of the added distance to the remaining diameter after which earlier blocks are left out."""
 _BLOCKS = (16, 64, 256)
 """Numbers of steps in a block, for strongly convex losses."""
 _DEPTHS, _TAKEN_OFF = (2.0, 4.0, 12.0, 24.0), (3.0, 6.0)
-"""Logarithms of the factor by which an event is rarer than a relevant one, at an order and at a delta."""
+"""Trial amounts by which an event's log probability is below a relevant one, at an order and at a delta."""
 _CHAINED, _IN_BLOCKS = (12.0, 8.0, 4.0), (8.0, 12.0)
-"""Logarithms of such factors in a chain of ranges, each based on the previous bound, and in blocks."""
+"""Such amounts in a chain of ranges, each of which is based on the previous bound, and in blocks."""
 _LENGTHS = (2**16, 2**24)
-"""Guessed lengths of the best window at a delta, besides that of the best window for every size."""
+"""Guessed lengths of the best window at a delta; the best length for every size is also tried."""
 _FEW = 64
 """Guessed number of blocks in a window."""
 
 
 @dataclass(frozen=True)
 class ContractingBlock:
-    """``steps`` steps that together contract by ``contraction``, rounded up, except with the given probability.
+    """``steps`` steps that together contract by ``contraction``, rounded up, except with probability ``chance``.
 
-    ``reach``, a length, bounds the distance at the beginning of a block after ``before`` blocks (0: from the
-    domain alone). ``sizes``: the smallest sum in a block and the largest batch, without the differing sample.
+    ``reach``, a length, bounds the distance before a block that follows ``before`` blocks (0: only the domain
+    is used). ``sizes`` are the smallest sum of batch sizes in a block and the largest batch size, without the
+    differing sample.
     """
 
     steps: int
@@ -97,7 +100,7 @@ _SHORTEST = 4096
 
 
 def last_steps(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
-    """The program of the run, or of its last w steps from the diameter, with c^w D below 1e-12 s."""
+    """Program of the run, or, if e(z) = c z + s, of its last w steps from the diameter D, with c^w D < 1e-12 s."""
     fixed = fixed_size(run)
     program = ShiftProgram(fixed, sized)
     line = program.expansion(0).affine_on(run.diameter)
@@ -128,7 +131,7 @@ def poisson_routes(
     every: bool = True,
     most: float | None = None,
 ) -> list[Candidate]:
-    """Composition, windows of shifts, and the worst case over coins; arguments of `by_shifts`."""
+    """Composition, windows of shifts, and the worst case over batches; arguments as in `by_shifts`."""
 
     def limit(known: float) -> float | None:
         return None if every else known if most is None else most
@@ -170,7 +173,7 @@ def poisson_routes(
 class _Search:
     """Windows and worst batches of one run at one order, or for a delta.
 
-    ``beyond`` lists failure probabilities with the bounds that hold otherwise; the last never fails.
+    ``beyond`` lists failure probabilities with the bounds that hold otherwise; the last bound never fails.
     """
 
     run: NoisySGD
@@ -180,7 +183,7 @@ class _Search:
     beyond: list[tuple[float, float, Candidate]] = field(default_factory=list)
 
     def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[tuple[Size, Size, float]]:
-        """Ranges of sizes, each with the probability, rounded up, that a batch is outside."""
+        """Ranges of sizes, each with the probability, rounded up, that a batch size is outside."""
         run, others = self.run, self.run.dataset_size - 1
         if not others or run.batch_sizes[0] == run.dataset_size:
             return
@@ -197,7 +200,7 @@ class _Search:
                 yield low, high, tail
 
     def for_sizes(self, low: Size, high: Size, tail: float, surely: float | None) -> list[Candidate]:
-        """Windows and worst batches over a range of sizes; a batch is outside with probability ``tail``."""
+        """Windows and worst batches over a range of sizes; a batch size is outside with probability ``tail``."""
         program = last_steps(self.run, Sized(self.assumption, low, high), tail)
 
         def bounded(one: Candidate) -> Candidate:
@@ -214,7 +217,7 @@ class _Search:
         for width, depth in product(_BLOCKS, _IN_BLOCKS):
             blocks, log_chance = run.steps // width, self._log_chance() - depth
             known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
-            if known is not None:  # one block gives the number of relevant ones
+            if known is not None:  # this gives the number of relevant blocks
                 counted = min(2 * known.before + _FEW, blocks)
                 known = _block(run, assumption, width, log_chance - log(counted) - 1)
             if known is not None:

@@ -1,10 +1,11 @@
-"""The routes for all random batches: composition, the best window of shifts, and the worst case over batches.
+"""Routes for all random batches: composition, the best window of shifts, and the worst case over batches.
 
-Composition gives all of the noise to the change of the data, the worst case none, and a window splits it.
-With P_t = c_t .. c_(T-1), the best shifts of a window from tau cost B^2 / X, where B = P_tau reach and X is
-the sum of v_t P_(t+1)^2, so sums from the end give all windows at once. The total, sum of S + alpha B^2 / (2
-X), is stationary if every step minimises S + nu P_(t+1)^2 sigma_t^2 beta_t with nu = alpha B^2 / (2 X^2),
-which bisection finds, since the right side falls as nu rises.
+Composition uses all of the noise for the change of the data, the worst case uses none, and a window splits
+the noise. Let step t contract by c_t, and P_t = c_t .. c_(T-1). In the notation of `noise_split`, the best
+shifts of a window from tau cost B^2 / X, where B = P_tau reach and X is the sum of v_t P_(t+1)^2. So sums
+from the end give all windows at once. The total, the sum of S plus alpha B^2 / (2 X), is stationary if every
+step minimises S + nu P_(t+1)^2 sigma_t^2 beta_t with nu = alpha B^2 / (2 X^2). Bisection finds nu, since the
+right side falls as nu rises.
 
 Source: ours (claims ours/sampled/shares).
 """
@@ -38,13 +39,13 @@ from lastiterate.numeric.subsampling.noise_split import (
 )
 
 _CLOSE = 1.01
-"""Largest ratio of the estimate of a window to the known bound at which its cost is enclosed."""
+"""Largest ratio of a window's estimate to the known bound at which the window's cost is enclosed."""
 _MOST_KINDS, _CANDIDATES, _ROUNDS, _BISECTIONS = 256, 10, 4, 18
 _HUGE = 1e100
 
 
 def composition_route(run: NoisySGD) -> Candidate:
-    """All steps, each with all of its noise; more than 256 multipliers are rounded down to 256."""
+    """Composition of all steps; more than 256 different multipliers are rounded down to 256."""
     every = range(1 if run.constant else run.steps)
     alike = Counter((run.batch_at(t), run.step_size_at(t), run.noise_std_at(t)) for t in every)
     counts = {size: Counter[float]() for size in run.batch_sizes}
@@ -59,7 +60,7 @@ def composition_route(run: NoisySGD) -> Candidate:
 def beside(
     shares: Shares, surely: float | None, bounded: Callable[[Candidate], Candidate] = lambda one: one
 ) -> list[Candidate]:
-    """The best window of shifts and the worst batches, if they may be less than ``surely``."""
+    """The best window of shifts and the worst batches, if their bounds may be less than ``surely``."""
     order, program = shares.order, shares.program
     found = [bounded(one) for one in worth_pricing(shares, surely)]
     if (
@@ -71,7 +72,7 @@ def beside(
 
 
 def worth_pricing(shares: Shares, surely: float | None) -> list[Candidate]:
-    """The best window of shifts, if it may be less than ``surely``."""
+    """The best window of shifts, if its bound may be less than ``surely``."""
     ceiling = inf if surely is None else surely * _CLOSE
     found = split_windows(shares) if surely is None or shares.least() < surely else []
     return [one for estimate, one in found if estimate < ceiling]
@@ -97,7 +98,7 @@ def _solved(run: NoisySGD, assumption: Assumption) -> Optimum:
 
 
 def split_windows(shares: Shares) -> list[Window]:
-    """The best window found, with one share or one per step; none if steps are not affine."""
+    """The best window found, with one common share or a share per step; none if steps are not affine."""
     if shares.contractions is None or not isfinite(float(shares.reach.max())) or not shares.reach[0] > 0:
         return []
     search = _Search(shares, shares.contractions)
@@ -115,7 +116,7 @@ def split_windows(shares: Shares) -> list[Window]:
 
 
 def _fewer(nodes: Array, chosen: NDArray[np.int64]) -> Array:
-    """At most `KINDS` of the nodes used or, if these are at most 3, a finer grid around them."""
+    """At most `KINDS` of the nodes used, or, if at most 3 are used, a finer grid around them."""
     used = np.unique(chosen)
     if len(used) <= 3:
         low, high = max(int(used[0]) - 1, 0), min(int(used[-1]) + 1, len(nodes) - 1)
@@ -124,7 +125,7 @@ def _fewer(nodes: Array, chosen: NDArray[np.int64]) -> Array:
 
 
 def _cost(shares: Shares, multipliers: Array) -> float:
-    """mu^2 of the shifts, rounded up: reach^2 / sum of v_t / (c_tau .. c_t)^2."""
+    """mu^2 of the shifts, rounded up: reach^2 / (sum of v_t / (c_tau .. c_t)^2)."""
     assert shares.contractions is not None  # noqa: S101
     count = len(multipliers)
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
@@ -165,7 +166,7 @@ class _Search:
         return at + 1, float(totals[at]), nu
 
     def one_share(self) -> list[Window]:
-        """The window with the best common share, none if steps differ; sets where `balance` starts."""
+        """The window with the best common share, none if steps differ; also sets the start of `balance`."""
         shares, low, high, best = self.shares, 0.0, 1.0, (inf, 0.5, 1)
         for _ in range(_ROUNDS):
             for beta in np.linspace(low, high, _CANDIDATES + 2)[1:-1].tolist():

@@ -1,7 +1,7 @@
 """Batches drawn without replacement, and random batches at a delta.
 
-A batch without the differing sample is revealed; with probability q = b / n the sample replaces one of its
-elements. A share beta_t of the variance hides this change, at the cost S of one step between mixtures
+A batch without the differing sample is revealed; with probability q = b / n the sample replaces an element of
+the batch. A share beta_t of the variance hides this change, at the cost S of one step between mixtures
 (`step_rdp`), and the rest hides shifts; see `noise_split`.
 
 Source: docs/proofs/without_replacement.md; repairs Chien & Li 2025, Theorem 3.12 (claims ours/sampled/*).
@@ -23,12 +23,12 @@ from lastiterate.numeric.subsampling.windows import beside, composition_route
 _FIRST_ORDER, _HIGHEST_ORDER, _ORDERS = 8.0, 400.0, 3
 _LOOKED_AT = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _PROMISING = 1.5
-"""Largest ratio to the best Renyi conversion at which the privacy-loss distribution of a route is used."""
+"""Largest ratio of a route's estimate to the best estimate at which its privacy-loss distribution is used."""
 
 
 @dataclass(frozen=True, eq=False)
 class EventMixture:
-    """The choices behind a bound that may fail: the candidate outside the event, and those in it."""
+    """The choices behind a bound that may fail: the candidate outside the event, and the candidates inside."""
 
     inside: Candidate
     beyond: tuple[Candidate, ...]
@@ -43,7 +43,7 @@ def without_replacement_routes(
     every: bool = True,
     most: float | None = None,
 ) -> list[Candidate]:
-    """Composition, the best window of shifts and the worst batches; arguments of `by_shifts`."""
+    """Composition, the best window of shifts and the worst batches; arguments as in `by_shifts`."""
     del delta
     with precision():
         program, composed = ShiftProgram(run, assumption), composition_route(run)
@@ -54,10 +54,10 @@ def without_replacement_routes(
 def convert_routes(
     run: NoisySGD, routes: Callable[..., list[Candidate]], delta: float, most: float = inf
 ) -> list[Candidate]:
-    """Bounds for random batches at one delta, one of them close to the smallest of any route.
+    """Bounds for random batches at one delta; the smallest is close to the best bound of all routes.
 
-    Worst batches are converted exactly, others through their privacy-loss distribution or Renyi divergence.
-    The best window depends on the order, so a few orders are tried.
+    Worst batches are converted exactly, other routes through their privacy-loss distribution or Renyi
+    divergence. The best window depends on the order, so a few orders are tried.
     """
     order, tried, whole = _order_near(most, delta), set[float](), composition_route(run)
     best = min(most, *(quick_rdp_to_dp(at, approximate_rdp(whole.pair, at), delta) for at in _LOOKED_AT))
@@ -90,7 +90,7 @@ def convert_routes(
 
 
 def _order_near(epsilon: float, delta: float) -> float:
-    """About the best order for this epsilon: rho + 2 sqrt(rho log 1/delta) = epsilon of a Gaussian."""
+    """Approximate best order for a Gaussian with rho + 2 sqrt(rho log(1/delta)) = epsilon."""
     if epsilon == inf:
         return _FIRST_ORDER
     root = sqrt(-log(delta))
@@ -100,7 +100,7 @@ def _order_near(epsilon: float, delta: float) -> float:
 
 
 def least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:
-    """The best bound of every route; at a delta, separately for bounds that may fail and that cannot."""
+    """The best bound of every route; at a delta, separately for bounds that may fail and bounds that cannot."""
 
     def spent(one: Candidate) -> float:
         if delta is None:
