@@ -1,1 +1,1 @@
-"""The claims of the papers, in Sympy. It imports no other part of the package."""
+"""The claims of the papers, in Sympy. This subpackage imports no other part of the package."""

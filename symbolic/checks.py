@@ -1,4 +1,4 @@
-"""The kinds of checks, each decided by one engine, and their mutants."""
+"""Kinds of checks, each decided by one engine, and their mutants."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -46,7 +46,7 @@ class Signed:
     sign: Sign
 
     def __post_init__(self) -> None:
-        self.relation  # noqa: B018  # which raises an error
+        self.relation  # noqa: B018  # raises an error for another sign
 
     @property
     def relation(self) -> Relation:
@@ -80,10 +80,11 @@ class _Named:
 
 @dataclass(frozen=True)
 class Check(_Named):
-    """A question to one engine, with mutants, wrong variants that the same engine must refute.
+    """A question to one engine, with mutants: wrong variants that this engine must refute.
 
-    A kind of check defines `formula` or `says`, or has a field ``conclusion``. One without an engine of the
-    package has static methods ``decide(check, assumptions)`` and ``near_misses(check, assumptions, room)``.
+    A kind of check defines `formula` or `says`, or has a field ``conclusion``. A kind without an engine of
+    the package has static methods ``decide(check, assumptions)`` and ``near_misses(check, assumptions,
+    room)``.
     """
 
     engine: ClassVar[str]
@@ -115,7 +116,7 @@ class Check(_Named):
 
     @property
     def conditions(self) -> tuple[Basic, ...]:
-        """The premises of this check only, the ends of its box, and its suppositions."""
+        """The suppositions of this check, the ends of its box, and its premises."""
         fields: Any = vars(self)
         supposed, box = fields.get("supposed", ()), fields.get("box", {})
         return (*map(sentence, supposed), *inside(box), *fields.get("given", ()))
@@ -133,7 +134,7 @@ class Check(_Named):
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
-        """Sentences about input of the engine other than the formula."""
+        """Sentences about inputs of the engine other than the formula."""
         return ()
 
     def mutant(self, name: str, wrong: Self | None = None, /, **changes: Any) -> Self:
@@ -197,7 +198,7 @@ class TwoSided(Signed, Check):
 
 @dataclass(frozen=True)
 class Identity(Check):
-    """``left == right`` for every value of the symbols that meets the assumptions."""
+    """``left == right`` for all values of the symbols that meet the assumptions."""
 
     engine = Engine.IDENTITY
     left: Expr
@@ -214,7 +215,8 @@ class Identity(Check):
 class Recursion(Check):
     """``closed_form`` solves ``u(start) = initial, u(index) = step(u(index - 1))``.
 
-    ``step`` is an expression in `notation.PREVIOUS` and possibly ``index``, which no condition may mention.
+    ``step`` is an expression in `notation.PREVIOUS` and possibly ``index``. Conditions may not mention
+    ``index``.
     """
 
     engine = Engine.INDUCTION
@@ -249,7 +251,7 @@ class Recursion(Check):
 class Inequality(TwoSided):
     """``left sign right``, polynomial or algebraic, under the assumptions.
 
-    For "<= and attained", the sides are equal wherever ``attained`` holds, or at some point without zeros.
+    For "<= and attained", the sides are equal if ``attained`` holds or, without it, at a point with no zeros.
     """
 
     engine = Engine.INEQUALITY
@@ -269,8 +271,8 @@ class Inequality(TwoSided):
 class IntervalInequality(TwoSided):
     """``left sign right`` on a box, with transcendental functions.
 
-    ``box`` gives each free symbol a closed interval (low, high), whose ends may be infinite or equal, of
-    reals or, for an integer symbol, of integers. The assumptions of the claim restrict it further.
+    ``box`` gives each free symbol a closed interval (low, high) of reals or, for an integer symbol, of
+    integers. Ends may be infinite or equal. The assumptions of the claim restrict the box further.
     """
 
     engine = Engine.ENCLOSURE
@@ -308,7 +310,7 @@ class Value(Check):
 class Expected(TwoSided):
     """``left sign right`` with the means of `lastiterate.symbolic.expectations`.
 
-    The assumptions and ``given`` must imply the conditions of their values.
+    The assumptions and ``given`` must imply the `conditions` of these means.
     """
 
     engine = Engine.EXPECTATIONS
@@ -329,10 +331,10 @@ class _ByRules(Check):
 class Derived(_ByRules):
     """The laws of the last iterate satisfy ``profile`` in both orders, by the kernel's rules.
 
-    ``derivation`` names an entry of `symbolic.derivations.DERIVATIONS`. The assumptions must imply its
-    conditions on numbers, and its profile must be at most this one. ``supposed`` lists every judgement and
-    lemma that is not derived, as `Hypothesis` prints it; for a derivation outside this package all
-    hypotheses, unless the claim's statement does.
+    ``derivation`` names an entry of `symbolic.derivations.DERIVATIONS`. The assumptions must imply the
+    derivation's conditions on numbers, and its profile must be at most ``profile``. ``supposed`` lists every
+    judgement and lemma that is not derived, as `Hypothesis` prints it. For a derivation outside this package,
+    it lists all hypotheses, unless the claim's statement lists them.
     """
 
     engine = Engine.DERIVATION
@@ -350,7 +352,7 @@ class Derived(_ByRules):
 class Deduced(Check):
     """The statement follows by the rules of the integral calculus.
 
-    ``derivation`` names an entry of `deductions.DEDUCTIONS`; its hypotheses must be conditions of the
+    ``derivation`` names an entry of `deductions.DEDUCTIONS`, whose hypotheses must be conditions of the
     statement.
     """
 
@@ -370,10 +372,11 @@ class Deduced(Check):
 
 @dataclass(frozen=True)
 class Tracked(_ByRules):
-    """W_infinity of the two last iterates is at most ``distance``, by the kernel's rules.
+    """W_infinity between the two last iterates is at most ``distance``, by the kernel's rules.
 
-    ``derivation`` names an entry of `symbolic.derivations.TRACKED`. It shows P(A) <= Q(A^z) for compact A,
-    which is equivalent to W_infinity <= z (Strassen 1965). ``supposed`` is as in `Derived`.
+    ``derivation`` names an entry of `symbolic.derivations.TRACKED`. The entry shows P(A) <= Q(A^z) for
+    compact A and their z-neighbourhoods A^z, that is, W_infinity <= z (Strassen 1965). ``supposed`` is as in
+    `Derived`.
     """
 
     engine = Engine.DERIVATION
@@ -404,10 +407,10 @@ class Printed(Check):
 
 @dataclass(frozen=True)
 class Asymptotic(Check):
-    """A constant times ``right`` is at least ``left`` wherever the assumptions hold.
+    """A constant times ``right`` is at least ``left`` under the assumptions.
 
-    z3 proves that ``constant`` suffices. ``path``, which gives symbols as expressions in `notation.growth`,
-    refutes the check if it meets the assumptions while left / right tends to infinity.
+    z3 proves that ``constant`` suffices. ``path`` gives symbols as expressions in `notation.growth`. It
+    refutes the check if it meets the assumptions and left / right tends to infinity.
     """
 
     engine = Engine.ASYMPTOTICS
@@ -450,9 +453,9 @@ class Unbounded(Check):
 
 @dataclass(frozen=True)
 class Units(Check):
-    """The sides have one unit, as do the terms of every sum.
+    """The sides have the same unit, and all terms of a sum have the same unit.
 
-    ``units`` gives the units of symbols that differ from `notation.MEANING` or `notation.UNITS`.
+    ``units`` gives the units of symbols whose unit differs from `notation.MEANING` or `notation.UNITS`.
     """
 
     engine = Engine.UNITS
@@ -475,10 +478,10 @@ class Units(Check):
 
 @dataclass(frozen=True)
 class UpperBound(Check):
-    """A claimed upper bound of the Renyi divergence of the last iterates, in both directions.
+    """A claimed upper bound on the Renyi divergence between the last iterates, in both directions.
 
-    ``bound`` names a target in `proofs_checks.attacks.targets.TARGETS`, ``attacks`` exactly solvable runs
-    that meet the assumptions. In mutants, the evaluator sees parameters ``altered``: {K: K / 2}.
+    ``bound`` names a target in `proofs_checks.attacks.targets.TARGETS`, and ``attacks`` name exactly solvable
+    runs that meet the assumptions. In mutants, the evaluator gets parameters ``altered``, such as {K: K / 2}.
     """
 
     engine = Engine.ATTACK
@@ -505,8 +508,8 @@ class UpperBound(Check):
 class Certified(Check):
     """The independent checker accepts the certificates of results of `bound`.
 
-    With ``delta`` they certify an epsilon, else a Renyi divergence. In mutants, `bound` alone sees parameters
-    ``altered``.
+    With ``delta``, certificates are of an epsilon, else of a Renyi divergence. In mutants, only `bound` gets
+    parameters ``altered``.
     """
 
     engine = Engine.CERTIFICATE
@@ -530,9 +533,10 @@ class Certified(Check):
 
 @dataclass(frozen=True)
 class Recomputed(Check):
-    """Each number of ``quantity`` is within the result of another computation.
+    """Each number of ``quantity`` lies within the limits that another computation gives.
 
-    ``quantity`` names an entry of `proofs_checks.recomputations`. In mutants, ``off`` is a relative change.
+    ``quantity`` names an entry of `proofs_checks.recomputations`. In mutants, ``off`` is a relative change of
+    the numbers.
     """
 
     engine = Engine.RECOMPUTATION
@@ -548,10 +552,11 @@ class Recomputed(Check):
 
 @dataclass(frozen=True)
 class Simulated(Signed, Check):
-    """The mean of a simulated quantity is in the relation ``sign`` to ``value``.
+    """The mean of a simulated quantity has the relation ``sign`` to ``value``.
 
-    ``quantity`` names an entry of `proofs_checks.experiments.EXPERIMENTS` with ``parameters``. With "==" the
-    confidence interval lies within ``tolerance`` of the value, with "<=" it may exceed the value by that.
+    ``quantity`` names an entry of `proofs_checks.experiments.EXPERIMENTS` with ``parameters``. For "==", the
+    confidence interval lies within ``tolerance`` of the value; for "<=", it exceeds the value by at most
+    ``tolerance``.
     """
 
     engine = Engine.SIMULATION
@@ -578,7 +583,7 @@ class Simulated(Signed, Check):
 class Cited(Check):
     """A result of another work: ``conclusion``, for all letters that satisfy ``given``.
 
-    Nothing is decided. A refuted instance among the checks refutes the claim; others leave it CITED.
+    Nothing is decided. A refuted instance among the checks refutes the claim; otherwise the claim is CITED.
     """
 
     engine = Engine.CITATION
@@ -601,10 +606,11 @@ class Cited(Check):
 class Consequence(Check):
     """``conclusion`` follows, under ``given``, from cited results at values of their letters.
 
-    Every premise of a result must be among those of the check, or follow from its relations. A bound by a
-    universal constant times A implies one by the same constant times B if A <= B. ``covers`` are events, one
-    of which occurs whenever that of the conclusion does not, so its probability is at least 1 minus the sum
-    of theirs (Boole). Relations between random letters among the premises hold at every outcome.
+    Every premise of a result must be a premise of the check or follow from the check's relations. If A <= B,
+    a bound by a universal constant times A implies a bound by this constant times B. ``covers`` are events:
+    whenever the event of the conclusion does not occur, one of them does, so its probability is at least 1
+    minus the sum of their probabilities (Boole). Relations between random letters among the premises hold for
+    every outcome.
     """
 
     engine = Engine.DERIVATION
@@ -627,9 +633,9 @@ class Consequence(Check):
 class RenyiBound(_ByRules):
     """The last iterates satisfy (alpha, bound)-RDP, in both orders, by the kernel's rules.
 
-    `kernel.renyi` bounds the divergence of the profile of ``derivation``, with random batches ``amplified``
-    or as if revealed. Letters that the claim's statement lets one choose have the values ``at``. ``supposed``
-    is as in `Derived`.
+    `kernel.renyi` bounds the divergence from the profile of ``derivation``, with random batches ``amplified``
+    or treated as revealed. ``at`` gives values of letters that the claim's statement leaves open.
+    ``supposed`` is as in `Derived`.
     """
 
     engine = Engine.DERIVATION
@@ -653,9 +659,9 @@ class RenyiBound(_ByRules):
 class Induction(Check):
     """``conclusion`` holds for every integer ``index`` from ``start`` on.
 
-    A sequence is a function of the index, ``u(t)``. ``first`` are conditions on ``u(0)``, and ``laws`` on
-    ``u(t)`` and ``u(t + 1)`` at every index. ``keeps`` are shown in the same induction, each from those
-    before it.
+    A sequence is a function of the index, ``u(t)``. ``first`` are conditions on ``u(0)``, and ``laws`` are
+    conditions on ``u(t)`` and ``u(t + 1)`` at every index. ``keeps`` are shown in the same induction, each
+    from the preceding ones.
     """
 
     engine = Engine.INDUCTION
@@ -680,7 +686,7 @@ class Induction(Check):
 
 
 def begin(*sums: Any) -> tuple[Relational, ...]:
-    """The conditions that sums are 0 at first."""
+    """The conditions that sums are 0 at index 0."""
     return tuple(Eq(one(0), 0) for one in sums)
 
 
@@ -732,11 +738,11 @@ class NormBound(Check):
 class VectorInequality(TwoSided):
     """``left sign right`` for all members of families, at all points of R^d, for every d.
 
-    The sides and premises ``given`` are linear in inner products, squared lengths and values of functions, or
-    each side is a length, or a number, times a nonnegative number. ``samples`` name gradients, values,
-    projections or images at points. ``multipliers`` of the hypotheses are tried before any search and
-    verified like others. A hypothesis has a name like "f(x, y)", f(x) above the tangent at y, and a premise
-    like "given 1".
+    The sides and premises ``given`` are linear in inner products, squared lengths and values of functions.
+    Otherwise each side is a length or a number, times a nonnegative number. ``samples`` name gradients,
+    values, projections or images at points. ``multipliers`` of the hypotheses are tried before any search and
+    are verified like all others. A hypothesis is named like "f(x, y)" (f(x) is above the tangent at y), a
+    premise like "given 1".
     """
 
     engine = Engine.GRAM

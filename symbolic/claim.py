@@ -1,7 +1,7 @@
-"""The record of a claim: the statement of a paper, its assumptions, and the checks that decide it.
+"""The record of a claim: the statement of a paper, its assumptions, and the checks that decide the claim.
 
-A claim is data: Sympy expressions and names. A theorem or lemma is one module with a tuple ``CLAIMS`` (the
-statement, important steps of the proof, results of ours) in the names of `lastiterate.symbolic.prelude`;
+A claim is data: Sympy expressions and names. Each theorem or lemma has a module with a tuple ``CLAIMS`` (the
+statement, important steps of the proof, results of ours), in the names of `lastiterate.symbolic.prelude`;
 ``papers.toml`` lists the modules in the order of the paper.
 """
 
@@ -30,21 +30,22 @@ def words(sentence: str, *parts: Basic) -> Words:
 
 
 LAST_ITERATES: Final[Words] = words("Rényi divergence of order {} of the last iterates", alpha)
-"""The quantity of a run that refutes a bound of the privacy loss."""
+"""The ``quantity`` of a `RefutingRun` for a bound on the privacy loss."""
 
 
 @dataclass(frozen=True)
 class RefutingRun:
-    """One run, or one case, at which a statement fails; ``fails`` says how in one sentence.
+    """A run, or a case, in which a statement fails; ``fails`` says how, in one sentence.
 
-    The claim is REFUTED only if enclosures of both formulas at these values contradict the ``sign``.
+    The claim is REFUTED only if enclosures of ``claimed`` and ``true`` at these values contradict the
+    ``sign``.
 
     Attributes:
         at: the exact values of the parameters.
         run: the losses and the batches, or the case, in words.
-        quantity: the meaning of both numbers.
+        quantity: the meaning of ``claimed`` and ``true``.
         claimed: the formula of the statement for the quantity.
-        true: the quantity itself, or the bound of it that contradicts the statement.
+        true: the quantity itself, or a bound on it that contradicts the statement.
         sign: the relation of the true quantity to ``claimed`` in the statement.
         says: the statement as printed, for a claim whose own `Statement` is None.
     """
@@ -60,7 +61,7 @@ class RefutingRun:
 
     @property
     def check(self) -> IntervalInequality:
-        """The relation of the two numbers in the statement, which must be refuted."""
+        """The relation in the statement at these values, which must be refuted."""
         values = {
             letter: Integer(value) if isinstance(value, int) else value for letter, value in self.at.items()
         }
@@ -73,8 +74,8 @@ class RefutingRun:
 class Role(StrEnum):
     """A statement of the paper, a step of its proof, a result of ours, or a test of the code.
 
-    A refuted statement is REFUTED, a refuted step a GAP (its statement may still hold), a test at best
-    TESTED.
+    A refuted statement is REFUTED, and a refuted step is a GAP (the statement may still hold). A test is at
+    best TESTED.
     """
 
     STATEMENT = "statement"
@@ -96,16 +97,17 @@ class Claim:
     'cross term once'
 
     Attributes:
-        key: ``paper/number`` for a statement, ``paper/number/step`` for a step of it, lower case.
+        key: ``paper/number`` for a statement, ``paper/number/step`` for a step of its proof; lower case.
         title: one line.
         checks: all must hold, and all their mutants must be refuted.
-        assumptions: one or more Sympy conditions, premises of the engines. Conditions that follow from the
+        assumptions: Sympy conditions, which are premises of the engines. Conditions that follow from the
             declarations of their symbols are omitted.
-        statement: with its quantifiers; None if the checks say the same.
+        statement: the statement with its quantifiers; None if the checks make it.
         letters: meanings of letters that differ from `notation.MEANING`.
-        misprint: the check as printed, if ``checks`` hold its evident reading; if refuted, the verdict is TYPO.
-        repairs: key of the claim that this one corrects.
-        refutation: the run on the page of a refuted statement, decided with the checks.
+        misprint: the check as printed, if ``checks`` correct it; the verdict is TYPO if the misprint is
+            refuted.
+        repairs: key of the claim that this claim corrects.
+        refutation: the run on the page of a refuted statement, which is decided with the checks.
         remark: for a verdict other than PROVED: what is claimed, what fails, and what is true instead.
     """
 
@@ -158,7 +160,7 @@ class Claim:
 
     @property
     def stated(self) -> Statement:
-        """The statement, or else that which the checks imply."""
+        """The statement or, if it is None, the statement that the checks make."""
         return self.statement or derived(self.checks, self.assumptions)
 
     @property
@@ -168,13 +170,13 @@ class Claim:
 
     @property
     def engines(self) -> frozenset[str]:
-        """The engines that decide its checks."""
+        """The engines that decide the checks."""
         beside = () if self.misprint is None else (self.misprint,)
         return frozenset(check.engine for check in (*self.checks, *self.mutants, *beside))
 
 
 def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForAll:
-    """The statement that checks make. If some are cited results it omits the others, which are instances."""
+    """The statement that checks make; cited results alone, if there are any, since other checks are instances."""
     if len(checks) == 1 and isinstance(checks[0], Deduced) and not assumptions:
         return checks[0].statement
     common: tuple[Basic, ...] = ()
@@ -203,6 +205,6 @@ class Ours(Claim):
 
 
 class CodeTest(Claim):
-    """A test of the code that computes our numbers. It states nothing."""
+    """A test of the code that computes our numbers; it has no mathematical statement."""
 
     role = Role.CODE

@@ -13,7 +13,7 @@ from sympy.utilities.iterables import connected_components
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _MOST = 12
-"""The maximal number of Gaussian factors of a mean, which have 10,395 pairings."""
+"""Maximum number of Gaussian factors in a mean; this many have 10,395 pairings."""
 
 
 class Transposed(Function):  # type: ignore[misc]
@@ -39,15 +39,15 @@ class ExactMean(Function):  # type: ignore[misc]
 
     @abstractmethod
     def value(self) -> Expr:
-        """The mean without means, if `conditions` hold."""
+        """The mean as an expression without means, if `conditions` hold."""
 
     @abstractmethod
     def conditions(self) -> tuple[Boolean, ...]:
-        """Conditions of the rule on numbers."""
+        """Conditions on numbers under which the rule applies."""
 
     @abstractmethod
     def random(self) -> set[Basic]:
-        """The random letters, bound by the mean."""
+        """The random letters, which the mean binds."""
 
     @abstractmethod
     def sizes(self) -> tuple[Expr, ...]:
@@ -61,13 +61,13 @@ class ExactMean(Function):  # type: ignore[misc]
 class GaussianMean(ExactMean):
     """E of a product of traces of words in Gaussian matrices, their transposes, and fixed vectors.
 
-    Args: the words, each a Tuple of factors; then for each Gaussian matrix a Tuple (letter, rows, columns,
-    variance) of its independent entries with mean 0. A letter that is a `Vector` is a fixed column.
+    Args: the words, each a Tuple of factors; then, for each Gaussian matrix, a Tuple (letter, rows, columns,
+    variance). Its entries are independent with mean 0. A letter that is a `Vector` is a fixed column.
 
-    Lemma (Isserlis, Wick). For jointly Gaussian centred X_1, ..., X_2k the mean of their product is the sum
-    over all pairings of the product of the covariances of the pairs. Distinct entries of a matrix are
-    uncorrelated, so a pair joins row to row and column to column. An index without a vector runs over its
-    range, one between two vectors gives their inner product.
+    Lemma (Isserlis, Wick). For jointly Gaussian centred X_1, ..., X_2k, the mean of their product is a sum
+    over all pairings. Each term is the product of the covariances in the pairs. Distinct entries of a matrix
+    are uncorrelated, so a pair joins row to row and column to column. An index without a vector runs over its
+    range, and an index between two vectors gives their inner product.
 
     >>> from sympy import symbols
     >>> d, p, s = symbols("d p s", positive=True)
@@ -188,7 +188,7 @@ def _sizes(ends: set[tuple[Expr, int]], entries: dict[Expr, tuple[Expr, ...]]) -
 
 
 def _summed(ends: set[_End], letters: Sequence[Expr], entries: dict[Expr, tuple[Expr, ...]]) -> Expr:
-    """The sum over one index: its range, or the inner product of the vectors at its ends."""
+    """The sum over one index: its size, or the inner product of the vectors at its ends."""
     vectors = [letters[k] for k, end in sorted(ends) if letters[k] not in entries and end == 0]
     sizes = _sizes({(letters[k], end) for k, end in ends}, entries)
     if len(vectors) == 2:
@@ -201,7 +201,7 @@ def _summed(ends: set[_End], letters: Sequence[Expr], entries: dict[Expr, tuple[
 
 
 TOTAL: Final = Vector("S")
-"""The sum of the vectors of the samples of a batch, with repetitions in a batch of draws."""
+"""The sum of the vectors of a batch, with repetitions in a batch of draws."""
 
 MEAN: Final = Vector("M")
 """The mean of the vectors of all samples, or of the law from which they are drawn."""
@@ -214,16 +214,16 @@ _LAWS: Final = {"fixed": "{0} of {1}", "coins": "each of {1} with chance {0}/{1}
 
 
 class BatchMean(ExactMean):
-    """E over a random batch of a square in `TOTAL` and `MEAN`, such as that of ``TOTAL / b - MEAN``.
+    """E over a random batch of a square in `TOTAL` and `MEAN`, such as ``|TOTAL / b - MEAN|^2``.
 
-    Args: the square, the law of the batch, b, and n except for draws. Laws: ``fixed`` (b of n without
-    replacement), ``coins`` (each of n with probability b/n, independently), ``draws`` (b independent draws from n or
-    any law).
+    Args: the square, the law of the batch, b, and, unless the law is ``draws``, n. Laws: ``fixed`` (b of n
+    without replacement), ``coins`` (each of n with probability b/n, independently), ``draws`` (b independent
+    draws from n or any law).
 
-    Lemma. Let sample i be m_i times in the batch, S = sum m_i a_i. Then E|S|^2 = E m_1^2 sum |a_i|^2 + E m_1
-    m_2 sum over i != j of <a_i, a_j>, where the last sum is n^2 |M|^2 - n A_2, and E<S, M> = E m_1 n |M|^2 =
-    b |M|^2. Both means of products are, for ``fixed``, b/n and b(b - 1)/(n(n - 1)), for ``coins`` b/n and
-    b^2/n^2. For ``draws`` the b^2 pairs of draws give E|S|^2 = b A_2 + b(b - 1)|M|^2.
+    Lemma. Let the batch hold sample i m_i times, and let S = sum m_i a_i. Then E|S|^2 = E m_1^2 sum |a_i|^2 +
+    E m_1 m_2 sum over i != j of <a_i, a_j>, where the last sum is n^2 |M|^2 - n A_2, and E<S, M> = E m_1 n
+    |M|^2 = b |M|^2. E m_1^2 and E m_1 m_2 are b/n and b(b - 1)/(n(n - 1)) for ``fixed``, and b/n and b^2/n^2
+    for ``coins``. For ``draws`` the b^2 pairs of draws give E|S|^2 = b A_2 + b(b - 1)|M|^2.
 
     >>> from sympy import symbols
     >>> b = symbols("b", positive=True)

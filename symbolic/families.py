@@ -1,8 +1,8 @@
-"""Families of functions, convex sets and operators on R^d, by their members at finitely many points.
+"""Families of functions, convex sets and operators on R^d, as seen at finitely many points.
 
-A family is described by inequalities between any two samples, linear in inner products and function values.
-Sources of `exact`: Taylor, Hendrickx & Glineur 2017, Theorem 4, for functions; Kirszbraun, and maximal
-monotone extensions (Ryu et al. 2020, Section 2), for operators.
+Inequalities between any two samples, linear in inner products and function values, describe a family. Sources
+of `exact`: Taylor, Hendrickx & Glineur 2017, Theorem 4, for functions; Kirszbraun, and maximal monotone
+extensions (Ryu et al. 2020, Section 2), for operators.
 """
 
 from abc import abstractmethod
@@ -47,12 +47,12 @@ Cocoercive: Final = _words("Cocoercive", "{0} {1}-cocoercive")
 
 @dataclass(frozen=True)
 class Sample:
-    """A point, which is a sum of letters for vectors, and a member of a family at it.
+    """A point, which is a sum of letters for vectors, and a member of a family at this point.
 
     Attributes:
         image: the gradient, projection or image of the point: a letter, or a known expression.
         value: the value of the function.
-        name: the point, for the names of hypotheses.
+        name: the point, as written in the names of hypotheses.
     """
 
     family: "Family"
@@ -103,21 +103,21 @@ class Family:
 
     @abstractmethod
     def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
-        """Expressions at most 0 for every ordered pair of samples."""
+        """Expressions that are at most 0 for every ordered pair of samples."""
 
     def alone(self, one: Sample) -> Iterator[Expr]:  # noqa: ARG002
-        """Expressions at most 0 for every sample."""
+        """Expressions that are at most 0 for every sample."""
         yield from ()
 
     @property
     def exact(self) -> bool:
-        """True if what satisfies the inequalities always belongs to some member on the whole of R^d."""
+        """True if samples that satisfy the inequalities always belong to a member on the whole of R^d."""
         return True
 
 
 @dataclass(frozen=True)
 class Functions(Family):
-    """Functions f, f - low |x|^2 / 2 and high |x|^2 / 2 - f convex, with gradients of length <= ``steep``."""
+    """Functions f with convex f - low |x|^2 / 2 and high |x|^2 / 2 - f, and gradients of length <= ``steep``."""
 
     low: Expr = S.Zero
     high: Expr = oo
@@ -151,7 +151,8 @@ class Functions(Family):
 
     @property
     def exact(self) -> bool:
-        # bounded gradients are exact for convex functions, whose gradients are means of those at the samples
+        # bounds on gradients are exact for convex functions, whose gradients are means of gradients at the
+        # samples
         return bool(self.steep == oo or self.low == 0)
 
 
@@ -197,7 +198,7 @@ class Clipping(ConvexSet):
 class Operators(Family):
     """Operators T that are ``lipschitz``-Lipschitz, or monotone (the default).
 
-    Monotone ones satisfy <T(x) - T(y), x - y> >= strong |x - y|^2 + cocoercive |T(x) - T(y)|^2.
+    Monotone operators satisfy <T(x) - T(y), x - y> >= strong |x - y|^2 + cocoercive |T(x) - T(y)|^2.
     """
 
     lipschitz: Expr = oo
@@ -244,7 +245,7 @@ def smooth(name: str, constant: Expr) -> Functions:
 
 @lru_cache(maxsize=1024)  # near misses have the samples of their check
 def inequalities(samples: tuple[Sample, ...]) -> Mapping[str, Expr]:
-    """All expressions that are at most 0 for the samples, by name of the member and the points."""
+    """All expressions that are at most 0 for the samples, by the names of the member and the points."""
     found = {}
     for one in samples:
         for i, expression in enumerate(one.family.alone(one)):

@@ -1,4 +1,4 @@
-"""Every claim, in the order of ``papers.toml``; a module that it does not list is not checked.
+"""All claims, in the order of ``papers.toml``; modules that this file does not list are not checked.
 
 >>> claims("chien_li")[0].key
 'chien_li/section_1/pareto'
@@ -28,7 +28,7 @@ def _module(paper: str, name: str) -> ModuleType:
 
 
 def naming(*keys: str) -> tuple[Claim, ...]:
-    """The claims of the modules whose text contains one of the keys; only these are imported."""
+    """The claims of the modules whose text contains one of the keys; only these modules are imported."""
     return tuple(claim for paper, name in places(*keys) for claim in _module(paper, name).CLAIMS)
 
 
@@ -45,7 +45,7 @@ def _texts() -> Mapping[tuple[str, str], str]:
 
 
 OWN: Final[dict[str, Claim]] = {}
-"""Claims by key from folders that the user loaded, on which their derivations may rely."""
+"""Claims, by key, from folders that the user loaded; derivations in these folders may rely on the claims."""
 
 
 def known(key: str) -> Claim | None:
@@ -58,5 +58,5 @@ def known(key: str) -> Claim | None:
 
 
 def claims(*papers: str) -> tuple[Claim, ...]:
-    """The claims of the papers, or of all."""
+    """The claims of the papers, or of all papers."""
     return tuple(claim for module in modules(*papers) for claim in module.CLAIMS)

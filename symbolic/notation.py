@@ -1,7 +1,7 @@
 """The letters with one meaning in the ledger, and letters whose meaning each claim states.
 
-`MEANING` follows Chien & Li 2025. Where letters of two papers collide, the rarer one is renamed and the claim
-says so: the window length T - tau is ``w`` (``m`` is strong convexity), and the closed convex set has no
+`MEANING` follows Chien & Li 2025. If letters of two papers collide, the rarer letter is renamed, as the claim
+states: the window length T - tau is ``w`` (``m`` is strong convexity), and the closed convex set has no
 symbol (``K`` is the clip norm).
 
 Units: a *length* is measured in the norm of the parameters, a *gradient* in length / (unit of eta).
@@ -12,7 +12,7 @@ from typing import Final
 from sympy import Expr, S, Symbol, fraction, sqrt, symbols
 
 LENGTH, GRADIENT = symbols("length gradient", positive=True)
-"""The base units; a unit is a product of powers of them."""
+"""The base units; every unit is a product of their powers."""
 
 NUMBER: Final = S.One
 
@@ -112,7 +112,7 @@ a, d, g, x, y, z, G, P, R = symbols("a d g x y z G P R", nonnegative=True)
 u, v, r, p, q, theta, rho = symbols("u v r p q theta rho", positive=True)
 j: Final = Symbol("j", integer=True, positive=True)
 h, Q, xi, zeta, gamma, kappa = symbols("h Q xi zeta gamma kappa", real=True)
-"""Letters of any meaning, by sign. P, Q and R often are products of differences of points and gradients."""
+"""Letters of any meaning, by sign. P, Q and R are often products of differences between points and gradients."""
 
 UNITS: Final[dict[Symbol, Expr]] = {
     **dict.fromkeys((a, x, y, z, d, xi, zeta), LENGTH),

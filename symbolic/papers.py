@@ -22,7 +22,7 @@ class Paper:
 
     @property
     def url(self) -> str:
-        """Address of the abstract, "" without an identifier."""
+        """Address of the abstract; "" if there is no identifier."""
         if self.arxiv:
             return f"https://arxiv.org/abs/{self.arxiv}"
         return f"https://doi.org/{self.doi}" if self.doi else ""
@@ -45,7 +45,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Source:
-    """The place of a claim in a paper, in a page of our proofs (by path), or in a draft (by name).
+    """The place of a claim in a paper, on a page of our proofs (by path), or in a draft (by name).
 
     Attributes:
         number: the number of the statement as printed, or the section.
@@ -58,7 +58,7 @@ class Source:
 
     @property
     def url(self) -> str:
-        """Address of the paper, "" without one."""
+        """Address of the paper; "" if there is none."""
         return self.work.url if isinstance(self.work, Paper) else ""
 
     def __str__(self) -> str:
@@ -110,7 +110,7 @@ def cited(short: str) -> Paper:
 
 @dataclass(frozen=True)
 class Item:
-    """A numbered item of a paper, "Lemma 3.4" or "(12)", with its claims, or why it has ``none``."""
+    """A numbered item of a paper, like "Lemma 3.4" or "(12)", with its claims, or the reason why it has ``none``."""
 
     number: str
     claims: tuple[str, ...] = ()
@@ -119,7 +119,7 @@ class Item:
 
 
 def items(paper: str) -> tuple[Item, ...] | None:
-    """The items of a paper in order; None without a list."""
+    """The items of a paper in order; None if there is no list."""
     file = resources.files("lastiterate.symbolic") / paper / "items.toml"
     return parse(file.read_text(encoding="utf-8")) if file.is_file() else None
 

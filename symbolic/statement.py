@@ -37,7 +37,7 @@ class Sentence(Condition):
 
 
 def sentence(*parts: str | Basic) -> Sentence:
-    """The condition that consists of texts and expressions in this order.
+    """The condition that consists of strings and expressions in this order.
 
     >>> from sympy.abc import x
     >>> print(sentence("the mean of ", x, " is odd"))
@@ -75,15 +75,15 @@ class QuantityBase(Function):  # type: ignore[misc]
 
     is_commutative = True
     is_signed = False
-    """True if it may be negative."""
+    """True if the quantity may be negative."""
 
 
 class RenyiDivergence(QuantityBase):
-    """D_order(numerator || denominator) of (order, numerator, denominator)."""
+    """D_order(numerator || denominator); arguments (order, numerator, denominator)."""
 
 
 class HockeyStick(QuantityBase):
-    """The supremum over events of P(A) - factor Q(A), of (factor, P, Q)."""
+    """The supremum over events A of P(A) - factor Q(A); arguments (factor, P, Q)."""
 
 
 class LastIterate(QuantityBase):
@@ -91,27 +91,27 @@ class LastIterate(QuantityBase):
 
 
 class ShiftedDivergence(QuantityBase):
-    """The infimum of D_order(P' || Q) over P' within a W_infinity distance of P, of (order, distance, P, Q)."""
+    """The infimum of D_order(P' || Q) over P' within a W_infinity distance of P; arguments (order, distance, P, Q)."""
 
 
 class Noisy(QuantityBase):
-    """A law with independent Gaussian noise added, of (law, variance)."""
+    """A law with independent Gaussian noise added; arguments (law, variance)."""
 
 
 class Image(QuantityBase):
-    """The law of the image of a point of a law, of (map, law). A random map is independent of the point."""
+    """The law of the image of a random point; arguments (map, law). A random map is independent of the point."""
 
 
 class Normal(QuantityBase):
-    """The Gaussian law on the line, of (mean, variance)."""
+    """The Gaussian law on the line; arguments (mean, variance)."""
 
 
 class Wasserstein(QuantityBase):
-    """W_infinity of two laws: the infimum over couplings of the essential supremum of the distance."""
+    """W_infinity between two laws: the infimum over couplings of the essential supremum of the distance."""
 
 
 class LeastGradient(QuantityBase):
-    """The least mean norm of the gradient of the population risk over the steps up to a number."""
+    """The least mean gradient norm of the population risk over the steps up to a number."""
 
 
 class Constant(QuantityBase):
@@ -193,11 +193,11 @@ OTHER: Final = Symbol("S'")
 FIRST: Final = Symbol("mu_1")
 SECOND: Final = Symbol("mu_2")
 MAP: Final = Symbol("psi")
-"""Two laws on a space, and a map on it."""
+"""Two laws on a space, and a map on this space."""
 
 
 def divergence() -> RenyiDivergence:
-    """The divergence of order alpha of the last iterates on two data sets."""
+    """The divergence of order alpha between the last iterates on two data sets."""
     return RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER))
 
 
@@ -226,7 +226,7 @@ def closed(body: Statement, *conditions: Basic) -> ForAll:
 
 
 def for_some(letters: tuple[Symbol, ...], statement: ForAll) -> Exists:
-    """The statement that for some values of the letters it holds for all values of its other letters."""
+    """The statement that for some values of ``letters``, ``statement`` holds for all values of its other letters."""
     others = tuple(letter for letter in statement.variables if letter not in letters)
     return Exists(letters, (), replace(statement, variables=others))
 

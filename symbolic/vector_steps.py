@@ -18,7 +18,7 @@ DOMAIN: Final = ConvexSet("X")
 def step(
     family: Functions, factor: Expr, size: Expr = eta, *, clipped: bool = False, name: str = "step"
 ) -> VectorInequality:
-    """A step multiplies the distance of two points by ``factor`` at most; gradients may be ``clipped`` at K."""
+    """A step multiplies the distance between two points by at most ``factor``; gradients may be ``clipped`` at K."""
     pair = tuple(family.at(point) for point in (X, Y))
     clips: tuple[Sample, ...] = tuple(CLIPPING.at(one.image) for one in pair) if clipped else ()
     one, other = clips or pair
@@ -34,7 +34,7 @@ def step(
 
 
 def projection(family: ConvexSet, factor: Expr = S.One) -> VectorInequality:
-    """The distance of two projections is at most ``factor`` times that of the points."""
+    """Projection multiplies the distance between two points by at most ``factor``."""
     one, other = family.at(X), family.at(Y)
     return VectorInequality(
         Norm(one.image - other.image), "<=", factor * Norm(X - Y), (one, other), name="projection"
@@ -86,9 +86,9 @@ def projected_map(family: Functions, factor: Expr, size: Expr) -> VectorInequali
 
 
 def replaced_sample(times: Expr) -> VectorInequality:
-    """Iterates at most D apart stay within D + times eta K/b after a projected step, one of b samples replaced.
+    """Iterates at most D apart stay within D + times eta K/b after a projected step with one of b samples replaced.
 
-    With c = 2 eta K/b, the square of a sum is at most (1 + c/D) and (1 + D/c) times the squares of its parts.
+    With c = 2 eta K/b, |u + v|^2 <= (1 + c/D) |u|^2 + (1 + D/c) |v|^2.
     """
     family, more = convex("f", (b - 1) * L / b), 2 * eta * K / b
     samples = tuple(map(family.at, (_V, _W)))

@@ -1,4 +1,4 @@
-"""Vectors of any dimension: letters, and inner products of their sums as numbers."""
+"""Vectors of any dimension: letters, and inner products of sums of letters as numbers."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ def coefficients(vector: Expr) -> dict[Vector, Expr]:
 
 
 def inner(one: Expr, other: Expr) -> Expr:
-    """The inner product, expanded bilinearly; that of a vector with itself is its squared length.
+    """The inner product, expanded bilinearly; a vector's product with itself is its squared length.
 
     >>> d, g = Vector("d"), Vector("g")
     >>> inner(d - 2 * g, d) == Norm(d) ** 2 - 2 * Inner(d, g)

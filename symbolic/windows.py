@@ -1,10 +1,10 @@
 """Windows of any length as sequences: inductions on the state, the shifts and the sums after t steps.
 
-V and W are the sums of c^-j and c^-2j over steps j = 1..t, R and the cost C those of c^-j a_j and a_j^2 for
-shifts a_j. A step takes the state from z to c z + s - a_j.
+V and W are the sums of c^-j and c^-2j over steps j = 1..t; with shifts a_j, R and the cost C are the sums of
+c^-j a_j and a_j^2. A step takes the state from z to c z + s - a_j.
 
-Unequal steps have contractions c_t and noise sigma_t. Then A is the distance that the shifts hide and X the
-variance of the noise, both carried to the end, and C is the sum of a^2 / sigma^2.
+Unequal steps have contractions c_t and noise sigma_t. Then A is the distance that the shifts hide and X is
+the variance of the noise, both carried to the end, and C is the sum of a^2 / sigma^2.
 """
 
 from typing import Any, Final
@@ -19,7 +19,7 @@ V, W, R, C, shift = (Function(name, nonnegative=True) for name in ("V", "W", "R"
 _state: Any = Function("z", real=True)
 
 POWER: Final = c ** -(t + 1)
-"""c^-j at step number t + 1."""
+"""c^-j for step j = t + 1."""
 V_GROWS = gains(V, POWER)
 
 
@@ -44,7 +44,7 @@ BEST_SHIFTS: Final = (
     _sums("what shifts r c^-j cover", Eq(R(t), r * W(t)), r * POWER),
     _sums("what shifts r c^-j cost", Eq(C(t), r**2 * W(t)), r * POWER),
 )
-"""With the level r = (s V + Delta) / W these shifts end at 0 and cost (s V + Delta)^2 / W."""
+"""With the level r = (s V + Delta) / W, these shifts lead to 0 and cost (s V + Delta)^2 / W."""
 
 _A, _X, _k, _c = (Function(name, nonnegative=True) for name in ("A", "X", "k", "c"))
 _sigma: Any = Function("sigma", positive=True)
@@ -94,4 +94,4 @@ IN_PROPORTION: Final = (
         name="what they cost: C X = A^2",
     ),
 )
-"""Shifts a_t = r sigma_t^2 / (c_t k_t), k the growth so far, attain the bound: A k = r X and C k^2 = r^2 X."""
+"""Shifts a_t = r sigma_t^2 / (c_t k_t), with k the growth so far, attain the bound: A k = r X and C k^2 = r^2 X."""

@@ -1,4 +1,4 @@
-"""Formulas of the theory as Sympy expressions, which the claims are about and `lastiterate.numeric` evaluates.
+"""Formulas of the theory as Sympy expressions, which claims use and `lastiterate.numeric` evaluates.
 
-Code of numeric that replaces a slow tape is compared with them in tests/numeric/test_one_formula.py.
+Numeric code that replaces a slow tape is compared with these formulas in tests/numeric/test_one_formula.py.
 """

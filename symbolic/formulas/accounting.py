@@ -1,4 +1,4 @@
-"""Conversion from (alpha, epsilon)-RDP to (epsilon, delta)-DP; `divergences.delta_of_gdp` converts mu-GDP.
+"""Conversion from (alpha, rho)-RDP to (epsilon, delta)-DP; `divergences.delta_of_gdp` converts mu-GDP.
 
 Source   Canonne, Kamath & Steinke 2020, Proposition 12; Asoodeh, Liao, Calmon, Kosut & Sankar 2021, Theorem 3.
 """
@@ -7,7 +7,7 @@ from sympy import Expr, exp, log
 
 
 def quick_dp(order: Expr, epsilon: Expr, delta: Expr) -> Expr:
-    """rho + log((alpha - 1)/alpha) - (log delta + log alpha)/(alpha - 1), epsilon of (epsilon, delta)-DP."""
+    """Epsilon of (epsilon, delta)-DP: rho + log((alpha - 1)/alpha) - (log delta + log alpha)/(alpha - 1)."""
     return epsilon + log((order - 1) / order) - (log(delta) + log(order)) / (order - 1)
 
 
@@ -21,6 +21,6 @@ def two_point_moment(p: Expr, order: Expr, epsilon: Expr, delta: Expr) -> Expr:
 
 
 def recurring(inside: Expr, probability: Expr, again: Expr, base: Expr, count: Expr) -> Expr:
-    """M_n with M_0 = ``base``, M_(j+1) = (1 - p) ``inside`` + p ``again`` M_j; each an exp((a - 1) D_a)."""
+    """M_n, where M_0 = ``base``, M_(j+1) = (1 - p) ``inside`` + p ``again`` M_j; M_j bounds an exp((a - 1) D_a)."""
     x = probability * again
     return (1 - probability) * inside * (1 - x**count) / (1 - x) + x**count * base

@@ -1,8 +1,8 @@
-"""A block of steps on a bounded domain, with the two laws split into a common part and a rest; and moments.
+"""A block of steps on a bounded domain, with each of two laws split into two parts; and moments.
 
-Letters   g is the factor of the second law; u and v are parts of the laws p and q before the block, A and B the
-          masses of their rests; N(r) bounds E_r from two equal points, F(r) from any two points of the domain.
-          M(f) = a (a - 1) int_0^oo g^(a - 2) f(g) dg of a table f is exp((a - 1) D_a); G is the last node.
+Letters   g is the factor of the second law; u and v are parts of the laws p and q before the block, A and B are
+          the masses of the rests; N(r) bounds E_r from two equal points, F(r) from any two points of the domain.
+          M(f) = a (a - 1) int_0^oo g^(a - 2) f(g) dg for a table f is exp((a - 1) D_a); G is the last node.
 Source    ours (claims ours/contraction/*).
 """
 
@@ -30,7 +30,7 @@ def shares(ratio: Expr, low: Expr, high: Expr) -> tuple[Expr, Expr]:
 
 
 def damped(g: Expr, value: Expr, far: Curve) -> Expr:
-    """A F(1 + (g - 1)/A), A = E_g before: the block with u = min(p, g q), v = u/g, if equal points stay so."""
+    """A F(1 + (g - 1)/A), A = E_g before: the block with u = min(p, g q), v = u/g, if equal points stay equal."""
     return value * far(1 + (g - 1) / value) if value != 0 else S.Zero
 
 
@@ -40,20 +40,20 @@ def moment_up_to(alpha: Expr, ratio: Expr, last: Expr) -> Expr:
 
 
 def constant_moment(alpha: Expr, last: Expr, value: Expr) -> Expr:
-    """a (a - 1) int_0^G g^(a - 2) f(G) dg: the last value of a table adds this to its atoms' sum of q y^a."""
+    """a (a - 1) int_0^G g^(a - 2) f(G) dg: the last value of a table adds this to the sum of q y^a over its atoms."""
     return alpha * last ** (alpha - 1) * value
 
 
 def gaussian_rest(alpha: Expr, last: Expr, mu: Expr) -> Expr:
-    """E_Q[y^a; y > G] for the ratio y of N(mu, 1) to Q = N(0, 1), at least its moment's part above G."""
+    """E_Q[y^a; y > G] for the ratio y of N(mu, 1) to Q = N(0, 1): at least the part of the moment above G."""
     return exp(alpha * (alpha - 1) * mu**2 / 2) * cumulative((alpha - S.Half) * mu - log(last) / mu)
 
 
 def markov(g: Expr, beta: Expr, moment: Expr) -> Expr:
-    """E_g <= M_b g^(1 - b) (b - 1)^(b - 1) / b^b for b > 1, since y - g is at most that with M_b = y^b."""
+    """E_g <= M_b g^(1 - b) (b - 1)^(b - 1) / b^b for b > 1, since y - g is at most this with M_b = y^b."""
     return moment * g ** (1 - beta) * (beta - 1) ** (beta - 1) / beta**beta
 
 
 def markov_rest(alpha: Expr, beta: Expr, moment: Expr, last: Expr) -> Expr:
-    """a (a - 1) int_G^oo g^(a - 2) markov(g) dg, b > a."""
+    """a (a - 1) int_G^oo g^(a - 2) markov(g) dg, for b > a."""
     return alpha * (alpha - 1) * markov(last, beta, moment) * last ** (alpha - 1) / (beta - alpha)

@@ -1,6 +1,7 @@
 """Divergences of Gaussians, and of one step with random batches or a random projection.
 
-Names state the numerator law, or the numerator comes first. Means of a step are 0 and a gap in units of noise.
+Names state the numerator law; otherwise the numerator comes first. Means of a step are 0 and a gap, in units
+of the noise.
 
 Source   Balle, Barthe & Gaboardi 2018, Theorem 2 (advanced joint convexity); Dong, Roth & Su 2022 (trade-off of
          two Gaussians); the projected steps are ours (claims ours/projection/*).
@@ -28,7 +29,7 @@ def moment_exponent(point: Expr, first: tuple[Expr, Expr], second: tuple[Expr, E
 def renyi(first: tuple[Expr, Expr], second: tuple[Expr, Expr], order: Expr) -> Expr:
     """D_order(first || second) for Gaussians given as (mean, variance). Exact.
 
-    It is assumed finite: order * variance_2 + (1 - order) * variance_1 > 0.
+    It is assumed to be finite: order * variance_2 + (1 - order) * variance_1 > 0.
     """
     (m1, v1), (m2, v2) = first, second
     mixed = order * v2 + (1 - order) * v1
@@ -62,15 +63,15 @@ def hockey_stick(factor: Expr, mu: Expr) -> Expr:
 def sampled_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr]) -> Expr:
     """E_g((1 - q) R + q P || R) at g = ``factor``, if ``curve`` is g -> E_g(P || R). Exact.
 
-    Below 1 - q it is 1 - g.
+    For g below 1 - q it is 1 - g.
     """
     return Piecewise((rate * curve((factor - 1 + rate) / rate), factor > 1 - rate), (1 - factor, true))
 
 
 def replaced_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr]) -> Expr:
-    """An upper bound of E_g((1 - q) R + q P || (1 - q) R + q P'); ``curve`` bounds E_g of any two of P, P', R.
+    """Upper bound on E_g((1 - q) R + q P || (1 - q) R + q P'); ``curve`` bounds E_g between any two of P, P', R.
 
-    q E_tau with tau = 1 + (g - 1)/q at g >= 1, reflected below.
+    It is q E_tau with tau = 1 + (g - 1)/q for g >= 1; see `exchanged` for g < 1.
     """
 
     def above_one(g: Expr) -> Expr:
@@ -90,12 +91,12 @@ def chi_square(x: Expr, degrees: Expr) -> Expr:
 
 
 def projected_moment(load: Expr, ratio: Expr, dimension: Expr) -> Expr:
-    """E exp(w R X / 2) = (1 - w R)^(-p/2), X chi-square with p degrees of freedom; finite if w R < 1."""
+    """E exp(w R X / 2) = (1 - w R)^(-p/2), for X chi-square with p degrees of freedom; finite if w R < 1."""
     return (1 - load * ratio) ** (-dimension / 2)
 
 
 def projected_step(order: Expr, ratio: Expr, dimension: Expr, rate: Expr) -> Expr:
-    """D_order of one projected step with known A; ``rate`` is the probability of the differing sample."""
+    """D_order of one projected step with known A; the batch holds the differing sample with probability ``rate``."""
     return log(1 + rate * (projected_moment(order * (order - 1), ratio, dimension) - 1)) / (order - 1)
 
 
@@ -123,16 +124,17 @@ class _OfSampling(Function):  # type: ignore[misc]
 
 
 class SampledUp(_OfSampling):
-    """D_order(M || N(0, noise^2)) of (rate, noise, order), M = (1 - rate) N(0, noise^2) + rate N(1, noise^2).
+    """D_order(M || N(0, s^2)), M = (1 - q) N(0, s^2) + q N(1, s^2); arguments (rate q, noise s, order).
 
-    For rates in (0, 1), positive noise and orders above 1; `lastiterate.numeric.enclosure.tape` evaluates it.
+    Rates are in (0, 1), noise is positive, orders are above 1. `lastiterate.numeric.enclosure.tape` evaluates
+    this.
     """
 
     direction = "up"
 
 
 class SampledDown(_OfSampling):
-    """D_order(N(0, noise^2) || M) with M as in `SampledUp`: the base is the numerator.
+    """D_order(N(0, s^2) || M), with arguments and M as in `SampledUp`: the base is the numerator.
 
     Source: Altschuler & Talwar 2022, Definition 2.10; Chien & Li 2025, Definition 3.11.
     """
@@ -141,9 +143,9 @@ class SampledDown(_OfSampling):
 
 
 def event(order: Expr, first: Expr, second: Expr) -> Expr:
-    """A lower bound of D_order from the probabilities of one event under the ``first`` and the ``second`` law.
+    """A lower bound on D_order from the probabilities of one event under the ``first`` and the ``second`` law.
 
-    By data processing, without the term of the complement.
+    It holds by data processing; the term of the complement is omitted.
 
         >>> from sympy import Rational
         >>> event(Rational(2), Rational(1, 2), Rational(1, 32)).simplify()
@@ -153,5 +155,5 @@ def event(order: Expr, first: Expr, second: Expr) -> Expr:
 
 
 def two_coins(first: Expr, second: Expr) -> Expr:
-    """D_2 of a coin with probability ``first`` of heads from a coin with probability ``second``."""
+    """D_2(P || Q) for coins P and Q with probabilities ``first`` and ``second`` of heads."""
     return log(first**2 / second + (1 - first) ** 2 / (1 - second))

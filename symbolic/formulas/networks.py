@@ -1,10 +1,11 @@
 """A feed-forward network on a ball: expansion of distances by a layer, and derivatives of a normalisation.
 
 Letters   a, b are norms of the centres of two balls of matrices, rho and tau their radii. X is a distance below a
-          layer, N the norm of its weights at the centre, s that of its derivative, R the radius of the parameters,
-          P the largest slope of the next function. A normalisation is y = z / s with input z (less its mean in
-          layer norm), d entries, v = |z|^2 / d, s = sqrt(v + eps); n = y / sqrt(d), rho = |n|^2 = v / (v + eps), c
-          is n . u for a direction u of length 1 (without a mean in layer norm).
+          layer, N the norm of the layer's weights at the centre, s the norm of its derivative in the parameters, R
+          the radius of the parameters, P the largest slope of the activation. A normalisation is y = z / s, where
+          z is the input (minus its mean in layer norm) with d entries, v = |z|^2 / d and s = sqrt(v + eps); n = y
+          / sqrt(d), rho = |n|^2 = v / (v + eps), and c = n . u for a direction u of length 1 (of mean 0 in layer
+          norm).
 Source    ours, docs/proofs/network_constants.md.
 """
 
@@ -15,7 +16,7 @@ Pair = tuple[Expr, Expr]
 
 
 def layer_spread(X: Expr, N: Expr, R: Expr, s: Expr, P: Expr = S.One) -> Expr:
-    """P (N X + R s), the distance from the centre above a layer."""
+    """P (N X + R s), a bound on the distance from the centre above a layer."""
     return P * (N * X + R * s)
 
 
@@ -40,7 +41,7 @@ def largest_tanh_curvature() -> Expr:
 
 
 def deviation(t: Expr, c: Expr, s: Expr, d: Expr) -> Expr:
-    """s along the line z + t u, by |z + t u|^2 = |z|^2 + 2 t sqrt(d) s c + t^2."""
+    """s along the line z + t u, since |z + t u|^2 = |z|^2 + 2 t sqrt(d) s c + t^2."""
     return sqrt(s**2 + 2 * t * c * s / sqrt(d) + t**2 / d)
 
 
@@ -72,7 +73,7 @@ def squared(pair: Pair, c: Expr, rho: Expr) -> Expr:
 
 
 def greatest_slope(v: Expr, eps: Expr) -> Expr:
-    """1 / s, an upper bound of |y'| if the variance is at least v."""
+    """1 / s, an upper bound on |y'| if the variance is at least v."""
     return 1 / sqrt(v + eps)
 
 
@@ -87,7 +88,7 @@ def worst_bend() -> Expr:
 
 
 def curvature(v: Expr, eps: Expr, d: Expr) -> Expr:
-    """An upper bound of |y''| if the variance is at least v."""
+    """An upper bound on |y''| if the variance is at least v."""
     return Min(greatest_bend() / (v + eps), worst_bend() / eps) / sqrt(d)
 
 

@@ -1,8 +1,8 @@
-"""Printed theorems as Renyi epsilons at order alpha of a run, in the letters of `notation`.
+"""Printed theorems for a run, as Renyi epsilons at order alpha, in the letters of `notation`.
 
 Bounds are minimised over the window length w, the share beta of the noise variance for the change of the
-data, and shifts a_j. Noise is on the iterate, eta times that on the gradient. D is a diameter, q = b/n, c the
-contraction of a step. Constants are those of the proofs.
+data, and shifts a_j. Noise is on the iterate: eta times the noise on the gradient. D is a diameter, q = b/n,
+and c is the contraction of a step. Constants are from the proofs.
 """
 
 from typing import Final
@@ -32,20 +32,20 @@ OUTPUT_PERTURBATION: Final[Expr] = _renyi * D**2
 """Chien & Li 2025, A.15 and Figure 1: one Gaussian step that hides the diameter."""
 
 LAST_STEP: Final[Expr] = _renyi * update.modulus(D, r, eta, K, n) ** 2
-"""alpha e(D)^2 / (2 sigma^2), with the modulus r of the gradients at D; other expansions are analogous."""
+"""alpha e(D)^2 / (2 sigma^2), where r is the modulus of the gradients at D; other expansions are analogous."""
 
 EQUATION_B_1: Final[Expr] = _renyi * w * ((D + _full) / w + _full) ** 2
 """Altschuler & Talwar 2022, (B.1), an alternative to composition; minimised over w <= T."""
 
 EQUATION_3_7: Final[Expr] = (w + 1) * DOWN + _hidden / w
-"""(3.7) at beta = 1/2, (B.2) at any beta, or T times the first term at beta = 1; minimised over w < T."""
+"""(3.7) with beta = 1/2; (B.2) with any beta, or T Q at beta = 1; minimised over w < T."""
 
 EQUATION_B_3: Final[Expr] = (w + 1) * DOWN + _hidden * (1 - c**2) * c ** (2 * w) / (1 - c ** (2 * w))
-"""(B.3), c < 1, or T times the first term at beta = 1; minimised over w < T and beta."""
+"""(B.3) for c < 1, or T Q at beta = 1; minimised over w < T and beta."""
 
 _even: Final = _batch * b / n
 EQUATION_5_6_SHORT: Final[Expr] = _renyi * ((T - n / b) * _even**2 + _batch**2)
-"""(5.4) with the constants of its proof, from 0; T is a multiple of n/b."""
+"""(5.4) with the constants of its proof, starting at 0; T is a multiple of n/b."""
 
 _wide: Final = (D + _batch) / w
 EQUATION_5_6_LONG: Final[Expr] = _renyi * (
@@ -56,7 +56,7 @@ EQUATION_5_6_LONG: Final[Expr] = _renyi * (
 EQUATION_3: Final[Expr] = _renyi * (
     Sum(one_step**2 / SHARES[j], (j, 1, w)) + Delta**2 / Sum((1 - SHARES[j]) * c ** (-2 * j), (j, 1, w))
 )
-"""Chien & Li 2025, Theorem 3.1, (3), s = 2 eta K / n, tracked distance Delta; minimised over w and beta_j."""
+"""Chien & Li 2025, Theorem 3.1, (3), with s = 2 eta K / n and tracked distance Delta; minimised over w and beta_j."""
 
 EQUATION_13: Final[Expr] = _renyi * Sum(one_step**2 / SHARES[j] + SHIFTS[j] ** 2 / (1 - SHARES[j]), (j, 1, w))
 """Theorem 3.7, (13); minimised over w, beta_j and the shifts that hide the distance."""
@@ -82,7 +82,7 @@ D2P2_1: Final[Expr] = (_load + sqrt(_load**2 + 8 * _load * chi)) / 2
 
 _first: Final = alpha * _batch**2 / (2 * sigma**2)
 NOISY_GD: Final[Expr] = _first * (1 + c) / (1 - c) * (1 - c**T) / (1 + c**T)
-"""Bok, Su & Altschuler 2024, full batches, b = n and c < 1."""
+"""Bok, Su & Altschuler 2024, for full batches (b = n) and c < 1."""
 
 _l, _rest = n / b, T - n / b
 NOISY_CGD: Final[Expr] = _first * (

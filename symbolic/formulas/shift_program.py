@@ -1,10 +1,10 @@
 """The shift program for an affine expansion e(z) = c z + s, in closed form.
 
-The state z starts at Delta and takes w steps z -> c z + s - a_j, z >= 0 throughout, to z = 0. The cost is the
-sum of a_j^2 over positions j = 1, ..., w, in units of the noise variance. The sums V and W are written out
-(for numbers and small windows) or geometric (c not 1).
+The state z starts at Delta and reaches 0 by w steps z -> c z + s - a_j, with z >= 0 throughout. The cost is
+the sum of a_j^2 over positions j = 1, ..., w, in units of the noise variance. The sums V and W are written
+out (for numbers and small windows) or geometric (c not 1).
 
-Source: Chien & Li 2025, (3), (11), (12); derived in `chien_li.theorem_3_1_direct` and its neighbours.
+Source: Chien & Li 2025, (3), (11), (12); derived in `chien_li.theorem_3_1_direct` and neighbouring modules.
 """
 
 from sympy import Expr, Integer
@@ -43,15 +43,15 @@ def window_cost(c: Expr, s: Expr, start: Expr, u: Expr) -> Expr:
 
 
 def best_window_cost(c: Expr, s: Expr, start: Expr) -> Expr:
-    """The least cost over real lengths, attained at c^w = 1 + start (c - 1)/s. At c = 1 it is 4 s Delta."""
+    """The least cost over real lengths, attained at c^w = 1 + Delta (c - 1)/s; 4 s Delta if c = 1."""
     return (c + 1) * start * (2 * s + (c - 1) * start)
 
 
 def feasibility(c: Expr, s: Expr, start: Expr, w: Expr) -> Expr:
-    """Nonnegative if and only if the unconstrained optimum keeps z >= 0, which always holds for c <= 1.
+    """A number that is nonnegative if and only if the unconstrained optimum keeps z >= 0, as always for c <= 1.
 
-    For c > 1 the last shift must cover one step's sensitivity. The same holds for the shares of (3), beta_t
-    <= 1.
+    For c > 1, the last shift must cover the sensitivity of one step. This is also the condition for beta_t <=
+    1 in (3).
     """
     return start * (c**2 - 1) - s * (c**w - 1) * (1 - c ** (1 - w))
 
@@ -69,7 +69,7 @@ def best_share(c: Expr, s: Expr, level: Expr, j: Expr) -> Expr:
 def split_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
     """The sum in (3) at its best beta, exact, by water-filling s + a_j = max(s, level c^-j).
 
-    For rational arguments. As few first (c < 1) or last (c > 1) positions as possible have beta = 1 and no
+    Arguments are rational. As few first (c < 1) or last (c > 1) positions as possible have beta = 1 and no
     shift.
     """
     positions = list(range(1, w + 1))
