@@ -1,4 +1,4 @@
-"""Checks that windows of shifts of any lengths hide the difference of the two runs."""
+"""Checks that windows of arbitrary shifts hide the difference between the two runs."""
 
 from itertools import product
 
@@ -19,10 +19,10 @@ _BLOCKS = Composed((Steps(Steps(PoissonStep(q, p(k, i)), i, w), k, T), Gauss(A))
 
 
 def windows(kind: str, *losses: str) -> Iterator[Derived]:
-    """Shifts over the whole run or its last w steps, from the domain and possibly after steps without shifts.
+    """Shifts over the whole run, or over the last w steps from the domain or from a tracked distance.
 
-    Batches in a known, cyclic or ``late`` order cost mu^2 = A, ``shuffled`` ones the mean over orders, random
-    ones coins and shifts at their shares of the noise. Poisson batches of an unlikely size cost 1.
+    Batches in a known, cyclic or ``late`` order cost mu^2 = A. ``shuffled`` batches cost a mean over orders.
+    Random batches cost coins and shifts, or 1 for Poisson batches of an unlikely size.
     """
     orders = Average(known.chances(known.i), Gauss(known.costs(known.i)), known.i, known.N)
     inside = Composed((PoissonStep(q, p(i)), Gauss(C(i))))
@@ -41,7 +41,7 @@ def _or_composition(inside: Profile, steps: Expr) -> MeanProfile:
 
 
 def windows_or_composition(*losses: str) -> Iterator[Derived]:
-    """The coin and shift of every step if all batches have the supposed sizes, a composition otherwise."""
+    """The coin and shift of every step if all batches have the assumed sizes, a composition otherwise."""
     for one, (part, (begins, _, steps)) in product(losses, PARTS.items()):
         inside = Composed((Steps(PoissonStep(q, p(i)), i, steps), Gauss(A)))
         yield Derived(
@@ -50,7 +50,7 @@ def windows_or_composition(*losses: str) -> Iterator[Derived]:
 
 
 def ranges_or_composition(*losses: str) -> Iterator[Derived]:
-    """Ranges of sizes, each with a window and counted by the first that holds, or else a composition."""
+    """A window for each range of sizes, or else a composition; the first range that holds counts."""
     inside = Composed((Steps(PoissonStep(q, p(k, i)), i, lengths(k)), Gauss(batches.costs(k))))
     found = Average(batches.chances(k), inside, k, N)
     for one in losses:
@@ -58,14 +58,14 @@ def ranges_or_composition(*losses: str) -> Iterator[Derived]:
 
 
 def blocks_or_composition() -> Iterator[Derived]:
-    """Coins of every step and shifts in T blocks of w steps if all blocks contract, a composition otherwise."""
+    """Coins and shifts in T blocks of w steps if all blocks contract, a composition otherwise."""
     for part, (begins, _, _) in batches.BLOCKS.items():
         whole = _or_composition(_BLOCKS, begins + T * w)
         yield Derived(f"poisson_blocks/strongly convex, {part}", whole, f"blocks, {part}")
 
 
 def stretch_checks(*losses: str) -> Iterator[Derived]:
-    """Stretches of w steps, or of T blocks of w, which hide the diameter or else cost a composition."""
+    """Stretches of w steps, or of T blocks of w steps, that hide the diameter or cost a composition."""
     step = PoissonStep(q, moved(eta, K, b) ** 2 / sigma**2)
     inside = Composed((Steps(PoissonStep(q, p(i)), i, w), Gauss(A)))
     for one in losses:
@@ -74,7 +74,7 @@ def stretch_checks(*losses: str) -> Iterator[Derived]:
 
 
 def lattice_checks() -> Iterator[Derived]:
-    """Compositions of steps that are put on lattices one by one; each kind of steps has arbitrary nodes."""
+    """Compositions of steps with profiles on lattices, which have arbitrary nodes for each kind of step."""
 
     def chords(part: Profile) -> Chords:
         return Chords(part, nodes(k, i), k, N)
@@ -92,7 +92,7 @@ def lattice_checks() -> Iterator[Derived]:
 
 
 def projection_checks() -> Iterator[Derived]:
-    """Steps with noise after a random projection, each at the mean cost of the sample over the matrix."""
+    """Steps with noise after a random projection; the cost of the sample is averaged over the matrix."""
     load = p(i)
     there = Projected(Gauss(load * X), ell)
     costs: dict[str, Profile] = {
@@ -105,7 +105,7 @@ def projection_checks() -> Iterator[Derived]:
 
 
 def share_checks(losses: str, factor: Expr) -> Iterator[Derived]:
-    """Full batches with shares of the noise and three bounds of the distance before the last w steps."""
+    """Full batches with shares of the noise and three bounds on the distance before the last w steps."""
     tracked = tau if factor == 1 else (factor**tau - 1) / (factor - 1)
     distances = {"domain": D, "tracked": sensitivity() * tracked, "clipped": 2 * eta * K * tau}
     for start, distance in distances.items():

@@ -1,8 +1,8 @@
 """Contraction by blocks: on a bounded domain a block of steps costs little on the common part of both laws.
 
-T_0 steps and then N blocks of w steps have any step sizes and noise. The near cost of block l is that of two
-equal points, the far cost that of any two points of the domain. Before the first block the bound is that of
-T_0 steps from equal points, or 1, which holds after any longer run.
+T_0 steps and then N blocks of w steps have any step sizes and noise. The near cost of a block is its cost
+from two equal points, the far cost is its cost from any two points of the domain. The bound before the first
+block is the cost of T_0 steps from equal points, or 1, which also holds for longer runs.
 """
 
 from lastiterate.symbolic.derivations import known_batches as paths
@@ -15,12 +15,12 @@ from lastiterate.symbolic.notation import D, b, s, sensitivity, sigma, t, v, w
 
 ell, i, k = (Symbol(name, integer=True, nonnegative=True) for name in "lik")
 N, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N", "T_0"))
-"""The number of blocks and of the steps before them."""
+"""The numbers of blocks and of steps before the blocks."""
 
 M = Symbol("M", integer=True, positive=True)
 near, far, chance = (Function(name, real=True) for name in ("A_near", "A_far", "chance"))
-"""For batches number i of M: squared distance over variance of a path in block l, from equal points and from
-the diameter, and the probability of the batches.
+"""For the i-th of M choices of the batches: mu^2 of a path in block l, from equal points and from the diameter,
+and the probability of the choice.
 """
 
 A_0 = Symbol("A_0", real=True)
@@ -41,13 +41,13 @@ SUPPOSED = {
 
 
 def _where(start: Expr, z: Expr) -> dict[str, tuple[Expr, Expr, Expr, Expr]]:
-    """First and last step, and distances before and after, of each supposition."""
+    """The steps of each hypothesis, and the distances before and after them."""
     block = start, start + w
     return {"X": (S.Zero, T_0, S.Zero, z), "N": (*block, z, S.Zero), "F": (*block, D, S.Zero)}
 
 
 def suppositions(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False) -> tuple[str, ...]:
-    """Suppositions about profiles, as a check lists them; N and F of one or all blocks."""
+    """Hypotheses on profiles, in the words of a check; N and F are for one block or for all blocks."""
     start = T_0 + w * ell if at_every_block else T_0
     often, count = (f"at every step {ell} of the next number of steps ", (N,)) if at_every_block else ("", ())
     made = []
@@ -60,13 +60,13 @@ def suppositions(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False
 _eta, _v, _low, _high, _k = symbols("eta_j v_j low_j high_j k_j", real=True)
 
 Block = Callable[[Kernel, Expr], tuple[Span, Span]]
-"""A function of the first step of a block that gives its near and far judgements."""
+"""A function from the first step of a block to the near and far judgements about the block."""
 
 
 def _contracted(
     kernel: Kernel, begin: Span, profile: Callable[[Profile, Profile], Profile], block: Block
 ) -> Span:
-    """Contract every block, with ``profile`` of the near and far costs of block k."""
+    """Contract every block; ``profile`` maps the near and far costs of block k to the conclusion."""
     start = begin.end + w * ell
 
     def extend(inner: Kernel, before: Span) -> Span:
@@ -78,7 +78,7 @@ def _contracted(
 
 
 def _blocks(kernel: Kernel, begin: Span, block: Block) -> Span:
-    """Y_N for any profiles, each at least the contraction of the one before."""
+    """Y_N for any profiles Y_0, Y_1, ..., each at least the contraction of the previous one."""
     return _contracted(kernel, begin, lambda one, other: BlockChain(begin.profile, one, other, k, ell), block)
 
 
@@ -90,13 +90,13 @@ def _supposed(kernel: Kernel, order: Order, start: Expr, z: Expr = S.Zero) -> tu
 
 @each_order
 def _one_block(kernel: Kernel, order: Order) -> Span:
-    """One block after any steps: X before it, N from points at most z apart, F from any two points."""
+    """One block: X bounds the steps before it, N the block from points z apart, F from any two points."""
     return contract(kernel, *_supposed(kernel, order, T_0, z), D)
 
 
 @each_order
 def _lattice(kernel: Kernel, order: Order) -> Span:
-    """A block between tables: chords through any nodes replace the profiles before it and the bound after it."""
+    """A block with tables: chords through any nodes replace the three profiles and the bound after the block."""
 
     def put_on(span: Span, index: int) -> Span:
         return kernel.weaken(span, profile=Chords(span.profile, nodes(index, k), k, M))
@@ -106,14 +106,14 @@ def _lattice(kernel: Kernel, order: Order) -> Span:
 
 
 def _mean(kernel: Kernel, start: Expr, span: Callable[[tuple[Variable]], Span]) -> Span:
-    """The mean over the batches of the block from ``start`` on, with a path for each."""
+    """The mean over the batches of the block that begins at ``start``, with a path for each choice."""
     drawn = Variable("which samples the batches of the block have", start)
     return kernel.mean(drawn, ((S.One, span((drawn,))),), over=(i, M, chance(i)))
 
 
 @each_order
 def _places(kernel: Kernel, order: Order) -> Span:
-    """Blocks within an epoch, given its order: the mean over orders of the profile after it."""
+    """Blocks within an epoch: the mean, over the orders of the epoch, of the profiles at its end."""
     ends, still = (S.Zero, T_0 + w), (S.Zero, S.Zero)
     said = Letter("Y_i"), SUPPOSED["Y_i"]
     return _mean(kernel, T_0, lambda revealed: kernel.suppose(order, ends, still, *said, revealed))
@@ -125,16 +125,16 @@ def _first(kernel: Kernel, begin: str, steps: Callable[[], Span], order: Order =
 
 @each_order
 def _any_blocks(begin: str, kernel: Kernel, order: Order) -> Span:
-    """Any blocks of w steps: N of block l from equal points, and F from any two points of the domain."""
+    """Any blocks of w steps: N bounds block l from equal points, F from any two points of the domain."""
     first = _first(kernel, begin, lambda: _supposed(kernel, order, T_0)[0], order)
     return _blocks(kernel, first, lambda inner, start: _supposed(inner, order, start)[1:])
 
 
 def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Expr = S.Zero) -> Guarantee:
-    """Batches in a known order, shuffled with a block per epoch, or without replacement, q = b/n.
+    """Batches in a known order, shuffled (a block per epoch), or without replacement (q = b/n).
 
-    Without replacement, the coin is hidden in near blocks and revealed in far ones. In cyclic order blocks
-    end with the sample, the first may be short, and t steps without the sample come ``after`` them.
+    Without replacement, the coin is hidden in near blocks and revealed in far blocks. In cyclic order each
+    block ends with the sample, and t steps without the sample follow the blocks (``after``).
     """
 
     def path(inner: Kernel, start: Expr, distance: Expr, cost: Callable[..., Expr], mark: str = "") -> Span:
@@ -161,9 +161,9 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Ex
 
 
 def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
-    """Full batches, equal steps, every distance z increased to at most c z + s: both costs in closed form.
+    """Full batches and equal steps that take each distance z to at most c z + s: both costs in closed form.
 
-    For c > 1 no window of two or more steps is feasible from 0; then the near cost is that of composition.
+    For c > 1 no window of two or more steps is feasible from 0; the near cost is the cost of composition.
     """
     outer, carried = kernel.under(Eq(s, sensitivity())), LOSSES[losses].affine(c)
 
@@ -179,7 +179,7 @@ def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
 
 @each_order
 def _poisson(kernel: Kernel, losses: Losses, begin: str, order: Order) -> Span:
-    """Poisson batches at rate q in one order: near with the coin hidden, far with the batches revealed."""
+    """Poisson batches at rate q: near costs with hidden coins, far costs with revealed batches."""
     carried, letters = batches.one_more(losses, _k), (_eta, _low, _high, _k)
     laws, coin = (Ge(_eta, 0), *batches.RANGE, Ge(_k, 0), Le(_k, 1)), partial(batches.poisson_sample, order, _v)
 
@@ -194,7 +194,7 @@ def _poisson(kernel: Kernel, losses: Losses, begin: str, order: Order) -> Span:
 
 @each_order
 def _forgetting(kernel: Kernel, losses: Losses, order: Order) -> Span:
-    """T_0 steps at any profile X, then blocks without the sample, each multiplying the bound by a factor."""
+    """T_0 steps with any profile X, then blocks without the sample, which multiply the bound by factors."""
     same = losses.other_data(_eta, b, S.Zero)
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:

@@ -1,4 +1,4 @@
-"""Deductions of inequalities for all pairs of laws by the rules of the calculus."""
+"""Deductions, by the rules of the calculus, of inequalities for all pairs of laws."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -58,14 +58,14 @@ def no_divergence(rules: Calculus, order: Expr, law: Basic) -> Proposition:
 def mixtures(
     rules: Calculus, order: Expr, law: Basic, kernels: _Pair, given_x: Proposition, ball: Boolean
 ) -> Proposition:
-    """D(R K || R K') <= B on the laws of y, if D(K(x) || K'(x)) <= B on a ball; x has one law."""
+    """D <= B for y drawn from K(x) or K'(x), with x drawn from R, if D(K(x) || K'(x)) <= B on a ball."""
     pair = Joint(law, kernels[0]), Joint(law, kernels[1])
     both = derive_composition(rules, order, (law, law), kernels, given_x, ball)
     return rules.chain(derive_post_processing(rules, order, LAST, *pair), both, no_divergence(rules, order, law))
 
 
 def every_order(rules: Calculus, order: Symbol, least: int, deduction: AtOrder) -> Proposition:
-    """The deduction at all orders >= ``least``, from orders above 1, orders below 1, and limits."""
+    """A deduction for all orders >= ``least``, from orders above 1, orders below 1 and limits."""
     above = deduction(rules.under(Gt(order, 1)), order)
     below = deduction(rules.under(Gt(order, 0), Lt(order, 1)), order)
     return rules.every_order(above, below, order, least)
@@ -111,7 +111,7 @@ def _markov(rules: Calculus) -> Proposition:
 
 
 def derive_quasi_convexity(rules: Calculus, order: Expr) -> Proposition:
-    """E[phi] of mixed laws is at most the mean of E[phi], and each at most s exp((a-1) max(D_1, D_2))."""
+    """E[phi] of mixtures is at most the mean of both E[phi], each at most s exp((a-1) max(D_1, D_2))."""
     pairs = ((MIX, FIRST, SECOND), (1 - MIX, THIRD, FOURTH))
     rules = rules.under(MIX <= 1)
     first, other = (RenyiDivergence(order, *laws) for _, *laws in pairs)
@@ -127,7 +127,7 @@ def _mixed(rules: Calculus, order: Expr, *pairs: tuple[Expr, Basic, Basic], **li
 
 
 def _mixture(rules: Calculus, each: Proposition) -> Proposition:
-    """E[phi] of mixed laws is at most the mean of E[phi], and each at most exp((a-1) e(i)); take logarithms."""
+    """E[phi] of mixtures is at most the mean of all E[phi], each at most exp((a-1) e(i)). Take logarithms."""
     bounds = rules.total(rules.conditional(each, alpha), WEIGHT, INDEX, COUNT)
     whole = rules.chain(_mixed(rules, alpha, (WEIGHT, *EACH), limits=LIMITS), bounds)
     return rules.divergence(whole, alpha, MIXTURES, rest=log(bounds.right))
@@ -145,13 +145,13 @@ def _joint_convexity(rules: Calculus) -> Proposition:
 
 
 def _second_law(rules: Calculus) -> Proposition:
-    """For 0 < lam < 1, by Hoelder's inequality above order 1 and Jensen's below it; then the ends."""
+    """Use Hoelder's inequality for orders above 1 and Jensen's for orders below 1; lam = 0 and 1 last."""
     inside = rules.under(MIX > 0, MIX < 1)
     order, mixed = ANY_ORDER, (1 - MIX) * SECOND + MIX * THIRD
     bounds = [(1 - MIX, FIRST, SECOND), (MIX, FIRST, THIRD)]
 
     def hoelder(rules: Calculus) -> Proposition:
-        """q >= q_2^lam q_1^(1-lam), so p^a q^(1-a) <= A_2^lam A_1^(1-lam), A_i = p^a q_i^(1-a); then Jensen."""
+        """q >= q_2^lam q_1^(1-lam), so p^a q^(1-a) <= A_2^lam A_1^(1-lam), A_i = p^a q_i^(1-a); use Jensen."""
         (x,) = place(FIRST)
         p, one, other = (density(law, x) for law in (FIRST, SECOND, THIRD))
         raised = rules.times(rules.raised(rules.negate(rules.young(other, one, MIX)), 1 - order), p**order)
@@ -187,7 +187,7 @@ _CHOSEN: Final = Parting(_PART, FIRST, COMPETITOR, a)
 
 
 def _shift_reduction(rules: Calculus) -> Proposition:
-    """For any P' within the distance, with X' of law P', bound the left side by X' + noise - part of X' - X."""
+    """For X' with a law P' within z + a of P, bound the left side with X' + noise - part of (X' - X)."""
     within, variance = Within(FIRST, COMPETITOR, z + a), sigma**2
     near = rules.part(rules.assume(within), _PART, a, z, variance)
     left = rules.competitor(near, Noisy(SECOND, variance), alpha)
@@ -196,9 +196,9 @@ def _shift_reduction(rules: Calculus) -> Proposition:
 
 
 def _parted_noise(rules: Calculus, order: Expr) -> Proposition:
-    """D(X' + noise - part || Y + noise) <= D(X' || Y) + a^2 order / (2 variance), by the pairs and their sums.
+    """D(X' + noise - part || Y + noise) <= D(X' || Y) + a^2 order / (2 variance), from pairs to sums.
 
-    Given X', a law on the ball of radius a plus noise is a mixture of Gaussians at most a away from the noise.
+    Given X', noise plus a draw from the ball of radius a is a mixture of Gaussians with means at most a.
     """
     variance, law, h = sigma**2, At(_PART, POINT), Point("h")
     still, moved = Gaussian(S.Zero, variance), Lambda(h, Gaussian(h, variance))
@@ -214,7 +214,7 @@ def _parted_noise(rules: Calculus, order: Expr) -> Proposition:
 
 
 def _reduction(rules: Calculus, *, distance: Expr, other: Basic, how: tuple[Boolean, ...]) -> Proposition:
-    """For any P' on the right, its image under the second map on the left; post-processing by that map."""
+    """For any P' on the right, take its image under the second map on the left; use post-processing."""
 
     def image(rules: Calculus, order: Expr) -> Proposition:
         return derive_post_processing(rules, order, other, COMPETITOR, SECOND)
@@ -226,7 +226,7 @@ def _reduction(rules: Calculus, *, distance: Expr, other: Basic, how: tuple[Bool
 
 
 def _extremum(rules: Calculus) -> Proposition:
-    """A bound for every law on the ball by a mean over its points, and a point that attains it."""
+    """A bound for every law on the ball, as a mean over points, and a point that attains the bound."""
     rules, variance, vector = rules.under(RATE < 1), sigma**2, Symbol("v")
     upper = every_order(rules, alpha, 1, _on_the_ball)
     lower = rules.on_a_line(vector, RADIUS, variance, alpha, RATE, back=True)

@@ -1,7 +1,7 @@
-"""Iterations X_{j+1} = phi_j(X_j) + Z_j of two runs with Lipschitz maps that are close: shifts and distances.
+"""Iterations X_{j+1} = phi_j(X_j) + Z_j of two runs with close Lipschitz maps: shifts and distances.
 
-The maps may be random, coupled so that phi_j and phi'_j are at most s_j apart at every point; the pair is
-revealed and averaged over. A projection of both states is also such a map.
+The maps may be random and coupled so that phi_j and phi'_j are at most s_j apart at every point; each pair of
+maps is revealed and averaged over. A projection of both states is such a pair.
 """
 
 from lastiterate.symbolic.derivations.losses import *
@@ -11,14 +11,14 @@ from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, sensitivity, si
 _z, _z_m, _A, A, _a, _s, _v, _k = symbols("z_j z_m A_j A a_j s_j v_j k_j", real=True)
 _near = Symbol("z", nonnegative=True)
 _distance, D_T = symbols("D_t D_T", real=True)
-"""A is the sum of the squared shifts over the noise variances, D_T the distance after T steps."""
+"""A is the sum of a_j^2 / v_j for shifts a_j and noise variances v_j, D_T the distance after T steps."""
 factor: Final = Symbol("c", nonnegative=True)
 """The Lipschitz constant of the maps, which may be 0."""
 
 
 @rule
 def _maps(constant: Expr, apart: Expr) -> Expansion:
-    """Two ``constant``-Lipschitz maps, at every point at most ``apart``."""
+    """Two ``constant``-Lipschitz maps with values at most ``apart`` from each other."""
     says = "the map of a step is Lipschitz with the first constant in both runs, at most the second apart"
     supposed = frozenset({Hypothesis(says, (constant, apart))})
     signs = (Ge(constant, 0), Ge(apart, 0))
@@ -28,7 +28,7 @@ def _maps(constant: Expr, apart: Expr) -> Expansion:
 
 
 def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Kernel) -> Guarantee:
-    """A-GDP of the last ``steps``: real a_j with z_{j+1} = c z_j + s_j - a_j >= 0, z_m = 0, z_0 = 0 or D."""
+    """mu^2 = A for the last ``steps``, with real a_j, z_{j+1} = c z_j + s_j - a_j >= 0, z_m = 0, z_0 = 0 or D."""
     after = constant * _z + _s - _a
     run = StepInduction(
         kernel,
@@ -92,7 +92,7 @@ def _tracked(kernel: Kernel, carried: Expansion, k: Expr) -> Span:
 
 
 def _lipschitz_maps(kernel: Kernel) -> Span:
-    """D_0 = 0 and D_t = min(c D_{t-1} + s, D_{t-1} + 2 eta K): full batches, c-Lipschitz maps."""
+    """D_0 = 0 and D_t = min(c D_{t-1} + s, D_{t-1} + 2 eta K), for full batches and c-Lipschitz maps."""
     clipped = no_less(LOSSES["clipped"].other_data(eta, n, S.One), _near + 2 * eta * K)
     return _tracked(kernel, _least(_moved(), clipped), S.One)
 
@@ -109,4 +109,4 @@ TRACKED: Final[dict[str, Callable[[Kernel], Span]]] = {
     "batches": lambda kernel: _modulus(kernel, b, _k),
     "domain": lambda kernel: kernel.domain(Order.FIRST, (S.Zero, T), S.Zero, D),
 }
-"""Derivations of a distance between the last iterates of two runs, by the names that claims use."""
+"""Derivations of bounds on the distance between the last iterates, by the names that claims use."""

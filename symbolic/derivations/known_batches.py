@@ -1,13 +1,13 @@
-"""Batches in a known order, such as full ones: shifts that hide a distance, in closed form if z goes to c z + s.
+"""Batches in a known order, such as full batches: shifts that hide a distance; closed form for z -> c z + s.
 
-Both runs are at most D apart when the window begins. Its step j shifts the noise by
+The runs are at most D apart before a window of m steps. Step j of the window shifts the noise by
 
     a_j = lambda v / c^(j+1),      lambda = (D + V_m) / W_m,
     V_j = s (c^-1 + ... + c^-j),   W_j = v (c^-2 + ... + c^-2j),
 
 so c^-j z_j = D + V_j - lambda W_j and z_m = 0, at the cost mu^2 = (D + V_m)^2 / W_m. All distances are
-nonnegative if (D + V_j)/W_j decreases, that is while s W_j <= v c^-(j+1) (D + V_j): for c <= 1 always, as
-this passes from j to j + 1, and for c > 1 if it holds for the last j.
+nonnegative if (D + V_j)/W_j decreases, that is, if s W_j <= v c^-(j+1) (D + V_j) for every j. This inequality
+passes from j to j + 1 if c <= 1, so it always holds; if c > 1, it is enough that it holds for the last j.
 """
 
 from lastiterate.symbolic.derivations.losses import *
@@ -32,10 +32,10 @@ def hide_distance(
     spent: Expr = S.Zero,
     names: str = "z_j z_next z_m A_j A",
 ) -> Span:
-    """Steps tau, ..., tau + m - 1 that hide z_0 = ``start`` by any shifts, at ``profile`` of A_m - A_0.
+    """Steps tau, ..., tau + m - 1 that hide z_0 = ``start`` by any shifts, at ``profile``(A_m - A_0).
 
-    ``step`` expands by e_j = ``carried`` and makes the ``shift`` a_j >= 0 at cost C_j: z_{j+1} >= max(e_j(z_j)
-    - a_j, 0), z_m = 0, A_{j+1} = A_j + C_j. ``names`` are those of z_j, z_{j+1}, z_m, A_j and A_m.
+    ``step`` expands a distance by e_j = ``carried`` and has a ``shift`` a_j >= 0 of cost C_j: z_{j+1} >=
+    max(e_j(z_j) - a_j, 0), z_m = 0, A_{j+1} = A_j + C_j. ``names`` are for z_j, z_{j+1}, z_m, A_j and A_m.
     """
     (begins, start, m), (a, cost) = run, shift
     z, following, z_m, A_j, A_m = symbols(names, real=True)
@@ -64,9 +64,9 @@ def hide(
     spent: Expr = S.Zero,
     path: str = "",
 ) -> Span:
-    """(``cost`` - A_0)-GDP of steps tau, ..., tau + m - 1, by any shifts a_j >= 0 that hide z_0 = ``start``.
+    """mu^2 = ``cost`` - A_0 for steps tau, ..., tau + m - 1 with shifts a_j >= 0 that hide z_0 = ``start``.
 
-    As in `hide_distance`, with C_j = a_j^2 / v_j for noise of variance v_j. Letters are marked with ``path``.
+    See `hide_distance`; C_j is a_j^2 / v_j for noise of variance v_j. ``path`` is appended to the letters.
     """
     a, v_j, A_m = symbols(f"a_j{path} v_j A{path}", real=True)
     names = " ".join(f"{name}{path}" for name in ("z_j", "z_next", "z_m", "A_j", "A"))
@@ -83,24 +83,24 @@ def any_steps(losses: Losses) -> tuple[Expansion, tuple[Symbol, ...], tuple[Bool
 
 
 def known_path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """A-GDP of batches in a known order, see `any_steps`; the distance is 0 or D when the shifts begin."""
+    """mu^2 = A for batches in a known order (`any_steps`); the distance is 0 or D when the shifts begin."""
     return both_orders(kernel, from_step_0(kernel, hide(kernel, *any_steps(losses), (tau, start, m))))
 
 
 def compose_steps(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
-    """T s^2 / v-GDP of T steps, by `hide_each_step`."""
+    """mu^2 = T s^2 / v for T steps, by `hide_each_step`."""
     return both_orders(kernel, hide_each_step(kernel, moved_apart(s), s, v, S.Zero, T))
 
 
 def hide_each_step(kernel: Kernel, carried: Expansion, s: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
-    """m s^2 / v-GDP of steps tau, ..., tau + m - 1, each of which creates the distance s and hides it."""
+    """mu^2 = m s^2 / v for steps tau, ..., tau + m - 1, each of which creates and hides the distance s."""
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
     steps = StepInduction(outer, j, m, (Sequence(_A, S.Zero, _A + s**2 / v, A, j * s**2 / v),), (Ge(_A, 0),))
     return steps.close(steps.span(tau, S.Zero, Gauss(_A), each_step(tau, carried, gaussian_shift(s, v), v)))
 
 
 def hide_in_last_step(kernel: Kernel, losses: Losses, v: Expr, T: Expr) -> Guarantee:
-    """e(D)^2 / v-GDP of full batches: the last step hides e(D), D the diameter."""
+    """mu^2 = e(D)^2 / v for full batches: the last step hides e(D), with D the diameter."""
     expansion = losses.other_data(eta, n, S.One)
     reach = expansion.at(D)
     outer = kernel.under(Ge(reach, 0))
@@ -109,7 +109,7 @@ def hide_in_last_step(kernel: Kernel, losses: Losses, v: Expr, T: Expr) -> Guara
 
 
 def feasible(c: Expr, s: Expr, D: Expr, v: Expr, m: Expr) -> Boolean:
-    """v r_m (D + V_{m-1}) >= s W_{m-1}, the condition on a window of m steps with c > 1."""
+    """v c^-m (D + V_{m-1}) >= s W_{m-1}, the condition on a window of m steps if c > 1."""
     V, W = s * v_sum(c, m), v * w_sum(c, m)
     return Ge(v * c**-m * (D + V - s * c**-m), s * (W - v * c ** (-2 * m)))
 
@@ -117,7 +117,7 @@ def feasible(c: Expr, s: Expr, D: Expr, v: Expr, m: Expr) -> Boolean:
 def hide_in_window(
     kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, T: Expr, m: Expr
 ) -> Guarantee:
-    """(D + V_m)^2 / W_m-GDP of the last of T steps for every window 1 <= m <= T; see `hide_straight`."""
+    """mu^2 = (D + V_m)^2 / W_m for a window of the last m of T steps, 1 <= m <= T; see `hide_straight`."""
     outer = kernel.under(Ge(s, 0), Ge(D, 0), Le(m, T))
     return both_orders(outer, from_step_0(outer, hide_straight(outer, expansion, c, s, D, v, T - m, m)))
 
@@ -125,10 +125,10 @@ def hide_in_window(
 def hide_straight(
     kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, tau: Expr, m: Expr
 ) -> Span:
-    """(D + V_m)^2 / W_m-GDP of steps tau, ..., tau + m - 1, m >= 1, from the distance D.
+    """mu^2 = (D + V_m)^2 / W_m for steps tau, ..., tau + m - 1, m >= 1, from the distance D.
 
-    The ``expansion`` takes z to c z + s; v is the variance of the noise. For c > 1 the window is supposed
-    `feasible`.
+    The ``expansion`` takes z to c z + s; v is the variance of the noise. For c > 1 the window is assumed to
+    be `feasible`.
     """
     grows = Gt(c, 1) in kernel.given
     outer = kernel.under(Gt(c, 0), Gt(v, 0), Ge(s, 0), Ge(D, 0), Ge(m, 1))
@@ -156,19 +156,19 @@ def hide_straight(
 
 i, N = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
 costs, chances = Function("A", real=True), Function("w", real=True)
-"""The cost of a path for order number i of N, and the probability of that order."""
+"""The cost of a path for the i-th of N orders, and the probability of this order."""
 
 _orders = Variable("the order of the batches in all epochs", S.Zero)
 
 
 def known_cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, k: Expr) -> Guarantee:
-    """A-GDP by a path for a sample in the last step, if the sample comes k steps earlier and not after that."""
+    """mu^2 = A by a path that ends with the last visit of the sample, k steps before the end of the run."""
     earlier = from_step_0(kernel, hide(kernel, *any_steps(losses), (tau, start, m)))
     return both_orders(kernel, kernel.chain(earlier, without_the_sample(kernel, tau + m, k)))
 
 
 def known_cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr) -> Guarantee:
-    """A-GDP as in `known_cyclic` by a longer path, with distance ``start`` and cost ``spent`` at step 0."""
+    """mu^2 = A as in `known_cyclic` by a longer path, with distance ``start`` and cost ``spent`` at step 0."""
     outer = kernel.under(Ge(spent, 0))
     made = hide(outer, *any_steps(losses), (S.Zero, start, m), spent=spent)
     earlier = outer.weaken(made, near=S.Zero, profile=Gauss(A))
@@ -183,11 +183,12 @@ def without_the_sample(kernel: Kernel, step: Expr, k: Expr, order: Order = Order
 
 
 def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """A-GDP by a path for an order in which the sample never comes earlier; constant steps of affine losses.
+    """mu^2 = A by a path on which each visit of the sample is as late as in the run, or later; equal steps.
 
-    k_j and k'_j say whether step j of the run and of the path has the sample. h_j bounds how often it has
-    come in the run and not yet on the path: h_{j+1} >= max(h_j + k_j - k'_j, 0), h_0 = 0 and h_m = 0. Then
-    z_j <= y_j + h_j s with the path's y_j, because no step without the sample expands.
+    k_j and k'_j are 1 if step j of the run or of the path has the sample, otherwise 0. h_j is at least the
+    number of visits in the run that are still missing on the path: h_{j+1} >= max(h_j + k_j - k'_j, 0), h_0 =
+    0 and h_m = 0. Then z_j <= y_j + h_j s, with y_j the distance on the path, because no step without the
+    sample expands.
     """
     y, y_m, after, h, h_m, next_h = symbols("y_j y_m y_next h_j h_m h_next", real=True)
     a, k, of_path, cost = symbols("a_j k_j k'_j A_j", real=True)
@@ -224,7 +225,7 @@ def _shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -
 
 
 def _full_batches(losses: str, factor: Expr, kernel: Kernel) -> Guarantee:
-    """One of n samples replaced, z goes to at most c z + s; the last w of tau + w steps are shifted."""
+    """One of n samples is replaced, z goes to at most c z + s, and the last w of tau + w steps are shifted."""
     outer, values = kernel.under(Eq(s, sensitivity())), {s: sensitivity(), v: sigma**2}
     made = hide_in_window(outer, LOSSES[losses].affine(factor), factor, s, D, v, tau + w, w)
     return Guarantee(kernel.specialise(made.first, values), kernel.specialise(made.second, values))

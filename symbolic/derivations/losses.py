@@ -1,6 +1,6 @@
-"""Classes of losses, with the distance of two points after one update, and steps shared by several derivations.
+"""Classes of losses, with the distance between two points after an update, and steps of several derivations.
 
-Each distance is a formula of `formulas.update`, which claims show for every loss of the class and dimension.
+Each distance is a formula of `formulas.update` that claims show for every loss of the class and dimension.
 """
 
 from functools import wraps
@@ -15,12 +15,12 @@ from lastiterate.symbolic.vectors import Vector
 
 _z: Final = Symbol("z", nonnegative=True)
 omega: Final = Function("omega", nonnegative=True)
-"""The largest difference of two gradients, as a function of the distance of the points."""
+"""The largest difference between two gradients, as a function of the distance between the points."""
 
 j: Final = Symbol("j", integer=True, nonnegative=True)
-"""The number of a step of an induction."""
+"""The number of a step in an induction."""
 Run = tuple[Expr, Expr, Expr]
-"""First step, distance there, number of steps."""
+"""First step, distance before it, number of steps."""
 
 _COCOERCIVE: Final = "interpolation of smooth convex losses: Nesterov 2004, Theorems 2.1.5 and 2.1.12"
 _TRIANGLE: Final = "a mean of vectors is no longer than the mean of their lengths"
@@ -28,10 +28,11 @@ _TRIANGLE: Final = "a mean of vectors is no longer than the mean of their length
 
 @dataclass(frozen=True)
 class Losses:
-    """A class of losses with (clipped) gradients of length at most K: its supposition and its constants.
+    """A class of losses with (clipped) gradients of length at most K: its hypothesis and its constants.
 
-    ``modulus`` bounds the difference, before clipping, of gradients z apart. It is None for convex losses,
-    which are L-smooth with curvature at least ``least``. ``lemmas`` are keys of claims, and cited mathematics.
+    ``modulus`` is a bound on the difference between unclipped gradients at points z apart. It is None for
+    convex losses, which are L-smooth with curvature at least ``least``. ``lemmas`` are keys of claims, and
+    cited mathematics.
     """
 
     says: str
@@ -42,7 +43,7 @@ class Losses:
 
     @rule
     def same_data(self, low: Expr, high: Expr) -> Expansion:
-        """One map of one data set: a step along the mean gradient of size between ``low`` and ``high``."""
+        """The map of one data set: a step of size between ``low`` and ``high`` along the mean gradient."""
         return self._expansion(self._after(low, high), Guide.OWN, (Ge(low, 0), Le(low, high)))
 
     @rule
@@ -53,13 +54,13 @@ class Losses:
         return self._expansion(after, Guide.OTHER, conditions, replaced(k, b), "ours/expansions/sensitivity")
 
     def in_any_batch(self, eta: Expr, b: Expr) -> Expansion:
-        """The maps of two data sets with one sample replaced, in the batch of b or not."""
+        """The maps of two data sets if one sample, in the batch of b samples or not, is replaced."""
         without, inside = (self.other_data(eta, b, k) for k in (S.Zero, S.One))
         return supposing(no_less(without, inside.after), *inside.hypotheses)
 
     @rule
     def one_more(self, low: Expr, high: Expr, moved: Expr) -> Expansion:
-        """The maps of two data sets, one with an additional sample, in the batch or not; see `same_data`."""
+        """The maps of two data sets, one with an additional sample that may be in the batch; see `same_data`."""
         sampled = Hypothesis("one run has one sample more, which moves the mean by at most this", (moved,))
         conditions = (Ge(low, 0), Le(low, high), Ge(moved, 0))
         return self._expansion(self._after(low, high) + moved, Guide.OTHER, conditions, sampled)
@@ -95,7 +96,7 @@ def replaced(k: Expr, b: Expr) -> Hypothesis:
 
 @rule
 def no_less(expansion: Expansion, after: Expr) -> Expansion:
-    """z -> ``after``, a function of the same z that is at least the expansion."""
+    """The expansion z -> ``after``, a function of the same z that is at least ``expansion``."""
     made = replace(expansion, after=after, conditions=(*expansion.conditions, Ge(after, expansion.after)))
     return shown(made, expansion)
 
@@ -125,7 +126,7 @@ LOSSES: Final[Mapping[str, Losses]] = MappingProxyType(
 
 
 def from_step_0(kernel: Kernel, later: Span) -> Span:
-    """Extend ``later`` to begin at step 0, from the diameter unless its distance is 0."""
+    """Extend ``later``, which begins at the distance 0 or the diameter, to begin at step 0."""
     if later.near == 0:
         return later
     return kernel.chain(kernel.domain(later.order, (S.Zero, later.start), S.Zero, later.near), later)
@@ -153,12 +154,12 @@ def each_step(
 
 
 def both_orders(kernel: Kernel, first: Span) -> Guarantee:
-    """The guarantee of a derivation whose hypotheses are symmetric in the runs."""
+    """The guarantee from a derivation whose hypotheses are symmetric in the runs."""
     return Guarantee(first, kernel.exchange(first))
 
 
 def each_order(side: Callable[..., Span]) -> Callable[..., Guarantee]:
-    """Make a guarantee of a derivation with last argument ``order``."""
+    """Turn a derivation whose last argument is ``order`` into a guarantee, by deriving each order."""
 
     @wraps(side)
     def both(*args: Any) -> Guarantee:
@@ -171,9 +172,9 @@ def each_order(side: Callable[..., Span]) -> Callable[..., Guarantee]:
 def from_equal_points(
     guide: Guide, after: Expr = S.Zero, lemmas: tuple[str, ...] = (), hypotheses: tuple[Hypothesis, ...] = ()
 ) -> Expansion:
-    """An update at one point: 0 -> ``after``, for all losses, with nothing about two points.
+    """An update from equal points: 0 -> ``after``, for all losses.
 
-    With the run's own map the points stay equal. For the other map a hypothesis may state it.
+    Under the run's own map the points stay equal. For the map of the other run, a hypothesis may say so.
     """
     made = Expansion(_z, Piecewise((after, Eq(_z, 0)), (oo, True)), guide, lemmas, frozenset(hypotheses))
     return shown(made) if guide is Guide.OWN and after == 0 else made
@@ -181,27 +182,27 @@ def from_equal_points(
 
 @rule
 def moved_apart(s: Expr) -> Expansion:
-    """An update at one point: 0 -> s, if a hypothesis bounds the distance of the two runs after it by s."""
+    """An update from equal points: 0 -> s, if a hypothesis bounds the distance after the update by s."""
     moved = Hypothesis("the maps of the two runs carry one point to points at most this far apart", (s,))
     return shown(from_equal_points(Guide.OTHER, s, ("ours/expansions/sensitivity",), (moved,)))
 
 
 @rule
 def unmoved(step: Expr) -> Expansion:
-    """An update at one point: 0 -> 0, if no sample of its batch is replaced, so both runs have the same map."""
+    """An update from equal points: 0 -> 0, if no sample of the batch is replaced, so both maps are equal."""
     same = Hypothesis("no sample of the batch of this step is replaced", (step,))
     return shown(from_equal_points(Guide.OTHER, hypotheses=(same,)))
 
 
 @rule
 def by_claim(claim: Claim, z: Symbol) -> Expansion:
-    """The expansion that a user's claim shows by its only `NormBound`; z is its letter for the distance.
+    """The expansion that a user's claim shows by its only `NormBound`; z is the claim's letter for the distance.
 
-    The bound's suppositions on vectors concern the difference of the two states after the maps of a step, for
-    points at most z apart. Those on numbers, and the claim's assumptions, are conditions.
+    The bound's assumptions on vectors concern the difference between the two states after the maps of a step,
+    for points at most z apart. Its assumptions on numbers, and the claim's, are conditions.
 
     Raises:
-        UnprovedError: the claim has no such check or more than one, or no list of claims has the claim.
+        UnprovedError: the claim has no `NormBound` or more than one, or is in no list of claims.
     """
     if known(claim.key) is not claim:
         raise UnprovedError(f"An expansion needs a claim among CLAIMS, got {claim.key}, which is not; add it.")
@@ -219,7 +220,7 @@ def by_claim(claim: Claim, z: Symbol) -> Expansion:
 Derivation = Callable[[Kernel], Guarantee]
 
 AFFINE: Final = {"convex": S.One, "strongly convex": c, "smooth": c}
-"""Classes of losses for which full batches take z to c z + s, with the constant c."""
+"""Classes of losses for which full batches take z to c z + s, and the constant c."""
 
 GROWING: Final = ("modulus", "convex", "strongly convex")
 
@@ -229,7 +230,7 @@ PARTS: Final = {
     "tracked from 0": (tau, Delta, w),
     "tracked from the domain": (tau + t, Delta, w),
 }
-"""The whole run, or w steps after others, as a `Run`. Delta is a tracked distance."""
+"""The whole run, or w steps after other steps, as a `Run`. Delta is a tracked distance."""
 
 UNTRACKED: Final = {name: run for name, run in PARTS.items() if Delta not in run}
 

@@ -1,7 +1,7 @@
-"""Noisy-SGD with the shifts of bounds up to a constant: equal ones, one at the end, or one per visit of a sample.
+"""Noisy-SGD with simple shifts: equal shifts, one shift at the end, or a shift for each visit of a sample.
 
-v is the variance of the noise on the iterate; for random batches, half of it is for the coin of a step. The
-bounds hold for every window of w of the tau + w steps.
+v is the variance of the noise on the iterate; for random batches, the coin of a step uses v/2. The bounds
+hold for every window of the last w of tau + w steps.
 """
 
 from lastiterate.symbolic.derivations.losses import *
@@ -49,7 +49,7 @@ def _strongly_convex(kernel: Kernel) -> Guarantee:
 
 
 def _cyclic(begins: Expr, start: Expr, kernel: Kernel) -> Guarantee:
-    """w shifts of length D/w + u_j s, s = 2 eta K/n. A visit adds n/b times s, which the u_j hide."""
+    """w shifts of length D/w + u_j s, s = 2 eta K/n: each visit adds s n/b, which the u_j hide."""
     s, share = sensitivity(), start / w
     own = LOSSES["convex"].other_data(eta, b, k)
     carried = no_less(own, own.z + k * sensitivity(b))

@@ -1,9 +1,9 @@
-"""The papers' own proofs, each up to its first line that follows by no rule of the kernel.
+"""The papers' own proofs, each up to the first line that no rule of the kernel proves.
 
 Chien & Li 2025 and Altschuler & Talwar 2022 reveal the shares Z' of all steps, each with mean psi'(W') -
-psi(W'), and then shift the rest of the noise. Given Z' of later steps, that rest is not independent of the
-state. Given Z' of its own step, a batch has different laws in the two runs. docs/proofs/kernel.md has the
-other proofs.
+psi(W'), and then shift the rest of the noise. Given the shares of later steps, the rest of the noise is not
+independent of the state. Given the share of its own step, a batch has different laws in the two runs.
+docs/proofs/kernel.md covers the other proofs.
 """
 
 from lastiterate.symbolic.derivations import shared_noise
@@ -46,7 +46,7 @@ def _known(last: Expr, kernel: Kernel, mean: bool = False) -> Guarantee:
 
 
 def _drawn(losses: str, last: Expr, kernel: Kernel) -> Guarantee:
-    """Random batches: the windows of Chien & Li, Theorem 3.12, and Altschuler & Talwar, Theorems 3.1, 5.1."""
+    """Random batches: windows in Chien & Li, Theorem 3.12, and Altschuler & Talwar, Theorems 3.1 and 5.1."""
     return both_orders(kernel, _shifts(kernel.under(m <= L), LOSSES[losses], all_shares(last), drawn=True))
 
 
@@ -59,7 +59,7 @@ def _added(kernel: Kernel, order: Order = Order.SECOND) -> Guarantee:
 
 
 def _hidden_at_once(kernel: Kernel, most: Expr = oo) -> Guarantee:
-    """Theorem 3.4 of Liang et al.: step t hides (1 + eta L) D; its batch has k <= ``most`` samples."""
+    """Theorem 3.4 of Liang et al.: step t hides (1 + eta L) D, with a batch of k <= ``most`` samples."""
     outer = kernel.under(Gt(beta, 0), Lt(beta, 1), Le(q, 1), Ge(L, 0), Le(_k, most))
     coin = poisson_coin(q, step_sensitivity(eta, K, b), beta * sigma**2, Order.SECOND)
     smooth = LOSSES["smooth"].same_data(eta * _k / b, eta * _k / b)

@@ -1,11 +1,11 @@
 """Random batches with a hidden coin: composition of steps, and windows in which each step splits its noise.
 
-In a window the coin takes the part u_j of the variance v_j of step j, at a cost p_j of squared distance over
-variance, and a shift a_j the rest at the cost C_j. Both runs follow one map with one coin, so a distance
-expands as for one data set: z_{j+1} is at least max(e_j(z_j) - a_j, 0).
+In step j of a window, the coin uses the part u_j of the noise variance v_j at the cost mu^2 = p_j, and a
+shift a_j uses the rest at the cost C_j. Both runs follow one map with one coin, so a distance expands as for
+one data set: z_{j+1} is at least max(e_j(z_j) - a_j, 0).
 
-Before the first shift a distance may be tracked at no cost. Whether a batch has the differing sample is
-revealed and averaged over, so both runs use one batch, and a distance expands as for two data sets.
+Before the first shift a distance may be tracked at no cost. Then the coins are revealed and averaged over, so
+both runs use one batch, and a distance expands as for two data sets.
 """
 
 from lastiterate.symbolic.derivations.known_batches import hide_distance
@@ -15,35 +15,35 @@ from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, Delta, K, T, b, beta, ell, eta, q, rho, sigma, sigma_A, t, tau, w
 
 Inside = Callable[[Kernel, Losses, Order, Run, Variable], Span]
-"""Steps that hide a distance if all batches are as supposed."""
+"""A function to steps that hide a distance if all batches are as assumed."""
 
 i, k, _l, _h = (Symbol(name, integer=True, nonnegative=True) for name in "iklh")
 _a, _u, _v = symbols("a_j u_j v_j", real=True)
 _eta, _low, _high, _k = symbols("eta_j low_j high_j k_j", real=True)
 _A, A = symbols("A_j A", real=True)
 C, p, r, P = (Function(name, real=True) for name in ("C", "p", "r", "P"))
-"""Step i: C is the cost of its shift, A the sum of C, p and P the costs of its coin with and without a shift,
-and r the probability of another batch size.
+"""In step i, C is the cost of the shift, p and P are the costs of the coin with and without a shift, and r is
+the probability of another batch size. A is the sum of C over the steps.
 """
 
 lengths, costs = Function("w", integer=True, positive=True), Function("A", real=True)
 chances, N = Function("chance", nonnegative=True), Symbol("N", integer=True, positive=True)
-"""For range number k of N: the steps of its window, the cost of its shifts, its probability."""
+"""For the k-th of N ranges: number of steps in the window, cost of the shifts, probability."""
 
 N_0, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N_0", "T_0"))
-"""The number of tracked blocks, and of the steps before stretches."""
+"""The numbers of tracked blocks and of steps before stretches."""
 
 _ALL = Variable("the batches of all steps without the sample that differs", S.Zero)
 _SIZES = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
 _SIZE = Hypothesis("a batch has, beside the sample that differs, so many samples", (_k,))
 _product, _product_next, _product_w = _products = symbols("P_j P_next P_w", real=True)
-"""Products of the contractions of the batches of a block."""
+"""Products of the contraction factors in a block."""
 
 
 def _tracked(
     kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Symbol, ...], *laws: Boolean
 ) -> Span:
-    """``later`` after t steps from the domain, or after steps from 0: x_{j+1} is at least max(e_j(x_j), 0)."""
+    """Prepend tracked steps to ``later``, t from the domain or all from 0: x_{j+1} >= max(e_j(x_j), 0)."""
     x, following, x_m = symbols("x_j x_next x_m", real=True)
     begins, count = (later.start - t, t) if later.start.has(t) else (S.Zero, later.start)
     steps = StepInduction(
@@ -63,10 +63,9 @@ def _tracked(
 
 
 def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
-    """``later`` after N_0 blocks of w steps, from 0 or the domain: X_{l+1} is at least C_l X_l + w s.
+    """Prepend N_0 tracked blocks of w steps to ``later``, from 0 or the domain: X_{l+1} >= C_l X_l + w s.
 
-    P_j X + j s bounds a distance within a block; P_j is the product of contractions of batches of k_j
-    samples.
+    Within a block the distance is at most P_j X + j s, with P_j the product of the contraction factors.
     """
     s = Symbol("s", nonnegative=True)
     distance, following, last, contraction = symbols("X_l X_next X_m C_l", real=True)
@@ -106,7 +105,7 @@ def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
 
 
 def _one_batch(later: Span, start: Expr, carried: Expansion) -> Callable[[Kernel, Expr, Expr], Span]:
-    """Steps of both runs on one random batch, averaged over it, or over the coin if ``later`` has others."""
+    """Steps of both runs on one batch, averaged over the batch, or over the coin if ``later`` reveals batches."""
     coin = Variable(
         "the batch" if not later.scope else "whether the batch has the sample that differs", start + j
     )
@@ -115,22 +114,22 @@ def _one_batch(later: Span, start: Expr, carried: Expansion) -> Callable[[Kernel
 
 
 def poisson_sample(order: Order, variance: Expr, cost: Expr) -> Coin:
-    """An additional sample of one run, in each Poisson batch at rate q, which moves the mean by eta_j K/b."""
+    """The coin of an additional sample in Poisson batches at rate q that moves the mean by eta_j K/b."""
     return poisson_coin(q, update.moved(_eta, K, b), variance, order, cost)
 
 
 def replacement_coin(variance: Expr, cost: Expr) -> Coin:
-    """A replaced sample, in each batch with probability q, which moves the mean by 2 eta_j K/b."""
+    """The coin of a replaced sample, in a batch with probability q, that moves the mean by 2 eta_j K/b."""
     return swap_coin(q, update.step_sensitivity(_eta, K, b), variance, cost)
 
 
 def one_more(losses: Losses, k: Expr = S.One) -> Expansion:
-    """The maps of two data sets if a batch has low_j to high_j samples besides k_j additional ones, 0 or 1."""
+    """The maps of two data sets if a batch has low_j to high_j samples besides k_j = 0 or 1 additional samples."""
     return supposing(losses.one_more(_eta * _low / b, _eta * _high / b, k * update.moved(_eta, K, b)), _SIZES)
 
 
 def swap_composition(kernel: Kernel) -> Guarantee:
-    """T steps without replacement, one sample replaced: q = b/n, and it moves a mean by 2 eta K/b."""
+    """T steps without replacement, q = b/n, with a replaced sample that moves the mean by 2 eta K/b."""
     v = sigma**2
     coin = swap_coin(q, update.step_sensitivity(eta, K, b), v)
     return both_orders(kernel, coins(kernel.under(Gt(v, 0)), Order.FIRST, coin, v, T))
@@ -138,7 +137,7 @@ def swap_composition(kernel: Kernel) -> Guarantee:
 
 @each_order
 def poisson_composition(kernel: Kernel, order: Order) -> Span:
-    """T steps with Poisson batches at rate q, a sample added or removed, which moves a mean by eta K/b."""
+    """T steps with Poisson batches at rate q; a sample added or removed moves the mean by eta K/b."""
     v = sigma**2
     return coins(kernel, order, poisson_coin(q, update.moved(eta, K, b), v, order), v, T)
 
@@ -151,7 +150,7 @@ def swap_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr)
 
 
 def last_swap_step(losses: Losses, share: Expr, kernel: Kernel) -> Guarantee:
-    """The last step, without replacement: the coin takes a share of the noise, a shift of e(D) the rest."""
+    """The last step, without replacement: the coin uses a share of the noise, a shift of e(D) uses the rest."""
     carried, v = losses.same_data(eta, eta), sigma**2
     reach, batch = carried.at(D), Variable("the batch without the sample that differs", T - 1)
     coin, shift = (
@@ -173,7 +172,8 @@ RANGE = (Ge(_low, 0), Le(_low, _high))
 def poisson_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, order: Order) -> Span:
     """Steps with Poisson batches at rate q, at the costs of the coin, the shift and an unlikely batch size.
 
-    Batch j, scaled by b, has low_j to high_j samples besides the differing one, except with probability r_j.
+    Batch j, scaled by b, has low_j to high_j samples besides the differing sample, except with probability
+    r_j.
     """
     coin = poisson_sample(order, _u, p(j))
     return split_window(kernel, order, coin, _sized(losses), (tau, start, m), (_SIZES,), RANGE)
@@ -182,7 +182,7 @@ def poisson_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Ex
 def sized_window(
     kernel: Kernel, losses: Losses, order: Order, run: Run, batches: Variable, cost: Expr | None = None
 ) -> Span:
-    """A window as in `poisson_window` if all sizes are as supposed; ``cost`` is p_j by default."""
+    """A window like `poisson_window` if all sizes are as assumed; ``cost`` is p_j by default."""
     before = one_more(losses) if run[1] == Delta else None
     coin = poisson_sample(order, _u, p(j) if cost is None else cost)
     return split_window(kernel, order, coin, _sized(losses), run, laws=RANGE, batch=batches, before=before)
@@ -191,7 +191,7 @@ def sized_window(
 def _unless(
     kernel: Kernel, batches: Variable, good: Span, beyond: Span, over: tuple[Symbol, Expr, Expr] | None = None
 ) -> Span:
-    """``good`` if batches are as supposed, else ``beyond``, with probability rho."""
+    """``good`` if the batches are as assumed, otherwise, with probability rho, ``beyond``."""
     drawn = {*_products, _k}
     event = frozenset(
         one
@@ -206,17 +206,18 @@ def _unless(
 def poisson_or_composition(
     inside: Inside, kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, order: Order
 ) -> Span:
-    """Poisson batches at rate q: ``inside`` if all are as supposed, else, at probability rho, a composition."""
+    """Poisson batches at rate q: ``inside`` if all are as assumed, otherwise, with probability rho, a composition."""
     good, whole = inside(kernel, losses, order, (tau, start, m), _ALL), kernel.under(Le(rho, 1))
     composed = coins(whole, order, poisson_sample(order, _v, P(j)), _v, good.end, _ALL)
     return _unless(whole, _ALL, good, composed)
 
 
 def contracting_blocks(kernel: Kernel, losses: Losses, order: Order, run: Run, batches: Variable) -> Span:
-    """Blocks of w steps, each of which contracts; a run counts its blocks.
+    """Contracting blocks of w steps; ``run`` has the number of blocks in place of the number of steps.
 
-    Batches of k_j samples contract by factors whose products P_j in a block never increase and end at most at
-    C_l. The distance is at most P_j y_j with y_{j+1} >= y_j - a_j from Y_l on, and Y_{l+1} is at least C_l y_w.
+    A batch of k_j samples contracts by a factor. In block l the products P_j of these factors never increase,
+    and P_w <= C_l. The distance is at most P_j y_j, with y_0 = Y_l, y_{j+1} >= y_j - a_j and Y_{l+1} >= C_l
+    y_w.
     """
     tau, start, blocks = run
     rest, following, left, contraction, spent = symbols("y_j y_next y_w C_l A_next", real=True)
@@ -273,7 +274,7 @@ def coins(
     batches: Variable | None = None,
     start: Expr = S.Zero,
 ) -> Span:
-    """m steps at the cost of their coins, of equal size and noise unless the noise is a letter of step j."""
+    """m steps at the cost of their coins; sizes and noise are equal unless ``v`` is a letter of step j."""
     letters, laws = ((_eta, _v), (*coin.conditions, Ge(_eta, 0))) if _v == v else ((), ())
     steps = StepInduction(kernel, j, m, (), letters=letters, laws=laws)
     revealed = (batches,) if batches else ()
@@ -293,10 +294,10 @@ def split_window(
     batch: Variable | None = None,
     before: Expansion | None = None,
 ) -> Span:
-    """Steps tau, ..., tau + m - 1 from the distance ``start``, 0 or the diameter of the domain, to 0.
+    """Steps tau, ..., tau + m - 1 from the distance ``start`` (0 or the diameter) to the distance 0.
 
-    With ``before``, the expansion of two data sets, ``start`` is a distance tracked at no cost. A ``batch``
-    for all steps stays revealed. Otherwise every step averages over its own batch.
+    With ``before``, the expansion for two data sets, ``start`` is a tracked distance. A ``batch`` variable
+    for all steps stays revealed; without it each step averages over its own batch.
     """
     shift, unlikely = gaussian_shift(_a, _v - _u, C(j)), r(j) if sizes else S.Zero
     supposed = (*coin.conditions, *shift.conditions, Ge(_eta, 0), Ge(unlikely, 0), Le(unlikely, 1), *laws)
@@ -327,7 +328,7 @@ def _each(cost: Profile) -> Steps:
 
 @each_order
 def poisson_ranges(kernel: Kernel, losses: Losses, order: Order) -> Span:
-    """Poisson batches at rate q: N ranges of sizes, number k with a window of w_k steps; else a composition."""
+    """Poisson batches at rate q: a window of w_k steps for the k-th of N ranges of sizes, or a composition."""
     begins = T - lengths(k)
     outer = kernel.under(Ge(begins, 0))
     found = sized_window(outer, losses, order, (begins, D, lengths(k)), _ALL, p(k, j))
@@ -337,7 +338,7 @@ def poisson_ranges(kernel: Kernel, losses: Losses, order: Order) -> Span:
 
 
 def stretches(inside: Profile, step: Profile, length: Expr, count: Expr) -> Recurring:
-    """The profile of ``count`` stretches: ``inside`` if the batches are as supposed, else a composition."""
+    """The profile of ``count`` stretches: ``inside`` if the batches are as assumed, else a composition."""
     return Recurring(rho, inside, Power(step, length), Power(step, T_0), count)
 
 
@@ -345,10 +346,10 @@ def stretches(inside: Profile, step: Profile, length: Expr, count: Expr) -> Recu
 def poisson_stretches(
     kernel: Kernel, losses: Losses, inside: Inside, count: Expr, length: Expr, order: Order
 ) -> Span:
-    """Poisson batches in long runs: the last stretch whose batches are as supposed hides everything before it.
+    """Poisson batches in long runs: the last stretch whose batches are as assumed hides all earlier steps.
 
-    N stretches of ``length`` steps (``count`` steps or blocks) follow T_0 steps. One that does not hide the
-    diameter, with probability rho, costs a composition after the bound of the run before it.
+    N stretches of ``length`` steps (``count`` steps or blocks) follow T_0 steps. With probability rho a
+    stretch does not hide the diameter and costs a composition after the run before it.
     """
     v, outer = sigma**2, kernel.under(Gt(rho, 0), Le(rho, 1))
     coin = poisson_coin(q, update.moved(eta, K, b), v, order)
@@ -372,8 +373,8 @@ def projected(
 ) -> Guarantee:
     """T steps whose gradients are projected at random before noise is added, at the cost of their outcomes.
 
-    A sample is in a batch with probability ``rate``. It is replaced and its coin is revealed, or it is
-    additional and its coin is ``hidden``. It moves a batch by ``moved``, which may name k_j under ``laws``.
+    A sample is in a batch with probability ``rate`` and moves the sum by ``moved``, which may contain k_j
+    under ``laws``. The sample is replaced and its coin is revealed, or additional and its coin is ``hidden``.
     """
 
     def side(order: Order) -> Span:

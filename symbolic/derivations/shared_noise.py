@@ -1,7 +1,7 @@
-"""Full batches: a share beta_j of the noise for the differing sample, the rest for a shift, as in the papers.
+"""A share beta_j of the noise hides the differing sample, and the rest hides a shift, as in the papers.
 
-A step pays for its share Z_j and then shifts given that share. The printed proofs pay for all shares first
-and shift given all of them; with the variable ``shares`` the derivations do so, and stop.
+A step pays for its share Z_j and then shifts given this share. The printed proofs pay for all shares first
+and shift given all shares; with the variable ``shares`` the derivations try the same and fail.
 """
 
 from lastiterate.symbolic.derivations.known_batches import hide_distance
@@ -13,18 +13,18 @@ _v = sigma**2
 _beta, _a, _z, _z_m, _z_tau, _following = symbols("beta_j a_j z_j z_m z_tau z_next", real=True)
 _k, _p = symbols("k_j p_j", real=True)
 _r, _r_m, _B, B, _W, _W_m, _slope = symbols("r r_m B_j B W_j W_m lambda", real=True)
-"""Over the steps of a window B is the sum of s^2 / beta_j, W the sum of (1 - beta_j) c^(-2 (j + 1))."""
+"""Over the steps of a window, B is the sum of s^2 / beta_j, and W is the sum of (1 - beta_j) c^(-2 (j + 1))."""
 
 _one_map = Hypothesis("given its share of the noise, a step has one map in both runs")
 
 
 def all_shares(last: Expr) -> Variable:
-    """The shares of all steps of run 2. That of a step has mean psi'(W') - psi(W'), W' the state before it."""
+    """The shares of all steps of run 2; a share has mean psi'(W') - psi(W'), with W' the state before the step."""
     return Variable("the shares Z' of the noise of all steps", last, follows=True)
 
 
 def over_noise(square: Expr) -> Gauss:
-    """The Gaussian profile of a squared distance."""
+    """The Gaussian profile for a squared distance."""
     return Gauss(square / _v)
 
 
@@ -37,7 +37,7 @@ def share_step(
     *given: Variable,
     coin: Coin | None = None,
 ) -> Span:
-    """A step with the share beta_j of its noise; ``shift`` is a length, and a bound of its square / sigma^2."""
+    """A step with the share beta_j of its noise; ``shift`` is a length a and a bound on a^2 / (1 - beta_j)."""
     length, square = shift
     left = gaussian_shift(length, (1 - _beta) * _v, square / _v)
     if given:
@@ -56,7 +56,7 @@ def _given_its_share(own: Expansion) -> Expansion:
 def _share(cost: Expr, b: Expr, k: Expr, *positive: Boolean) -> Coin:
     """A share beta_j hides k s, s >= 2 eta K/b, at mu^2 = ``cost`` / v with ``cost`` >= (k s)^2 / beta_j.
 
-    If beta_j is ``positive``, ``cost`` / beta_j takes the place of ``cost``.
+    If ``positive`` says that beta_j > 0, read ``cost`` / beta_j for ``cost``.
     """
     square = cost / _beta if positive else cost
     signs = (
@@ -78,7 +78,7 @@ def _tracked(kernel: Kernel, expansion: Expansion, factor: Expr, offset: Expr) -
 
 
 def share_window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares: Variable) -> Guarantee:
-    """mu^2 <= (B + Z^2 / W) / sigma^2 if W > 0; Z, before the last w steps, is D, tracked, or 2 eta K tau."""
+    """mu^2 <= (B + Z^2 / W) / sigma^2 if W > 0; the distance Z before the window is D, tracked, or 2 eta K tau."""
     outer = kernel.under(Eq(s, sensitivity()))
     one_class = LOSSES[losses]
     carried = one_class.same_data(eta, eta)
@@ -115,12 +115,12 @@ def share_window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares:
 
 
 def share_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = False) -> Guarantee:
-    """mu^2 <= C / sigma^2 for batches of b in a known order, with the differing sample (k_j = 1) or not (0).
+    """mu^2 <= C / sigma^2 for known batches of b samples, with (k_j = 1) or without (k_j = 0) the differing sample.
 
-    In tau steps the distance goes to at least min(z + eta (b - k_j)/b omega(z) + k_j s, z + 2 eta K), s = 2
-    eta K/b. Then, in w steps, z goes to at least max(z + eta omega(z) - a_j, 0), and at last to 0. A share
-    beta_j of the noise hides k_j s at p_j >= k_j^2 s^2 / beta_j, and C is the sum of p_j + a_j^2 / (1 -
-    beta_j). ``full`` batches have b = n and p_j = s^2 / beta_j.
+    In each of tau steps the distance z becomes at least min(z + eta (b - k_j)/b omega(z) + k_j s, z + 2 eta
+    K), s = 2 eta K/b. In each of w more steps z becomes at least max(z + eta omega(z) - a_j, 0); at the end
+    it is 0. A share beta_j of the noise hides k_j s at the cost p_j >= k_j^2 s^2 / beta_j, and C is the sum
+    of p_j + a_j^2 / (1 - beta_j). ``full`` batches have b = n and p_j = s^2 / beta_j.
     """
     batch, counts = (n, ()) if full else (b, (Ge(_k, 0), Le(_k, 1)))
     outer, modulus, grown = kernel.under(Eq(s, sensitivity(batch))), LOSSES["modulus"], _z + eta * omega(_z)

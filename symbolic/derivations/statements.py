@@ -1,4 +1,4 @@
-"""Statements that several papers make; `deductions` has their proofs."""
+"""Statements that several papers make and that `deductions` proves."""
 
 from typing import Final
 
@@ -26,24 +26,24 @@ MIXED: Final = MIX * FIRST + (1 - MIX) * THIRD, MIX * SECOND + (1 - MIX) * FOURT
 EACH: Final = At(KERNEL, INDEX), At(KERNEL_2, INDEX)
 LIMITS: Final = INDEX, S.One, COUNT
 MIXTURES: Final = tuple(Sum(WEIGHT * law, LIMITS) for law in EACH)
-"""Mixtures of two pairs; pair number i of m; the limits of i; the two mixtures of all pairs."""
+"""Mixtures of two pairs; the i-th of k pairs; the limits of i; the two mixtures of all pairs."""
 
 _both: Final = RenyiDivergence(alpha, Joint(FIRST, KERNEL), Joint(SECOND, KERNEL_2))
 _given: Final = Supremum(RenyiDivergence(alpha, At(KERNEL, POINT), At(KERNEL_2, POINT)), POINT)
 STEP: Final = Supremum(
     RenyiDivergence(alpha, At(Next(FORMER, INDEX - 1), POINT), At(Next(LATTER, INDEX - 1), POINT)), POINT
 )
-"""The largest divergence of the i-th variables given all earlier ones."""
+"""The largest divergence between the i-th variables given all earlier variables."""
 
 
 def post_processing(order: Expr, *conditions: Boolean) -> ForAll:
-    """No map, random or not, increases the divergence of two laws."""
+    """No map, random or not, increases the divergence between two laws."""
     after = RenyiDivergence(order, Image(MAP, FIRST), Image(MAP, SECOND))
     return closed(after <= RenyiDivergence(order, FIRST, SECOND), *conditions)
 
 
 def composition(*conditions: Boolean) -> ForAll:
-    """Two variables: the divergence of the first plus the largest of the second given the first."""
+    """Two variables: the divergence of the first plus the largest divergence of the second given the first."""
     return closed(_both <= RenyiDivergence(alpha, FIRST, SECOND) + _given, *conditions)
 
 
@@ -54,29 +54,29 @@ def two_mechanisms() -> ForAll:
 
 
 def sequences(condition: Boolean) -> ForAll:
-    """k variables: the sum of the largest divergences of each given earlier ones."""
+    """k variables: the sum of their largest divergences, each given the earlier variables."""
     return closed(_sequence() <= Sum(STEP, (INDEX, 1, COUNT)), condition)
 
 
 def many_mechanisms() -> ForAll:
-    """k mechanisms, each of which receives the outputs of earlier ones."""
+    """k mechanisms, each of which receives the outputs of earlier mechanisms."""
     return closed(_sequence() <= Sum(COST, (INDEX, 1, COUNT)), alpha >= 1, Every(STEP <= COST, INDEX))
 
 
 def quasi_convexity() -> ForAll:
-    """The larger divergence of two pairs bounds that of their mixtures with the same weights."""
+    """Mixtures of two pairs with the same weights have at most the larger divergence of the pairs."""
     most = Max(RenyiDivergence(alpha, FIRST, SECOND), RenyiDivergence(alpha, THIRD, FOURTH))
     return closed(RenyiDivergence(alpha, *MIXED) <= most, alpha >= 1, MIX <= 1)
 
 
 def joint_convexity() -> ForAll:
-    """exp((alpha - 1) D) of mixtures with the same weights is at most its mean over m pairs."""
+    """For mixtures with the same weights, exp((alpha - 1) D) is at most its mean over the k pairs."""
     left, right = (exp((alpha - 1) * RenyiDivergence(alpha, *laws)) for laws in (MIXTURES, EACH))
     return closed(left <= Sum(WEIGHT * right, LIMITS), alpha >= 1, Eq(Sum(WEIGHT, LIMITS), 1))
 
 
 def mean_of_orders() -> ForAll:
-    """The log-mean-exp of bounds of m divergences bounds that of mixtures with the same weights."""
+    """Mixtures of k pairs with the same weights diverge by at most the log-mean-exp of k bounds."""
     bound = log(Sum(WEIGHT * exp((alpha - 1) * COST), LIMITS)) / (alpha - 1)
     each = Every(RenyiDivergence(alpha, *EACH) <= COST, INDEX)
     return closed(RenyiDivergence(alpha, *MIXTURES) <= bound, alpha > 1, each, Eq(Sum(WEIGHT, LIMITS), 1))
@@ -107,13 +107,13 @@ def shift_reduction(condition: Boolean) -> ForAll:
 
 
 def reduction(distance: Expr, other: Basic, *conditions: Boolean) -> ForAll:
-    """Maps of both laws take a shift z to a shift of ``distance``."""
+    """Maps of both laws turn a shift of z into a shift of ``distance``."""
     after = ShiftedDivergence(alpha, distance, Image(MAP, FIRST), Image(other, SECOND))
     return closed(after <= ShiftedDivergence(alpha, z, FIRST, SECOND), *conditions)
 
 
 def extremum(condition: Boolean) -> ForAll:
-    """Of all laws on a ball, plus noise and mixed in with probability q, points on the sphere are worst."""
+    """Among noisy laws on a ball, mixed in with probability q, point masses on the sphere diverge most."""
     still = Gaussian(S.Zero, sigma**2)
     apart = RenyiDivergence(alpha, still, (1 - RATE) * still + RATE * Noisy(FIRST, sigma**2))
     largest = Supremum(apart, FIRST, OnBall(FIRST, RADIUS))
@@ -121,7 +121,7 @@ def extremum(condition: Boolean) -> ForAll:
 
 
 def sampled(rate: Expr, noise: Expr) -> Expr:
-    """S_alpha(rate, noise), with the laws of its definition."""
+    """S_alpha(rate, noise), written with the laws that define it."""
     still, moved = Normal(S.Zero, noise**2), Normal(S.One, noise**2)
     made: Expr = RenyiDivergence(alpha, still, (1 - rate) * still + rate * moved)
     return made

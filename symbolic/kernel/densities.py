@@ -1,9 +1,9 @@
 """Laws and their densities, conditional means, kernels, sequences and suprema: the terms of the calculus.
 
-All random quantities of a judgement live on one arbitrary probability space, and the compared laws have
-densities with respect to its law (half of their sum for two laws). A density p(x) is a nonnegative function
-of a point x, and E[f | y] is the mean of f given the point y. The law of y = h(x), h random or not, has the
-density E[p(x) | y] with respect to the law of y, because E[p(x) g(y)] = E[E[p(x) | y] g(y)] for g >= 0.
+All random quantities of a judgement are on one arbitrary probability space. The compared laws have densities
+with respect to a common law, such as half the sum of two laws. A density p(x) is a nonnegative function of a
+point x, and E[f | y] is the mean of f given the point y. For a fixed or random map h, the law of y = h(x) has
+the density E[p(x) | y] with respect to the law of y, because E[p(x) g(y)] = E[E[p(x) | y] g(y)] for g >= 0.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,15 +19,15 @@ from lastiterate.symbolic.statement import Condition, Image, Noisy, QuantityBase
 
 
 class Gaussian(QuantityBase):
-    """The law N(mean, variance I), of (mean, variance)."""
+    """The law N(mean, variance I). Arguments: mean, variance."""
 
 
 class Dirac(QuantityBase):
-    """The law of one point."""
+    """The point mass at a point."""
 
 
 class At(QuantityBase):
-    """The law of a kernel at a point, of (kernel, point)."""
+    """The law of a kernel at a point. Arguments: kernel, point."""
 
     @classmethod
     def eval(cls, kernel: Basic, point: Expr) -> Basic | None:
@@ -38,11 +38,11 @@ class At(QuantityBase):
 
 
 class Joint(QuantityBase):
-    """The law of (x, y) with y drawn from a kernel at x, of (law of x, kernel)."""
+    """The law of (x, y) with y drawn from a kernel at x. Arguments: law of x, kernel."""
 
 
 class Prefix(QuantityBase):
-    """The law of the first variables of a sequence, of (sequence, number of them); unique for number 0."""
+    """The law of the first n variables of a sequence, one law if n = 0. Arguments: sequence, n."""
 
     @classmethod
     def eval(cls, _: Basic, count: Expr) -> Basic | None:
@@ -50,11 +50,11 @@ class Prefix(QuantityBase):
 
 
 class Next(QuantityBase):
-    """The kernel of the variable that follows the first ones given these, of (sequence, number of them)."""
+    """The law of variable n + 1 of a sequence given the first n. Arguments: sequence, n."""
 
 
 class Supremum(QuantityBase):
-    """The supremum of a quantity over a letter, of (quantity, letter) or of (quantity, letter, condition)."""
+    """The supremum of a quantity over a letter. Arguments: quantity, letter and, optionally, condition."""
 
     @property
     def free_symbols(self) -> set[Basic]:
@@ -62,13 +62,13 @@ class Supremum(QuantityBase):
 
 
 class Indicator(QuantityBase):
-    """1 if x >= a and 0 otherwise, of (x, a)."""
+    """1 if x >= a, otherwise 0. Arguments: x, a."""
 
     is_nonnegative = True
 
 
 class Every(Condition):
-    """A condition for every value of a letter, of (condition, letter)."""
+    """The statement that a condition holds for every value of a letter. Arguments: condition, letter."""
 
     words = "{0} for every {1}"
 
@@ -96,7 +96,7 @@ ANY_ORDER: Final = Symbol("alpha", nonnegative=True)
 
 
 class Point(Symbol):  # type: ignore[misc]
-    """A point of the space, or a coordinate of it."""
+    """A point of a space, or a component of a point."""
 
 
 def points(of: Basic) -> frozenset[Point]:
@@ -105,7 +105,7 @@ def points(of: Basic) -> frozenset[Point]:
 
 
 class ConditionalMean(QuantityBase):
-    """E[f | points] of (f, points), which `mean` constructs."""
+    """E[f | points], constructed by `mean`. Arguments: f, points."""
 
     @property
     def free_symbols(self) -> set[Basic]:
@@ -123,10 +123,10 @@ class ConditionalMean(QuantityBase):
 
 
 def mean(of: Expr, *given: Point) -> Expr:
-    """E[of | given] with known factors in front, sums split, and inner means given more points eliminated.
+    """Construct E[of | given]: take out known factors, split sums, eliminate inner means given more points.
 
-    By linearity, E[a f | y] = a E[f | y] for a function a of y, and the tower property E[a E[f | x, y] | y] =
-    E[a f | y] for a function a of x and y.
+    E[a f | y] = a E[f | y] for a function a of y, by linearity, and E[a E[f | x, y] | y] = E[a f | y] for a
+    function a of x and y, by the tower property.
 
     >>> x, y = Point("x"), Point("y")
     >>> p = Function("p", nonnegative=True)(x)
@@ -154,7 +154,7 @@ def _mean_of_term(term: Expr, given: frozenset[Point]) -> Expr:
 
 
 def gathered(term: Expr) -> Expr:
-    """A product with the powers of each base collected, and powers of products of nonnegative factors split.
+    """Collect the powers of each base in a product, and split powers of products of nonnegative factors.
 
     >>> a, p, q = Symbol("a"), *(Function(name, nonnegative=True)(Point("x")) for name in "pq")
     >>> gathered((p * q) ** a * p ** (1 - a))
@@ -183,7 +183,7 @@ def dimension(law: Basic) -> int:
 
 
 def weighted(term: Basic) -> tuple[Expr, Basic]:
-    """The weight and the law of a term of a mixture."""
+    """The weight and the law in a term of a mixture."""
     (law,) = (one for one in Mul.make_args(term) if not one.is_real)
     return Mul(*(one for one in Mul.make_args(term) if one.is_real)), law
 
@@ -196,7 +196,7 @@ def _parts(mixture: Basic) -> list[tuple[Expr, Basic]]:
 
 
 def _maps(law: Basic, level: str = "") -> set[tuple[str, Basic]]:
-    """The maps of the images in a law and its parts, each with its place."""
+    """The maps of all images in a law, each with its position in the law."""
     if isinstance(law, Add | Mul):
         return set[tuple[str, Basic]]().union(*(_maps(one, level) for _, one in _parts(law)))
     if isinstance(law, Sum):
@@ -211,7 +211,7 @@ def _maps(law: Basic, level: str = "") -> set[tuple[str, Basic]]:
 
 
 def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
-    """Points for a draw from laws on one space, other than those given and those on which the laws depend."""
+    """Points for a draw from laws on one space, distinct from the given points and from those in the laws."""
     maps = set[tuple[str, Basic]]().union(*map(_maps, laws))
     if len({dimension(law) for law in laws}) > 1 or len({level for level, _ in maps}) < len(maps):
         raise UnprovedError(f"The laws need to be on one space, and their images under one map, got {laws}.")
@@ -221,20 +221,20 @@ def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
 
 
 def sources(law: Basic, *where: Point) -> tuple[Point, ...]:
-    """The points whose image is given."""
+    """Points that a map takes to the given one."""
     return tuple(Point(f"{where[0]}{i}") for i in range(1, dimension(law) + 1))
 
 
 _NAMED: dict[str, Basic] = {}
-"""Laws known only by name."""
+"""Laws without a formula for the density, by name."""
 
 
 @cache
 def density(law: Basic, *where: Point) -> Expr:
     """The density of a law at a point, given the points on which the law depends.
 
-    A combination of laws has that of their densities. The law of (x, y) has p(x) k(x, y), where K(x) has the
-    density k(x, .) given x. An image has the conditional mean. Any other law has a function with its name.
+    A mixture has the mixture of the densities. The law of (x, y) has p(x) k(x, y), if k(x, .) is the density
+    of K(x). An image has a conditional mean. Any other law has a function named after the law.
     """
     if isinstance(law, Add | Mul):
         return Add(*(weight * density(one, *where) for weight, one in _parts(law)))
@@ -257,18 +257,18 @@ def density(law: Basic, *where: Point) -> Expr:
 
 
 def power(one: Basic, other: Basic, order: Expr, *where: Point) -> Expr:
-    """p^a q^(1-a) for the densities p and q of the laws and the order a."""
+    """p^a q^(1-a), for the densities p and q of two laws and the order a."""
     return gathered(density(one, *where) ** order * density(other, *where) ** (1 - order))
 
 
 def moment(one: Basic, other: Basic, order: Expr, *given: Point) -> Expr:
-    """E[p^a q^(1-a)] given some points and those on which the laws depend."""
+    """E[p^a q^(1-a)] given ``given`` and the points on which the laws depend."""
     known = points(one) | points(other) | set(given)
     return mean(power(one, other, order, *place(one, other, given=known)), *known)
 
 
 def anonymous(term: Expr) -> Expr:
-    """Rename the points over which means are taken, on whose names no moment depends."""
+    """Rename the points over which means are taken; no moment depends on these names."""
     if isinstance(term, ConditionalMean):
         of, given = term.args
         bound = sorted(points(of) - set(given), key=str)
@@ -278,7 +278,7 @@ def anonymous(term: Expr) -> Expr:
 
 
 def constant_kernel(law: Basic) -> Lambda:
-    """The kernel with this law at every point."""
+    """The kernel that is this law at every point."""
     if Point("o") in law.free_symbols:
         raise UnprovedError(f"A kernel that is the same at every point may not contain the point o, got {law}.")
     return Lambda(Point("o"), law)
@@ -292,12 +292,12 @@ LAST: Final = Symbol("last")
 
 
 def mixture(law: Basic, kernel: Basic) -> Image:
-    """The law of y drawn from the kernel at x, with x drawn from the law."""
+    """The law of y, for x drawn from ``law`` and y from the kernel at x."""
     return Image(LAST, Joint(law, kernel))
 
 
 def one_law(one: Basic, other: Basic) -> bool:
-    """Tell whether two names denote one law, by facts that follow from the definitions."""
+    """Tell whether two terms denote the same law, by facts that follow from the definitions."""
     return other in _names(one)
 
 
@@ -332,7 +332,7 @@ def _images(how: Basic, law: Basic) -> Iterator[Basic]:
 
 
 def _linear(how: Basic, term: Basic, first: Basic | None = None, at: Basic | None = None) -> Basic:
-    """The image of a weighted law, or of the mixture over a law of a weighted kernel."""
+    """The image of a weighted law or, with ``first``, of ``first`` followed by a weighted kernel."""
     weight, law = weighted(term)
     if first is not None:
         law = Joint(first, Lambda(at, law) if law.has(at) else constant_kernel(law))

@@ -1,4 +1,4 @@
-"""Induction over the steps of a run with sequences of numbers, and over batches in cyclic order."""
+"""Induction over the steps of a run, with sequences of numbers, and payments for cyclic batches."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -16,10 +16,11 @@ from lastiterate.symbolic.kernel.substitution import *
 
 @dataclass(frozen=True)
 class Sequence:
-    """u_0 = ``first``, u_{j+1} = ``after``, an expression in the values at j, or a letter if u is arbitrary.
+    """A sequence with u_0 = ``first`` and u_{j+1} = ``after``, up to u_m.
 
-    ``value`` is the letter for u_j, a real symbol without a declared sign, and ``last`` the letter for u_m.
-    ``closed`` is u_j as an expression in the index, or None if u_m stays a letter.
+    ``after`` is an expression in the values at j, or a letter if u is arbitrary. ``value`` is the letter for
+    u_j, a real symbol without a declared sign, and ``last`` the letter for u_m. ``closed`` is u_j as an
+    expression in the index, or None if u_m stays a letter.
     """
 
     value: Symbol
@@ -32,7 +33,7 @@ class Sequence:
 def own_letters(
     index: Symbol, sequences: Iterable[Sequence], letters: Iterable[Symbol], conditions: Iterable[Boolean]
 ) -> None:
-    """Raise an error unless all letters are distinct and real, and no term names a last value."""
+    """Raise an error unless all letters are distinct and real, and no term contains a last value."""
     plain = Symbol("plain", real=True).assumptions0
     own = [*(letter for one in sequences for letter in (one.value, one.last)), *letters]
     declared = [letter for letter in own if letter.assumptions0 != plain]
@@ -56,7 +57,7 @@ def steps_before(
     index: Symbol,
     revealed: frozenset[Variable],
 ) -> Span:
-    """The judgement about the steps before that an induction supposes and discharges."""
+    """The induction hypothesis: a judgement about the preceding steps, discharged later."""
     own = Hypothesis(STEPS_BEFORE, symmetric=False, over=(index,))
     formed(profile)
     return apply(kernel, "induction hypothesis", order, ends, distances, profile, (), (), {own}, scope=revealed)
@@ -67,9 +68,9 @@ def steps_before(
 class StepInduction:
     """Statements for every 0 <= j <= m = ``count`` about a run and its sequences.
 
-    ``keeps`` hold at 0 and pass from j to j + 1, which is shown at construction. ``letters`` are other
-    numbers of step j, known only by the ``laws``, supposed for 0 <= j < m. ``ends`` are supposed of the
-    values at m.
+    The constructor shows that the conditions ``keeps`` hold at 0, and at j + 1 if they hold at j. ``letters``
+    are other numbers of step j, known only through the ``laws``, which are assumed for 0 <= j < m. The
+    conditions ``ends`` on the values at m are also assumed.
     """
 
     kernel: Kernel
@@ -120,7 +121,7 @@ class StepInduction:
 
     @rule
     def returns(self, condition: Boolean) -> Self:
-        """A condition that is given at m and passes from j + 1 to j holds for every 1 <= j <= m."""
+        """A condition holds for every 1 <= j <= m if it holds at m, and at j whenever it holds at j + 1."""
         self._own()
         self._of_values(condition)
         known, after = self._known, put_values(condition, self._after)
@@ -137,10 +138,10 @@ class StepInduction:
         far: Expr | None = None,
         length: Expr = S.One,
     ) -> Span:
-        """z(0) -> z(m) at f(m) in m steps, if step s + j goes z(j) -> z(j + 1) at J with f(j) x J <= f(j + 1).
+        """z(0) -> z(m) at f(m) in m steps, if step s + j is z(j) -> z(j + 1) at J with f(j) x J <= f(j + 1).
 
-        By `recur` and `chain`. ``step`` makes the judgement for one j from a kernel that supposes what holds
-        at j.
+        This follows by `recur` and `chain`. ``step`` derives the judgement about one j, with a kernel that
+        assumes what holds at j.
         """
         self._own()
         one = step(self.kernel.under(*self._known), distance, put_values(distance, self._after))
@@ -160,10 +161,10 @@ class StepInduction:
         far: Expr | None = None,
         revealed: frozenset[Variable] = frozenset(),
     ) -> Span:
-        """z -> z(m) at f(m), if ``begin`` has f(0), and f(j) followed by ``length`` more steps gives f(j + 1).
+        """z -> z(m) at f(m), if ``begin`` has the profile f(0) and ``length`` more steps turn f(j) into f(j + 1).
 
-        By induction over m. ``extend`` makes z -> z(j + 1) from z -> z(j) for the steps before, with z(j) =
-        ``distance``. ``far`` is shown to be at least z(m).
+        The induction is over m. ``extend`` derives z -> z(j + 1) from the hypothesis z -> z(j), with z(j) =
+        ``distance``. If ``far`` replaces z(m), far >= z(m) is shown.
         """
         self._own()
         self._of_values(profile, distance)
@@ -216,7 +217,7 @@ class StepInduction:
 
     @rule
     def close(self, span: Span) -> Span:
-        """Replace the letters for last values by closed forms, which satisfy what the sequences keep."""
+        """Replace the letters for last values with the closed forms, which satisfy ``keeps``."""
         self._own()
         if not (self.supposed() <= span.hypotheses and self.kernel.given <= span.given):
             raise UnprovedError(f"close needs a judgement that this induction derived, got {span}.")
@@ -249,7 +250,7 @@ class StepInduction:
 
     @property
     def _of_all(self) -> frozenset[Boolean]:
-        """The laws that name no letter of one step."""
+        """The laws that contain no letter of one step."""
         return frozenset(law for law in self.laws if not set(self._over) & law.free_symbols)
 
     @property
@@ -257,7 +258,7 @@ class StepInduction:
         return frozenset(put_values(condition, self._last) for condition in self.keeps)
 
     def supposed(self, *of_step: Hypothesis) -> frozenset[Hypothesis]:
-        """The hypotheses of the laws, ends, sequences and of one step, for all steps."""
+        """Hypotheses for all steps: laws, ends, sequences and hypotheses on one step."""
         laws = (self._always(Law("this holds", (law,))) for law in self.laws if law not in self._of_all)
         ends = (End("this holds", (end,)) for end in self.ends if end != true)
         return frozenset((*laws, *ends, *map(self._meant, self.sequences), *map(self._always, of_step)))
@@ -279,7 +280,7 @@ class StepInduction:
         )
 
     def _of_values(self, *said: Basic | Profile) -> None:
-        """Raise an error if a term names a letter of one step."""
+        """Raise an error if a term contains one of ``letters``."""
         if put_values(said, {one: whichever(one) for one in self.letters}) != said:
             raise UnprovedError(
                 f"A term for many steps may contain values of sequences but no other letter of one step, got {said}."
@@ -290,7 +291,7 @@ class StepInduction:
             raise UnprovedError("An induction needs to be made by the rules, with a Kernel, got another.")
 
     def _learn(self, known: frozenset[Boolean], shown: Iterable[Shown]) -> Self:
-        """Store what is known of a step; it counts once a rule returns the induction."""
+        """Store the facts known about a step; they are valid once a rule returns the induction."""
         object.__setattr__(self, "_known", known)
         object.__setattr__(self, "shown", tuple(shown))
         return self
@@ -300,11 +301,11 @@ class StepInduction:
 
 
 p, _p_m, k, u, U, _U_m, Q, _Q_m = symbols("p_j p_m k_j u_j U_j U Q_j Q", real=True)
-"""At step j: the debt, whether the batch holds the sample, the payment, sums of payments and their squares."""
+"""At step j: debt p, number k of replaced samples, payment u, and the sums of payments (U) and squares (Q)."""
 
 
 def payments(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> StepInduction:
-    """An induction in which a visit adds ``visit`` to a debt that the steps pay off by the end."""
+    """An induction in which each replaced sample adds ``visit`` to a debt, paid off by the end."""
     left = p + k * visit - u
     return StepInduction(
         kernel,
@@ -320,15 +321,15 @@ def payments(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> StepInd
 
 @rule
 def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch: tuple[Expr, Expr]) -> Span:
-    """Payments in cyclic order, r = n/b for each visit: U <= m + r and Q <= m + 2 r + r^2 after m steps.
+    """U <= m + r and Q <= m + 2 r + r^2 for m steps in cyclic order, if each visit of a sample adds r = n/b.
 
-    Step t takes the samples t b, ..., t b + b - 1 modulo n, b <= n. For sample i let x_j = i - t b modulo n
-    at the j-th of the m steps. The batch holds i (k_j = 1) if x_j < b, and x_{j+1} = x_j - b + n k_j. If
-    everything is paid at the end, U = r sum k_j = m + (x_m - x_0)/b <= m + r. Pay nothing before the first
-    visit and r - x_{j+1}/b at it, which is in (0, 1], as n - b <= x_{j+1} < n, and leaves the debt p_{j+1} =
-    x_{j+1}/b. Then pay u = 1, which keeps p = x/b >= 0. At the last visit pay everything, p + r < 1 + r as x
-    < b, and then nothing. A visit that is both first and last is paid at once. So one payment is at most 1 +
-    r, and no other exceeds 1.
+    Step t takes the samples t b, ..., t b + b - 1 modulo n, b <= n. For sample i let x_j = i - t b modulo n,
+    with t the j-th of the m steps. The batch holds i (k_j = 1) if x_j < b, and x_{j+1} = x_j - b + n k_j. If
+    the debt is 0 at the end, U = r sum k_j = m + (x_m - x_0)/b <= m + r. Pay nothing before the first visit,
+    and r - x_{j+1}/b at the first visit. This payment is in (0, 1], because n - b <= x_{j+1} < n, and leaves
+    the debt p_{j+1} = x_{j+1}/b. Then pay 1 in each step, which keeps p = x/b >= 0. At the last visit pay
+    the whole debt p + r, which is less than 1 + r because x < b. If the first visit is the last, pay r. So
+    one payment is at most 1 + r, and all others are at most 1.
     """
     if not genuine(steps):
         raise UnprovedError("Paying in cyclic order needs an induction that the rules made, got another.")

@@ -1,16 +1,17 @@
-"""The calculus of means and divergences: rules whose judgements hold for all laws, maps and numbers they name.
+"""The calculus of means and divergences: rules whose judgements hold for all laws, maps and numbers in them.
 
-Means        s is the sign of a - 1 for an order a > 0, a != 1, and phi(p, q) = s p^a q^(1-a) for p, q >= 0, where
-             p^a q^(1-a) is 0 if p = 0; if p > 0 = q it is oo for a > 1 and 0 for a < 1. For a < 1, phi is -oo if
-             p or q is oo. Both sides have a mean and are, for a > 1, in (-oo, oo] with negative parts of finite
-             mean because densities are finite; for a < 1, in [-oo, 0], or nonnegative. They hold almost surely.
-Divergences  D_a(P || Q) = log E[p^a q^(1-a)] / (a - 1) for a > 0, a != 1. It is oo if a > 1 and P is not
-             absolutely continuous with respect to Q. By Jensen's inequality 0 <= D_a <= oo.
+Means        For an order a > 0, a != 1, let s be the sign of a - 1 and phi(p, q) = s p^a q^(1-a) for p, q >= 0. Let
+             p^a q^(1-a) be 0 if p = 0; if p > 0 = q, let it be oo for a > 1 and 0 for a < 1. For a < 1, phi is -oo
+             if p or q is oo. Both sides of an inequality have a mean. For a > 1 they are in (-oo, oo], and their
+             negative parts have finite means, because densities are finite; for a < 1 they are in [-oo, 0], or
+             nonnegative. Inequalities hold almost surely.
+Divergences  D_a(P || Q) = log E[p^a q^(1-a)] / (a - 1) for a > 0, a != 1. It is oo if a > 1 and P is not absolutely
+             continuous with respect to Q. By Jensen's inequality 0 <= D_a <= oo.
 Couplings    Within(P, P', z) says W_infinity(P, P') <= z. Then some coupling (X, X') has |X - X'| <= z almost
-             surely: couplings within z + 1/k have a weak limit point by Prokhorov's theorem, and by the
-             portmanteau theorem it gives the closed sets |x - x'| <= z + 1/k mass 1. All spaces are Euclidean,
-             so X has a conditional law given X'. ShiftedDivergence(a, z, P, Q) is the infimum of D_a(P' || Q)
-             over the laws P' within z of P.
+             surely: couplings within z + 1/k, k = 1, 2, ..., have a weak limit point by Prokhorov's theorem, whose
+             mass on each closed set |x - x'| <= z + 1/k is 1 by the portmanteau theorem. All spaces are Euclidean,
+             so X has a conditional law given X'. ShiftedDivergence(a, z, P, Q) is the infimum of D_a(P' || Q) over
+             the laws P' within z of P.
 """
 
 from collections.abc import Iterable
@@ -40,7 +41,7 @@ EVENT: Final = Function("1_S", nonnegative=True)
 
 @dataclass(frozen=True, init=False, eq=False, slots=True)
 class Proposition(Judgement):
-    """An inequality with both sides defined in (-oo, oo], or another condition, under ``given``."""
+    """An inequality between values in (-oo, oo], or another condition, that holds under ``given``."""
 
     says: Boolean
 
@@ -64,7 +65,7 @@ class Proposition(Judgement):
 
 
 class Calculus(Ground):
-    """Rules on means, divergences and couplings."""
+    """Rules for means, divergences and couplings."""
 
     @rule
     def assume(self, condition: Boolean) -> Proposition:
@@ -104,16 +105,16 @@ class Calculus(Ground):
         *given: Point,
         limits: tuple[Symbol, Expr, Expr] | None = None,
     ) -> Proposition:
-        """phi(sum w p, sum w q) <= sum w phi(p, q) for weights w >= 0 and means given points.
+        """phi(sum w p, sum w q) <= sum w phi(p, q) for weights w >= 0, with conditional means of the sums.
 
-        The sum is over ``pairs`` (w, p, q), or over the index of ``limits`` with a single pair. The common
-        order, weights and limits depend only on points that are given. f(x) = s x^a is convex on x >= 0, so
-        it lies above its tangent at t > 0: s (a t^(a-1) p - (a-1) t^a q) <= phi(p, q), which is the tangent
-        at x = p/q times q. For q = 0 the left side is at most phi, and both are 0 if p = 0. The left side is
-        linear, so sums and means bound it at P = sum w p, Q = sum w q by the right side R. Its supremum over
-        the countably many rational t is phi(P, Q): at t = P/Q by continuity; as t -> 0 if P = 0; and for Q =
-        0 < P it is oo if a > 1 and 0 if a < 1 (t -> oo). For a > 1 the means P and Q of densities are finite.
-        For a < 1 both sides are -oo if one of them is not.
+        The sums are over the triples (w, p, q) of ``pairs``, or over the index of ``limits`` if there is one
+        triple. The order, the weights and the limits depend only on given points. f(x) = s x^a is convex on
+        x >= 0, so it lies above its tangent at t > 0. At x = p/q, multiplied by q, this says s (a t^(a-1) p -
+        (a-1) t^a q) <= phi(p, q). For q = 0 the left side is at most phi, and both are 0 if p = 0. The left
+        side is linear in p and q, so at P = sum w p and Q = sum w q it is at most the right side R of the
+        rule. Its supremum over the countably many rational t is phi(P, Q): at t = P/Q by continuity, as t ->
+        0 if P = 0, and as t -> oo if Q = 0 < P (oo for a > 1, 0 for a < 1). For a > 1 the means P and Q of
+        densities are finite. For a < 1 both sides are -oo if P or Q is infinite.
         """
         s, terms = self.sign(order), tuple(pairs)
         fixed = (order, *self.given)
@@ -139,7 +140,7 @@ class Calculus(Ground):
 
     @rule
     def young(self, p: Expr, q: Expr, order: Expr) -> Proposition:
-        """s (a p - (a-1) q) <= phi(p, q): the tangent in the proof of `jensen` at t = 1."""
+        """s (a p - (a-1) q) <= phi(p, q): the tangent at t = 1 in the proof of `jensen`."""
         s, conditions = self.sign(order), [*nonnegative(p), *nonnegative(q), Gt(order, 0)]
         return self._draw(
             "young", (s * (order * p - (order - 1) * q), s * p**order * q ** (1 - order)), (), conditions
@@ -147,7 +148,7 @@ class Calculus(Ground):
 
     @rule
     def mean(self, made: Proposition, *given: Expr) -> Proposition:
-        """Take the conditional mean of both sides given some points. The mean is monotone."""
+        """Take the conditional mean of both sides given some points; means are monotone."""
         kept = frozenset[Expr]().union(*(points(one) for one in made.given))
         if kept - set(given):
             raise UnprovedError(
@@ -157,7 +158,7 @@ class Calculus(Ground):
 
     @rule
     def times(self, made: Proposition, factor: Expr) -> Proposition:
-        """Multiply both sides by a nonnegative quantity whose factors that may be 0 do not occur in them."""
+        """Multiply both sides by a nonnegative quantity. A factor that may be 0 may not occur in them."""
         inside = {one for one in gathered(factor).as_powers_dict() if not one.is_positive and not one.is_number}
         if any(made.says.has(one) for one in inside):
             raise UnprovedError(f"A factor that may be 0 may not occur in {made}, got {factor}.")
@@ -188,10 +189,10 @@ class Calculus(Ground):
 
     @rule
     def follow(self, made: Proposition, left: Expr, right: Expr) -> Proposition:
-        """An inequality about the same quantities that follows by algebra for all finite values of them.
+        """An inequality between the same quantities that algebra shows for all their finite values.
 
-        If the bound of the premise is oo, so is the new one, by a positive multiple of the infinite term. No
-        quantity is subtracted, so both sides are defined.
+        If the right side of the premise is oo, the new right side is oo too, because it has a positive
+        multiple of the infinite term. No quantity is subtracted, so both sides are defined.
         """
         values = quantities(made.left, made.right)
         if not quantities(left, right).keys() <= values.keys():
@@ -239,7 +240,7 @@ class Calculus(Ground):
 
     @rule
     def ends(self, made: Proposition, letter: Symbol, *values: Expr) -> Proposition:
-        """Extend an inequality on an open range to ends at which its sides are equal, with 0 times oo = 0."""
+        """Extend an inequality from an open range to ends at which both sides are equal, with 0 times oo = 0."""
         discharged, supposed = set[Boolean](), set[Boolean]()
         for value in values:
             sides = (made.left.subs(letter, value), made.right.subs(letter, value))
@@ -257,7 +258,7 @@ class Calculus(Ground):
     def excess(self, p: Expr, q: Expr, g: Expr, order: Expr) -> Proposition:
         """p <= g q + g^(1-a) p^a q^(1-a) for a > 1, g > 0.
 
-        If p > g q, p^a q^(1-a) = p (p/q)^(a-1) >= p g^(a-1), or it is oo because q = 0.
+        If p > g q, then p^a q^(1-a) = p (p/q)^(a-1) >= p g^(a-1), or q = 0 and p^a q^(1-a) = oo.
         """
         conditions = (*nonnegative(p), *nonnegative(q), Gt(g, 0), Gt(order, 1))
         return self._draw("excess", (p, g * q + g ** (1 - order) * p**order * q ** (1 - order)), (), conditions)
@@ -285,8 +286,8 @@ class Calculus(Ground):
         """From s M <= s M_1^b_1 ... M_k^b_k exp(r) for moments of pairs of laws: D <= b_1 D_1 + ... + r / (a - 1).
 
         The moment of a pair is E[p^a q^(1-a)] = exp((a-1) D), given all points on which a law depends. Take
-        logarithms and divide by |a - 1| = (a - 1) / s. As b_i > 0, the divergence of a pair whose M_i is oo
-        or 0 is oo.
+        logarithms and divide by |a - 1| = (a - 1) / s. If M_i is oo (a > 1) or 0 (a < 1), then D_i and the
+        bound are oo, since b_i > 0.
         """
         s, some = self.sign(order), tuple(bounds)
         given = frozenset[Point]().union(*map(points, pair), *(points(law) for _, *laws in some for law in laws))
@@ -316,7 +317,7 @@ class Calculus(Ground):
 
     @rule
     def restrict(self, made: Proposition, condition: Basic, law: Basic) -> Proposition:
-        """Extend an inequality from a ball to all points, if a factor is a law's density, 0 outside it."""
+        """Extend an inequality from a ball to all points, if both sides have a density on the ball as a factor."""
         if not isinstance(condition, Le) or not isinstance(condition.lhs, Norm):
             raise UnprovedError(f"A ball needs to be given by Norm(point) <= radius, got {condition}.")
         factor = density(law, *condition.lhs.args)
@@ -347,11 +348,12 @@ class Calculus(Ground):
 
     @rule
     def every_order(self, above: Proposition, below: Proposition, order: Symbol, least: int) -> Proposition:
-        """From a > 1 and from 0 < a < 1 to all orders a >= 1, or to all a >= 0.
+        """Extend an inequality from orders a > 1 and 0 < a < 1 to all a >= 1, or to all a >= 0.
 
-        D_1, the KL divergence, and D_0 = -log Q(p > 0) are limits of D_a as a increases to 1 or decreases to
-        0. D_a and its supremum are nondecreasing in a, so at a = 1 the supremum is that over a < 1. At 0 the
-        limit passes through sums and maxima, but not through a supremum. Polynomials in a are continuous.
+        The KL divergence D_1 is the limit of D_a as a increases to 1, D_0 = -log Q(p > 0) the limit as a
+        decreases to 0. D_a and its suprema are nondecreasing in a, so at a = 1 a supremum is the supremum
+        over a < 1. At 0 the limit passes through sums and maxima, but not through a supremum. Polynomials in
+        a are continuous.
         """
         real = _ranges(order, positive=True) or _ranges(order, nonnegative=True)
         if not real or above.says != below.says or not _continuous(above, order):
@@ -373,7 +375,7 @@ class Calculus(Ground):
     def telescope(
         self, step: Proposition, base: Proposition, value: Expr, index: Symbol, count: Expr
     ) -> Proposition:
-        """From f(j+1) <= f(j) + b(j), all j >= 0, and f(0) <= 0: f(k) <= b(0) + ... + b(k-1), by induction."""
+        """From f(j+1) <= f(j) + b(j) for j >= 0 and f(0) <= 0: f(k) <= b(0) + ... + b(k-1), by induction."""
         bound = step.right - value
         if not (_ranges(index, integer=True, nonnegative=True) and count.is_integer):
             raise UnprovedError(
@@ -390,11 +392,11 @@ class Calculus(Ground):
 
     @rule
     def push(self, made: Proposition, maps: tuple[Basic, Basic], distance: Expr, *how: Boolean) -> Proposition:
-        """From P, P' within z: h(P), h'(P') are within ``distance``, which is at least e(z) + s.
+        """From P and P' within z: h(P) and h'(P') are within ``distance`` >= e(z) + s.
 
         The conditions ``how`` say that |h(x) - h(y)| <= e(|x - y|) with e increasing, and that the coupled
-        maps satisfy |h(x) - h'(x)| <= s for all x (s = 0 if h' is h). Draw (X, X') from a coupling and the
-        maps independently of it: |h(X) - h'(X')| <= |h(X) - h(X')| + |h(X') - h'(X')| <= e(z) + s.
+        maps satisfy |h(x) - h'(x)| <= s for all x (s = 0 if h' is h). Draw (X, X') from a coupling, and the
+        maps independently: |h(X) - h'(X')| <= |h(X) - h(X')| + |h(X') - h'(X')| <= e(z) + s.
         """
         (one, other), (first, second, z) = maps, self._within(made)
         far, apart = None, S.Zero if one == other else None
@@ -414,11 +416,11 @@ class Calculus(Ground):
 
     @rule
     def part(self, made: Proposition, kernel: Symbol, a: Expr, z: Expr, variance: Expr) -> Proposition:
-        """From P, P' within b <= z + a: P with Gaussian noise is within z of X' + (noise - H), |H| <= a.
+        """From P, P' within b <= z + a: X + noise and X' - H + noise have laws within z, for |H| <= a.
 
         For a coupling (X, X') let H = (X' - X) min(1, a/|X' - X|). Then X' - H + noise and X + noise are |X'
-        - X - H| = max(|X' - X| - a, 0) <= z apart. The kernel is the law of -H given X'; the noise is
-        independent.
+        - X - H| = max(|X' - X| - a, 0) <= z apart. ``kernel`` is the law of -H given X'; the Gaussian noise
+        is independent.
         """
         first, second, b = self._within(made)
         if not isinstance(kernel, Symbol):
@@ -432,7 +434,7 @@ class Calculus(Ground):
 
     @rule
     def parted(self, made: Proposition, chosen: Boolean) -> Proposition:
-        """Drop the hypothesis that a law is on the ball of radius a, which the kernel of `part` satisfies."""
+        """Drop the hypothesis that the kernel of `part` is on the ball of radius a, which `part` implies."""
         kernel, *_, radius = chosen.args
         balls = {one for one in made.given if isinstance(one, OnBall) and isinstance(one.args[0], At)}
         balls = {one for one in balls if one.args[0].args[0] == kernel and one.args[1] == radius}
@@ -442,7 +444,7 @@ class Calculus(Ground):
 
     @rule
     def forget(self, made: Proposition, chosen: Boolean) -> Proposition:
-        """Drop the kernel of `part` once nothing names it. It exists if the laws are within some distance."""
+        """Drop the kernel of `part` if no term contains it. It exists if the laws are within some distance."""
         kernel, first, second, radius = chosen.args
         within = any(isinstance(one, Within) and one.args[:2] == (first, second) for one in made.given)
         named = made.says.free_symbols.union(*(one.free_symbols for one in made.given - {chosen}))
@@ -497,13 +499,13 @@ class Calculus(Ground):
     def on_a_line(
         self, vector: Symbol, radius: Expr, variance: Expr, order: Expr, rate: Expr, *, back: bool
     ) -> Proposition:
-        """D(N(0, v I) || (1-q) N(0, v I) + q N(h, v I)), |h| <= R, is at most its value on the line at R.
+        """D(N(0, v I) || (1-q) N(0, v I) + q N(h, v I)), |h| <= R, is at most its value on a line at h = R.
 
         The random map y -> y h + N(0, v (I - h h^T/R^2)) takes N(0, v/R^2) to N(0, v I) and N(1, v/R^2) to
-        N(h, v I), since the covariances (v/R^2) h h^T and v (I - h h^T/R^2) add up to v I. It takes mixtures
-        to mixtures, and no map increases a divergence (`post_processing`). With ``back`` and |h| = R, the map
-        y -> <y, h>/R^2 takes N(0, v I) and N(h, v I) to the line, because <h, h>/R^2 = 1 and the variance is
-        v |h|^2/R^4 = v/R^2.
+        N(h, v I), since the covariances (v/R^2) h h^T and v (I - h h^T/R^2) add up to v I. This map takes
+        mixtures to mixtures, and no map increases a divergence (`post_processing`). For the reverse
+        (``back``) let |h| = R. The map y -> <y, h>/R^2 takes N(0, v I) and N(h, v I) to N(0, v/R^2) and N(1,
+        v/R^2), because <h, h>/R^2 = 1 and the variance is v |h|^2/R^4 = v/R^2.
         """
         line = tuple(Normal(at, variance / radius**2) for at in (S.Zero, S.One))
         space = Gaussian(S.Zero, variance), Noisy(Dirac(vector), variance) if back else Gaussian(vector, variance)
@@ -516,7 +518,7 @@ class Calculus(Ground):
 
     @rule
     def rewrite(self, made: Proposition, old: Basic, new: Basic) -> Proposition:
-        """Replace a name of a law by another that `densities.one_law` accepts."""
+        """Replace a term for a law with another that `densities.one_law` accepts."""
         if not (one_law(old, new) or one_law(new, old)):
             raise UnprovedError(f"Rewriting needs two names of one law, got {old} and {new}.")
         if any(set(one.args[1:2]) & (old.free_symbols | new.free_symbols) for one in made.says.atoms(Supremum)):
@@ -525,7 +527,7 @@ class Calculus(Ground):
 
     @rule
     def extremum(self, upper: Proposition, lower: Proposition, ball: Boolean, vector: Symbol) -> Proposition:
-        """From f(P) <= B for all laws P on a ball, and B <= f at a v with |v| = R (one exists): sup f = B."""
+        """From f(P) <= B for all laws P on a ball of radius R, and B <= f(v) for any v with |v| = R: sup f = B."""
         (letter, radius), there = ball.args, Eq(Norm(vector), ball.args[1])
         at_point = upper.left.xreplace({letter: Dirac(vector)})
         if not isinstance(ball, OnBall) or ball not in upper.given or there not in lower.given:
@@ -547,13 +549,13 @@ class Calculus(Ground):
 
 
 def add_noise(kernel: Symbol, variance: Expr) -> Lambda:
-    """The kernel x -> law of a draw from kernel(x) plus Gaussian noise."""
+    """The kernel that adds Gaussian noise to a draw from ``kernel``."""
     x = Point("x")
     return Lambda(x, Noisy(At(kernel, x), variance))
 
 
 def nonnegative(term: Expr) -> tuple[Boolean, ...]:
-    """The side condition that a term is nonnegative; none if its form shows it, with 0 times oo = 0."""
+    """The side condition that a term is nonnegative, or none if the form shows this, with 0 times oo = 0."""
     if isinstance(term, exp):
         return ()
     if isinstance(term, Add | Mul) and not any(nonnegative(part) for part in term.args):
@@ -614,7 +616,7 @@ def quantities(*of: Basic) -> dict[Basic, Symbol]:
 
 
 def _counts(term: Basic) -> bool:
-    """Tell whether the form shows a quantity to be nonnegative."""
+    """Tell whether the form of a quantity shows that it is nonnegative."""
     if isinstance(term, ConditionalMean | Sum | Supremum):
         return _counts(term.args[0])
     if isinstance(term, Add | Mul):
@@ -625,7 +627,7 @@ def _counts(term: Basic) -> bool:
 
 
 def _summed(term: Expr, index: Symbol, count: Expr) -> Expr:
-    """The sum of each term over i = 1, ..., m, with factors without i in front."""
+    """The sum of each term over i = 1, ..., m, with factors that do not contain i taken out."""
     parts = []
     for one in Add.make_args(expand_mul(term, deep=False)):
         front, inside = one.as_independent(index, as_Add=False)

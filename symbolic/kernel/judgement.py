@@ -10,9 +10,9 @@ satisfy, for every g > 0,
 
     E^{z'}_g(K(x) || K'(y)) <= f(g)    (order FIRST),    E^{z'}_g(K'(y) || K(x)) <= f(g)    (order SECOND).
 
-It holds in every dimension, for all adjacent data sets, losses of the class, common convex constraint sets
-and values of the revealed random variables ``scope``. Kernels are at points: nothing is conditioned on a
-hidden state.
+The judgement holds in every dimension, for all adjacent data sets, losses of the class, common convex
+constraint sets and values of the revealed random variables ``scope``. Kernels start at points; nothing is
+conditioned on a hidden state.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,12 +30,12 @@ from lastiterate.symbolic.kernel.substitution import Whichever, same
 
 
 class FalseLineError(UnprovedError):
-    """A side condition that is false at a point where everything given holds."""
+    """A side condition that is false at a point at which all given conditions hold."""
 
 
 @contextmanager
 def line(says: str) -> Iterator[None]:
-    """Add a note to errors that arise here."""
+    """Add a note to errors raised in the block."""
     try:
         yield
     except UnprovedError as error:
@@ -54,10 +54,10 @@ Raises:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A supposition about the runs: a sentence, the constants and laws that it names, and its ``bounds``.
+    """An assumption about the runs: a sentence, constants and laws for it, and profiles ``bounds``.
 
-    A ``symmetric`` one still holds if the runs are exchanged. A theorem that does not list a ``lemma`` as a
-    premise is not proved. No value may be substituted for the letters ``over``.
+    A ``symmetric`` hypothesis still holds if the runs are exchanged. A theorem that assumes a ``lemma`` is
+    proved only if it lists the lemma as a premise. No value may be substituted for the letters ``over``.
     """
 
     says: str
@@ -76,27 +76,27 @@ class Hypothesis:
         )
 
     def at(self, values: Mapping[Symbol, Expr]) -> "Hypothesis":
-        """The hypothesis with values for letters over which it does not range."""
+        """The hypothesis with values for letters other than ``over``."""
         return replace(self, constants=put_values(self.constants, values), bounds=put_values(self.bounds, values))
 
 
 @dataclass(frozen=True)
 class Law(Hypothesis):
-    """A condition, the last constant, on letters of one step, at every step; the first is their number."""
+    """A condition on letters of one step, at every step. Constants: number of steps, condition."""
 
 
 @dataclass(frozen=True)
 class End(Hypothesis):
-    """A condition, the constant, on the last values of sequences."""
+    """A condition, the only constant, on the last values of sequences."""
 
 
 @dataclass(frozen=True)
 class Meaning(Hypothesis):
-    """The meaning of a letter. Constants: a sequence's first and next value, step count, and the letter."""
+    """The letter for the last value of a sequence. Constants: first and next value, number of steps, letter."""
 
 
 def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis], *over: Symbol) -> Hypothesis:
-    """The hypothesis that all ``parts`` hold; one-sided, or a lemma, if one of them is."""
+    """The hypothesis that all ``parts`` hold: one-sided if a part is one-sided, a lemma if a part is a lemma."""
     return Hypothesis(
         says,
         (*constants, *(constant for one in parts for constant in one.constants)),
@@ -108,15 +108,14 @@ def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis
 
 
 STEPS_BEFORE: Final = "the steps before"
-"""The text of an induction's hypothesis on the steps before."""
+"""The sentence of an induction hypothesis."""
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A random variable of a run other than its noise, such as the batch of a step, by its name and last step.
+    """A random variable of a run other than the noise, such as the batch of a step, with its last step.
 
-    If it ``follows``, its law depends on the states up to that step; otherwise it has one law, independent of
-    them.
+    If it ``follows``, its law depends on the states up to that step; otherwise its law is always the same.
     """
 
     name: str
@@ -126,7 +125,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Shown:
-    """A side condition, the premises from which it was shown, and how."""
+    """A side condition, the conditions from which it was shown, and the reason."""
 
     condition: Boolean
     given: frozenset[Boolean]
@@ -135,7 +134,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Ground:
-    """A prover of side conditions, and the conditions on numbers that all judgements suppose."""
+    """A prover of side conditions, and the conditions on numbers that all judgements assume."""
 
     prover: Prover
     given: frozenset[Boolean] = frozenset()
@@ -157,7 +156,7 @@ _OF_RULES: Final = {f"lastiterate.symbolic.kernel.{name}" for name in ("rules", 
 
 
 def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown:
-    """Show a side condition from given conditions, none on a letter that stands for any value."""
+    """Show a side condition from given ones, none of which contains a letter that stands for any value."""
     if not isinstance(ground, Ground):
         raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")
     if condition == false:
@@ -171,8 +170,8 @@ def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown
 class Judgement:
     """The conclusion of a rule with its derivation. Rules and checks refuse a draft that no rule returned.
 
-    ``given`` are conditions on numbers, ``premises`` those of the rule, ``shown`` its side conditions, and
-    ``cites`` the lemmas and the mathematics on which it rests.
+    ``given`` are conditions on numbers, ``premises`` the judgements used by the rule, ``shown`` its side
+    conditions, and ``cites`` the lemmas and the mathematics that it uses.
     """
 
     given: frozenset[Boolean]
@@ -195,16 +194,16 @@ class Judgement:
                 stack += [(premise, False) for premise in reversed(made.premises)]
 
     def cited(self) -> tuple[str, ...]:
-        """The lemmas and the mathematics on which the derivation rests."""
+        """The lemmas and the mathematics that the derivation uses."""
         return tuple(dict.fromkeys(one for made in self.lines() for one in made.cites))
 
 
 @dataclass(frozen=True, init=False, eq=False, slots=True)
 class Span(Judgement):
-    """A judgement about the states of two runs: order, steps s = ``start`` to t = ``end``, distances z, z', f.
+    """A judgement about two runs: s = ``start``, t = ``end``, z = ``near``, z' = ``far``, f = ``profile``.
 
-    Variables in ``scope`` are revealed. Those ``drawn`` were averaged over; no other part of a chain may use
-    them.
+    Variables in ``scope`` are revealed. Variables in ``drawn`` were averaged over, and no other part of a
+    chain may use them.
     """
 
     order: Order
@@ -235,7 +234,7 @@ _Judgement = TypeVar("_Judgement", bound=Judgement)
 
 
 def record(of: _Judgement, **changes: Any) -> _Judgement:
-    """A draft with these attributes, a judgement once a rule returns it, see `sealed.rule`."""
+    """A draft with these attributes, which is a judgement once a rule returns it (`sealed.rule`)."""
     made = object.__new__(type(of))
     for one in fields(of):
         object.__setattr__(made, one.name, changes[one.name] if one.name in changes else getattr(of, one.name))
@@ -259,9 +258,9 @@ def infer(
 ) -> _Judgement:
     """Draw the conclusion of a rule after showing its side conditions; the rule returns this draft.
 
-    ``draft`` is an empty judgement, ``where`` a note for errors. The conclusion supposes everything that the
-    premises suppose and ``supposed``, without ``discharged``. The conditions ``inner`` may also use
-    ``within``, which the rule knows of its own letters.
+    ``draft`` is an empty judgement, ``where`` a note for errors. The conclusion assumes ``supposed`` and the
+    assumptions of the premises, except ``discharged``. The proofs of ``inner`` may also use ``within``,
+    conditions on letters of the rule.
     """
     if not isinstance(ground, Ground):
         raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")
@@ -284,7 +283,7 @@ def apply(
     hypotheses: Iterable[Hypothesis] = (),
     **changes: Any,
 ) -> Span:
-    """Draw a judgement about two runs by `infer`, which supposes and reveals all that its premises do."""
+    """Draw a judgement about two runs by `infer`, with the hypotheses and variables of its premises."""
     if profile.order not in {None, order}:
         raise UnprovedError(f"A judgement of order {order} needs a profile of that order, got {profile.order}.")
     own = {
@@ -317,7 +316,7 @@ def separate(parts: Iterable[Span], others: Sequence[Span]) -> None:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Both orders of the released state: E_g <= f for run 1 || run 2 and for run 2 || run 1."""
+    """Bounds E_g <= f on the released state in both orders, run 1 || run 2 and run 2 || run 1."""
 
     first: Span
     second: Span

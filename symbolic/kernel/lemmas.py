@@ -1,8 +1,8 @@
-"""The parts of a step: the expansion of its update, and the profile of a shift of its noise or of a coin.
+"""The parts of a step: the expansion of its update, and profiles for shifts of its noise and for coins.
 
 An `Expansion` is a lemma on every loss of a class, in every dimension; a `Shift` and a `Coin` are lemmas on
-the noise. All name their sources, keys of claims or cited mathematics. A step supposes a part without a proof
-(`owed`). Functions whose docstrings prove a part, or name a proof, return it `shown`.
+the noise. Each names its sources: keys of claims, or cited mathematics. A step assumes a part without a proof
+(`owed`). A function whose docstring proves a part, or names a proof, returns the part as `shown`.
 """
 
 from copy import copy
@@ -21,7 +21,7 @@ CITES = ("a standard Gaussian vector turned round is one again",)
 
 
 class Guide(Enum):
-    """The map of the third point: that of the other run, or the run's own map with the same coin."""
+    """The map of the third point: the other run's map, or the run's own map with the same coin."""
 
     OTHER = "other"
     OWN = "own"
@@ -29,10 +29,11 @@ class Guide(Enum):
 
 @dataclass(frozen=True)
 class Expansion:
-    """Points at most z apart are at most e(z) = ``after`` apart after the maps of an update, e nondecreasing.
+    """The maps of an update take points at most z apart to points at most e(z) = ``after`` apart.
 
-    The guide is the map of the second point; OTHER includes the differing sample. ``lemmas`` are keys of
-    claims that show it for every loss of the class, under hypotheses and conditions.
+    The function e is nondecreasing. ``guide`` is the map of the second point; OTHER includes the differing
+    sample. The claims ``lemmas`` show the expansion for every loss of the class, under the hypotheses and
+    conditions.
     """
 
     z: Symbol
@@ -45,7 +46,7 @@ class Expansion:
 
     @property
     def owed(self) -> Hypothesis:
-        """The supposition of a step unless this is shown."""
+        """The hypothesis of a step if this part is not shown."""
         says = "points at most the first apart are at most the second apart after the maps of a step of both runs"
         return Hypothesis(says, (self.z, self.after), lemma=True, over=(self.z,))
 
@@ -56,7 +57,7 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Shift:
-    """A ``profile`` of E_g(h + xi || xi) in both orders, |h| <= ``length``, for noise xi of ``variance``."""
+    """A bound ``profile`` on E_g(h + xi || xi), both orders, for |h| <= ``length`` and noise xi of ``variance``."""
 
     length: Expr
     profile: Profile
@@ -67,17 +68,17 @@ class Shift:
 
     @property
     def owed(self) -> Hypothesis:
-        """The supposition of a step unless this is shown."""
+        """The hypothesis of a step if this part is not shown."""
         says = "a shift of noise of the first variance by at most the second costs at most this"
         return Hypothesis(says, (self.variance, self.length), symmetric=False, lemma=True, bounds=(self.profile,))
 
 
 @dataclass(frozen=True)
 class Coin:
-    """``profile`` bounds one step of both runs from one point, with a hidden coin that decides the batch.
+    """A bound ``profile`` for a step of both runs from one point, with a hidden coin that decides the batch.
 
-    ``variance`` is that of the part of the noise that it uses. An ``observed`` coin is the outcome of a step,
-    with its own noise, which its hypotheses name. No noise follows it.
+    ``variance`` is the variance of the noise that the coin uses. An ``observed`` coin is the outcome of a
+    step; its hypotheses name its own noise, and no noise is added later.
     """
 
     profile: Profile
@@ -90,13 +91,13 @@ class Coin:
 
     @property
     def owed(self) -> Hypothesis:
-        """The supposition of a step unless this is shown."""
+        """The hypothesis of a step if this part is not shown."""
         says = "with noise of this variance a step of run 1 and one of run 2 from one point differ by this"
         return Hypothesis(says, (self.variance,), symmetric=False, lemma=True, bounds=(self.profile,))
 
 
 def noise(variance: Expr) -> Hypothesis:
-    """The supposition that a step adds this noise."""
+    """The hypothesis that a step adds noise of this variance."""
     return Hypothesis("independent Gaussian noise of this variance is added in every coordinate", (variance,))
 
 
@@ -104,7 +105,7 @@ Part = TypeVar("Part", Expansion, Shift, Coin)
 
 
 def shown(part: Part, *premises: Part) -> Part:
-    """The part as shown if its premises are, once a lemma returns it, see `sealed.rule`."""
+    """The part, which is shown if its premises are shown, once a lemma returns it (`sealed.rule`)."""
     made = copy(part)
     object.__setattr__(made, "is_shown", all(map(genuine, premises)))
     return made
@@ -112,19 +113,19 @@ def shown(part: Part, *premises: Part) -> Part:
 
 @rule
 def supposing(expansion: Expansion, *more: Hypothesis, lemmas: tuple[str, ...] = ()) -> Expansion:
-    """An expansion with further hypotheses and sources, shown if it was."""
+    """Add hypotheses and sources to an expansion; the result is shown if ``expansion`` is."""
     made = replace(expansion, hypotheses=expansion.hypotheses.union(more), lemmas=(*expansion.lemmas, *lemmas))
     return shown(made, expansion)
 
 
 @rule
 def on_condition(coin: Coin, *more: Boolean) -> Coin:
-    """A coin with further conditions, shown if it was."""
+    """Add conditions to a coin; the result is shown if ``coin`` is."""
     return shown(replace(coin, conditions=(*coin.conditions, *more)), coin)
 
 
 def owed(*parts: Expansion | Shift | Coin) -> frozenset[Hypothesis]:
-    """The suppositions of a step, one for each part that is not shown."""
+    """The hypotheses of a step, one for each part that is not shown."""
     return frozenset(part.owed for part in parts if not genuine(part))
 
 
@@ -136,9 +137,9 @@ def no_shift() -> Shift:
 
 @rule
 def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> Shift:
-    """E_g(N(h, v I) || N(0, v I)) = theta(|h|/sqrt(v)), increasing in |h|, by a rotation of h.
+    """By a rotation of h, E_g(N(h, v I) || N(0, v I)) is `Gauss` at mu = |h|/sqrt(v), which increases with mu.
 
-    ``square`` is a bound of the squared length over the variance, which may be 0 if the length is.
+    ``square`` is a bound on length^2 / variance; the variance may be 0 if the length is 0.
     """
     ratio, conditions = _ratio(length, variance, square)
     return shown(Shift(length, Gauss(ratio), variance, conditions, CITES))
@@ -146,7 +147,7 @@ def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> 
 
 @rule
 def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: Expr | None = None) -> Coin:
-    """A sample of run 1 only is in each batch with probability q and moves the mean by at most ``moved``.
+    """A sample that only run 1 has is in each batch with probability q and moves the mean by at most ``moved``.
 
     If P is the law with the sample, P - g Q = q (N(h) - tau N(0)) with tau = (g - 1 + q)/q. The other order
     is E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). ``square`` is as in `gaussian_shift`.
@@ -161,11 +162,12 @@ def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: 
 
 @rule
 def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = None) -> Coin:
-    """A sample in each batch with probability q is replaced; any two of three means are at most ``moved`` apart.
+    """A sample, in each batch with probability q, is replaced; the three means are at most ``moved`` apart.
 
-    P - g P' = q (N(y) - tau ((1 - w) N(x) + w N(y'))), tau = 1 + (g - 1)/q and w = g/tau <= 1 for g >= 1. By
-    convexity in the second law the bound is q E_tau of two means ``moved`` apart. E_g(P' || P) is reflected
-    below 1. ``square`` is as in `gaussian_shift`.
+    The mean is x without the sample, and y or y' with the sample in run 1 or 2. For g >= 1, tau = 1 + (g -
+    1)/q and w = g/tau <= 1, P - g P' = q (N(y) - tau ((1 - w) N(x) + w N(y'))). By convexity in the second
+    law, a bound is q E_tau for two means ``moved`` apart. For g < 1 use E_g(P || P') = 1 - g + g E_{1/g}(P'
+    || P). ``square`` is as in `gaussian_shift`.
     """
     says = (
         "one sample is replaced, in each batch with the first chance; any two means are at most the second apart"
@@ -182,7 +184,7 @@ def _coin(
 
 
 def _ratio(length: Expr, variance: Expr, square: Expr | None) -> tuple[Expr, tuple[Boolean, ...]]:
-    """A bound of the squared length over the variance, and its conditions."""
+    """A bound on length^2 / variance, and its conditions."""
     if square is None:
         return length**2 / variance, (Ge(length, 0), Gt(variance, 0))
     return square, (Ge(length, 0), Ge(variance, 0), Ge(square, 0), Le(length**2, square * variance))
@@ -198,15 +200,15 @@ def projected_sample(
     load: Expr,
     hidden: Order | None = None,
 ) -> Coin:
-    """The pair (A, A^T g / sqrt(p) + xi), if a sample moves g by a vector h of length at most ``moved``.
+    """The outcome (A, A^T g / sqrt(p) + xi) of a step in which a sample moves g by h, |h| <= ``moved``.
 
     A has p = ``dimension`` columns of independent N(0, ``spread``^2) entries and is independent of data and
-    state; xi is N(0, ``variance`` I). Given A, two Gaussians are |A^T h| / sqrt(p) apart, |A^T h|^2 is |h|^2
-    spread^2 X, and the profile is the mean over A (docs/proofs/random_projection.md). ``load`` is at least
-    (moved spread)^2 / (p variance).
+    state; xi is N(0, ``variance`` I). Given A, the means of two Gaussians are |A^T h| / sqrt(p) apart. Since
+    |A^T h|^2 has the law of |h|^2 spread^2 X, the profile is a mean over X
+    (docs/proofs/random_projection.md). ``load`` is at least (moved spread)^2 / (p variance).
 
-    The sample is in the batch with probability ``rate``, which is revealed unless ``hidden`` is set, the
-    order of a sample that only run 1 has. Then the profile given A is a `PoissonStep`.
+    The sample is in the batch with probability ``rate``. Its presence is revealed unless ``hidden`` is set,
+    the order for a sample that only run 1 has; then the profile given A is a `PoissonStep`.
     """
     if any(X in one.free_symbols for one in (rate, moved, spread, variance, dimension, load)):
         raise UnprovedError(f"The mean over {X} needs parameters in which it does not occur.")

@@ -1,16 +1,16 @@
-"""Profiles as terms: upper bounds of the hockey-stick divergence E_g(P || Q) = sup_A P(A) - g Q(A), g >= 0.
+"""Profiles as terms: upper bounds on the hockey-stick divergence E_g(P || Q) = sup_A P(A) - g Q(A), g >= 0.
 
-A profile f is convex and nonincreasing in g with f(0) = 1 and f(g) >= max(1 - g, 0). It is
+A profile f is convex and nonincreasing in g, f(0) = 1 and f(g) >= max(1 - g, 0). Then
 
     f(g) = f(oo) + integral of (y - g)_+ dm(y),
 
-where m is the second derivative of f, the law of y = dP/dQ under Q. Adaptive composition multiplies ratios,
+with m the second derivative of f: the law of y = dP/dQ under Q. Adaptive composition multiplies ratios:
 
     (f x J)(g) = J(oo) + f(oo) (1 - J(oo)) + double integral of (y y' - g)_+ dm_f(y) dm_J(y').
 
-It is commutative, associative and monotone in both, and max(1 - g, 0) is neutral.
+Composition is commutative, associative and monotone in f and J, and max(1 - g, 0) is neutral.
 
-Letters   g is the factor of the second law, mu^2 (``square``) the squared distance of two means over the variance.
+Letters   g is the factor of the second law, mu^2 (``square``) is |distance between two means|^2 / variance.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,7 +31,7 @@ from lastiterate.symbolic.kernel.substitution import numbers, same, whichever
 
 
 class Order(StrEnum):
-    """The numerator P of E_g(P || Q): the law of run 1 or that of run 2."""
+    """The numerator P of E_g(P || Q): the law of run 1 or of run 2."""
 
     FIRST = "run 1 || run 2"
     SECOND = "run 2 || run 1"
@@ -50,7 +50,7 @@ class Profile:
     """The name of the profile, with its attributes in braces."""
 
     def named(self) -> Iterator[str | Expr]:
-        """The name of the profile, as texts and expressions."""
+        """The name of the profile, as strings and expressions."""
         for text, part, *_ in Formatter().parse(self.text):
             yield text
             if part is not None:
@@ -61,7 +61,7 @@ class Profile:
         return "".join(map(str, self.named()))
 
     def subs(self, values: Mapping[Symbol, Expr]) -> "Profile":
-        """Substitute values for symbols, all at once; an index of the term stays."""
+        """Substitute values for symbols simultaneously; the index of the term stays."""
         own: Any = self  # every profile is a dataclass
         parts = {one.name: getattr(own, one.name) for one in fields(own)}
         index, inside = parts.pop("index", None), dict(values)
@@ -99,7 +99,7 @@ def _said(thing: Any) -> Tuple:
 
 
 def put_values(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
-    """Substitute values in a term, profile or tuple, all at once. Bound letters stay and capture none."""
+    """Substitute values simultaneously in a term, profile or tuple; bound letters stay and capture none."""
     if isinstance(thing, tuple):
         return tuple(put_values(one, values) for one in thing)
     if isinstance(thing, Profile):
@@ -160,10 +160,11 @@ class Gauss(Profile):
 
 @dataclass(frozen=True)
 class PoissonStep(Profile):
-    """A step whose batch contains an extra sample of run 1 with probability q; the sample moves its mean by mu.
+    """A step whose batch has an extra sample of run 1 with probability q; the sample moves the mean by mu.
 
-    In order FIRST, P is the law with the sample: q theta((g - 1 + q)/q) for g > 1 - q, and 1 - g below;
-    SECOND is E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). Without an order it is the larger of both.
+    In order FIRST, with the sample in P, the profile is q theta((g - 1 + q)/q) for g > 1 - q and 1 - g for
+    smaller g, with theta the profile `Gauss`. SECOND is E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). Without an
+    order the profile is the maximum of both.
     """
 
     text = "a sample added by a coin of probability {rate}, mu^2 = {square}"
@@ -181,7 +182,10 @@ class PoissonStep(Profile):
 
 @dataclass(frozen=True)
 class SwapStep(Profile):
-    """q theta(1 + (g - 1)/q) for g >= 1, reflected below: a sample replaced, means at most mu apart."""
+    """A step in which a sample is replaced with probability q, with means at most mu apart.
+
+    It is f(g) = q theta(1 + (g - 1)/q) for g >= 1, and 1 - g + g f(1/g) for g < 1.
+    """
 
     text = "a sample replaced by a coin of probability {rate}, mu^2 = {square}"
     order = None
@@ -193,7 +197,7 @@ class SwapStep(Profile):
 
 
 class _OfParts(Profile):
-    """A profile with the order of its parts; if they have none, it bounds both orders."""
+    """A profile with the order of its parts, or without an order if no part has one."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", common(_inside(self)))
@@ -212,7 +216,7 @@ class Composed(_OfParts):
 
 @dataclass(frozen=True)
 class Power(_OfParts):
-    """A profile composed with itself ``count`` times."""
+    """The composition of ``count`` copies of a profile."""
 
     text = "{count} times {part}"
     part: Profile
@@ -231,7 +235,7 @@ class Steps(_OfParts):
 
 @dataclass(frozen=True)
 class MeanProfile(_OfParts):
-    """sum of w f over the pairs (w, f), plus ``failure`` for an event where f is 1; all weights add up to 1."""
+    """The sum of w f over the pairs (w, f), plus ``failure``, the weight of profile 1; weights add up to 1."""
 
     pairs: tuple[tuple[Expr, Profile], ...]
     failure: Expr = S.Zero
@@ -263,7 +267,7 @@ class Average(_OfParts):
 
 @dataclass(frozen=True)
 class Recurring(_OfParts):
-    """f_n with f_0 = ``base`` and f_{j+1} = (1 - p) ``first`` + p (f_j x ``again``), n = ``count``."""
+    """f_n with f_0 = ``base``, f_{j+1} = (1 - p) ``first`` + p (f_j x ``again``), p = ``chance``, n = ``count``."""
 
     text = "f_{count} of f_0: {base}, and of f_(j+1): {rest} of ({first}) and {chance} of (f_j and {again})"
     chance: Expr
@@ -280,7 +284,7 @@ class Recurring(_OfParts):
 
 @dataclass(frozen=True)
 class Atoms(Profile):
-    """f(oo) + sum of m (y - g)_+ over pairs (y, m): a table, or the exact profile of a finite pair of laws."""
+    """f(oo) + sum of m (y - g)_+ over pairs (y, m): a table, or the exact profile of two finite laws."""
 
     pairs: tuple[tuple[Expr, Expr], ...]
     order: Order | None = None
@@ -298,12 +302,12 @@ class Atoms(Profile):
 
 
 EVERYTHING: Final = Atoms(())
-"""The constant 1, which bounds any two laws."""
+"""The constant 1, a bound for any two laws."""
 
 
 @dataclass(frozen=True)
 class Chords(_OfParts):
-    """An upper bound of ``part``: equal to it at 0 and the nodes, linear between, then constant."""
+    """A bound on ``part``: equal to ``part`` at 0 and the nodes, linear between them, constant after the last."""
 
     text = "chords between the nodes {node} of ({part})"
     part: Profile
@@ -314,7 +318,7 @@ class Chords(_OfParts):
 
 @dataclass(frozen=True)
 class Letter(Profile):
-    """An arbitrary profile denoted by a letter, one for each order."""
+    """An arbitrary profile for each order, denoted by a letter."""
 
     text = "{name}"
     order = None
@@ -328,8 +332,8 @@ class Letter(Profile):
 class Contracted(_OfParts):
     """The greatest convex function below g -> inf int u N(g v/u) + A F(g B/A), A = int (p - u), B = int (q - v).
 
-    The infimum is over 0 <= u <= p, 0 <= v <= q and over all finite measures p and q whose profile is at
-    least ``before`` with int p >= 1 >= int q. So it is monotone in ``before``, ``near`` (N) and ``far`` (F).
+    The infimum is over 0 <= u <= p, 0 <= v <= q and all finite measures p and q with int p >= 1 >= int q and
+    a profile of at least ``before``. So `Contracted` is monotone in ``before``, ``near`` (N) and ``far`` (F).
     """
 
     text = "({before}), then a block at ({near}) where both runs agree and ({far}) where not"
@@ -342,8 +346,9 @@ class Contracted(_OfParts):
 class BlockChain(_OfParts):
     """Y_n for any profiles Y_0 >= ``base`` and Y_{j+1} >= Contracted(Y_j, ``near``, ``far``), n = ``count``.
 
-    ``near`` and ``far`` may name ``index`` = j. A table at least its own contraction is such a sequence, and
-    so are tables through upper bounds at their nodes. Without an order there is one sequence for each order.
+    ``near`` and ``far`` may contain ``index`` = j. A table that is at least its own contraction gives such a
+    sequence; so do tables through upper bounds at their nodes. Without an order there is one sequence for
+    each order.
     """
 
     text = (
@@ -366,9 +371,9 @@ class BlockChain(_OfParts):
 class Damped(_OfParts):
     """f_n with f_0 = ``base`` and f_{j+1}(g) = f_j(g) F(1 + (g - 1)/f_j(g)), n = ``count``, F = ``far``.
 
-    ``far`` may name j. With F(r) = sup_b T(b) - r b, f_{j+1}(g) is sup_b f_j(g) (T(b) - b) - (g - 1) b, a
-    profile if f_j is one. It is the block with u = min(p, g q), v = u/g and N = E_0: A = f_j(g) and B = (g -
-    1 + A)/g.
+    ``far`` may contain j. If F(r) = sup_b T(b) - r b, then f_{j+1}(g) = sup_b f_j(g) (T(b) - b) - (g - 1) b,
+    which is a profile if f_j is a profile. This is a `Contracted` with u = min(p, g q), v = u/g, N = E_0, A =
+    f_j(g) and B = (g - 1 + A)/g.
     """
 
     text = "f_{count} of f_0: {base}, and of f_({index}+1): f_{index} F(1 + (g - 1)/f_{index}), F: {far}"
@@ -412,7 +417,7 @@ class Projected(_OfParts):
 
 
 def common(profiles: Iterable[Profile]) -> Order | None:
-    """The order that all profiles bound, None if all bound both; an error if they bound different orders."""
+    """The order that all profiles bound, or None if all bound both; an error if their orders differ."""
     orders = {profile.order for profile in profiles} - {None}
     if len(orders) > 1:
         raise UnprovedError("Profiles need one order, got both orders; exchange the runs in one of them.")
@@ -420,7 +425,7 @@ def common(profiles: Iterable[Profile]) -> Order | None:
 
 
 def compose(*profiles: Profile) -> Profile:
-    """The profile of consecutive steps, each of which may depend on those before it."""
+    """The profile of consecutive steps, each of which may depend on earlier steps."""
     gauss: list[Expr] = []
     atoms: list[Atoms] = []
     counts: dict[Profile, Expr] = {}
@@ -470,7 +475,7 @@ def unfolded(profile: Recurring) -> MeanProfile:
 
 
 def counts(index: Symbol, count: Expr) -> None:
-    """Raise an error unless an index runs over all integers >= 0, and the count is an integer without it."""
+    """Raise an error unless the index runs over all integers >= 0 and ``count`` is an integer without the index."""
     if (
         not isinstance(index, Symbol)
         or index.assumptions0 != _INDEX
@@ -490,7 +495,7 @@ _KNOWN: Final = (
 
 
 def formed(profile: Profile) -> None:
-    """Raise an error unless a profile has a known type, parts of its order and integer counts."""
+    """Raise an error unless a profile has a known type, parts with its order and integer counts."""
     if type(profile) not in _KNOWN:
         raise UnprovedError(f"A profile of the kernel is needed, got one of type {type(profile).__name__}.")
     inside = _inside(profile)
@@ -518,8 +523,8 @@ def _flat(thing: Any) -> list[Any]:
 def sound(profile: Profile) -> list[Boolean]:
     """Conditions under which a term is a profile: convex, nonincreasing, 1 at 0 and at least max(1 - g, 0).
 
-    A table that is 1 at 0 is one if the rest of P and the masses, those of Q, are nonnegative and the masses
-    add up to at most 1: minus their sum is its slope at 0, and no profile decreases faster than 1 - g.
+    A table with value 1 at 0 is a profile if f(oo) and the masses m are nonnegative and the masses add up to
+    at most 1: minus their sum is the slope at 0, and no profile decreases faster than 1 - g.
     """
     formed(profile)
     return list(dict.fromkeys(_sound(profile)))
@@ -570,7 +575,7 @@ def _any(part: Profile, index: Symbol) -> Profile:
 
 
 def _rates(above: PoissonStep | SwapStep, below: PoissonStep | SwapStep) -> tuple[Boolean, ...]:
-    """Conditions under which a rate is a probability and at least that of a sound profile."""
+    """Conditions under which the rate of ``above`` is a probability and at least the rate of ``below``."""
     return () if above.rate == below.rate else (below.rate <= above.rate, above.rate <= 1)
 
 
@@ -623,11 +628,11 @@ _RISING: Final = (
     BlockChain,
     Damped,
 )
-"""Terms that increase with their parts, at every index, if everything else is the same."""
+"""Terms that increase with their parts, at every index, if all other fields are equal."""
 
 
 def _rises(above: Any, below: Any) -> list[Boolean] | None:
-    """Conditions under which a term is at least another, part by part; None if more than parts differ."""
+    """Conditions under which ``above`` is at least ``below`` part by part; None if more than parts differ."""
     if not isinstance(above, _RISING):
         return None
     bound = X if isinstance(above, Projected) else getattr(above, "index", None)

@@ -1,7 +1,7 @@
-"""Renyi divergences of profiles in closed form, with their conditions on numbers and their sources.
+"""Renyi divergences of profiles in closed form, with conditions on numbers and sources.
 
 M(f) = alpha (alpha - 1) int_0^oo g^(alpha - 2) f(g) dg is exp((alpha - 1) D_alpha) for the profile of two
-laws. It is monotone in f, and multiplicative under composition (docs/proofs/privacy_loss.md).
+laws. M is monotone, and multiplicative under composition (docs/proofs/privacy_loss.md).
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ TWICE: Final = "altschuler_talwar/proof_3_1/swap"
 
 @dataclass(frozen=True)
 class Divergence:
-    """An upper bound of a Renyi divergence, the conditions under which it holds, and its sources."""
+    """An upper bound on a Renyi divergence, the conditions under which it holds, and its sources."""
 
     value: Expr
     conditions: tuple[Boolean, ...] = ()
@@ -30,14 +30,14 @@ class Divergence:
 
 
 def bound_renyi(profile: Profile, order: Expr, *, amplified: bool) -> Divergence:
-    """An upper bound of D_order of a profile, for orders above 1.
+    """An upper bound on D_order for a profile, for orders above 1.
 
-    For a Gaussian it is order mu^2 / 2. A sample replaced with probability q costs no more than with a
-    revealed coin: q theta(1 + (g - 1)/q) <= theta(g) at g >= 1, since theta does not increase, and both are
-    reflected below. If ``amplified``, the bound is twice the divergence of the larger direction of the
-    sampled Gaussian. Above 1 the profiles agree, reflection adds the weight t^(-alpha - 1) <= t^(alpha - 2)
-    at t > 1, so M - 1 at most doubles, and log(1 + 2 (y - 1)) <= 2 log y. The cited bound of that divergence
-    is 2 order q^2 mu^2.
+    The bound for `Gauss` is order mu^2 / 2. A sample replaced with probability q costs at most as much as one
+    that is always replaced: for g >= 1, q theta(1 + (g - 1)/q) <= theta(g), since theta does not increase;
+    below 1, both are reflected. If ``amplified``, the bound is twice the divergence of the sampled Gaussian
+    in its larger direction. Above 1 the profiles agree. The reflection adds the weight t^(-alpha - 1) <=
+    t^(alpha - 2) at t > 1, so M - 1 at most doubles, and log(1 + 2 (y - 1)) <= 2 log y. The cited bound on
+    the divergence of the sampled Gaussian is 2 order q^2 mu^2.
     """
     if isinstance(profile, Equal):
         return Divergence(S.Zero)

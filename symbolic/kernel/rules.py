@@ -1,7 +1,8 @@
-"""The rules, the only way to make a judgement. Each docstring is a lemma with its proof or the page of it.
+"""The rules, which alone make judgements. Each docstring is a lemma with its proof or the page of its proof.
 
 Notation  K(x), K'(y) are the laws at step t of run 1 from x and of run 2 from y. The proofs are for order FIRST;
-          exchange the runs for order SECOND. A^z is the set of points within z of A, E^z_g as in `judgement`.
+          exchange the runs for order SECOND. A^z is the set of points within z of A, E^z_g is as in `judgement`. A
+          judgement z -> z' at f has these distances and this profile.
 Facts     F1 to F4 are the four facts of docs/proofs/enlarged_sets.md. F2: E^z_g is convex and nonincreasing in g,
           and nonincreasing in z. F4: E^z_g is jointly convex in (P, Q).
 """
@@ -27,13 +28,13 @@ _DISTANCE = Symbol("z", nonnegative=True).assumptions0
 @final
 @dataclass(frozen=True)
 class Kernel(Ground):
-    """The rules, with the prover of their side conditions."""
+    """The rules, with a prover for their side conditions."""
 
     @rule
     def identity(self, order: Order, step: Expr, distance: Expr) -> Span:
         """No step: z -> z at E_0 = max(1 - g, 0).
 
-        At points x, y with d(x, y) <= z: if P(A) = 1, x is in A and y in A^z, so P(A) - g Q(A^z) = 1 - g.
+        Let d(x, y) <= z. If P(A) = 1, then x is in A and y is in A^z, so P(A) - g Q(A^z) = 1 - g.
         """
         return apply(self, "identity", order, (step, step), (distance, distance), Equal(), (Ge(distance, 0),))
 
@@ -48,7 +49,7 @@ class Kernel(Ground):
         revealed: Iterable[Variable] = (),
         hypotheses: Iterable[Hypothesis] = (),
     ) -> Span:
-        """A judgement without a derivation, a hypothesis of every conclusion drawn from it."""
+        """A judgement without a derivation, which every conclusion drawn from it has as a hypothesis."""
         # For this order only.
         supposed = Hypothesis(says, (*ends, *distances), symmetric=False, bounds=(profile,))
         conditions = (*sound(profile), *(Ge(one, 0) for one in distances))
@@ -57,9 +58,10 @@ class Kernel(Ground):
 
     @rule
     def domain(self, order: Order, span: tuple[Expr, Expr], near: Expr, diameter: Expr) -> Span:
-        """Steps of which the last projects to a set of diameter D: z -> D at E_0.
+        """Steps that end with a projection to a set of diameter D: z -> D at E_0.
 
-        A^D is everything for nonempty A, so P(A) - g Q(A^D) <= 1 - g. Without a step, equal points stay equal.
+        If A is nonempty, A^D is the whole set, so P(A) - g Q(A^D) <= 1 - g. Without a step, equal points stay
+        equal.
         """
         inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
         signs = (Ge(near, 0), Ge(diameter, 0), Ge(span[1] - span[0], 0 if near == 0 else 1))
@@ -69,8 +71,8 @@ class Kernel(Ground):
     def apart(self, order: Order, span: tuple[Expr, Expr], distance: Expr) -> Span:
         """0 -> z at E_0, if the laws after the steps, from equal points, are within z of each other in W_infinity.
 
-        For every e > 0 a coupling has its points at most z + e apart, so P(A) <= Q(A^(z + e)). For compact A
-        these sets shrink to A^z as e decreases to 0. So P(A) - g Q(A^z) <= (1 - g) P(A).
+        For every e > 0 the points of some coupling are at most z + e apart, so P(A) <= Q(A^(z + e)). For
+        compact A these sets shrink to A^z as e decreases to 0. So P(A) - g Q(A^z) <= (1 - g) P(A).
         """
         if span[0] != 0:
             raise UnprovedError(f"The laws of the two runs need to start at step 0, got {span}.")
@@ -84,7 +86,7 @@ class Kernel(Ground):
     def weaken(
         self, span: Span, near: Expr | None = None, far: Expr | None = None, profile: Profile | None = None
     ) -> Span:
-        """Decrease the distance before, or increase the distance after or the profile."""
+        """Decrease the distance before the steps, or increase the profile or the distance after the steps."""
         less, more = span.near if near is None else near, span.far if far is None else far
         above = span.profile if profile is None else profile
         conditions = (Ge(less, 0), Le(less, span.near), Ge(more, span.far), *covers(above, span.profile))
@@ -101,7 +103,7 @@ class Kernel(Ground):
         return apply(self, "exchange", span.order.other, span.ends, span.distances, span.profile, (), (span,))
 
     def chain(self, first: Span, *others: Span) -> Span:
-        """z -> z' at f, then z' -> z'' at J: z -> z'' at their composition f x J.
+        """From z -> z' at f and then z' -> z'' at J: z -> z'' at the composition f x J.
 
         This is Theorem 1 of docs/proofs/enlarged_sets.md. J holds at every pair of points, so the second part
         may depend on the state after the first.
@@ -127,15 +129,15 @@ class Kernel(Ground):
         events: tuple[frozenset[Hypothesis], ...] = (),
         over: tuple[Symbol, Expr, Expr] | None = None,
     ) -> Span:
-        """Average over a revealed variable: the mean of the profiles, plus ``failure``, the weight of no case.
+        """Average over a revealed variable: the mean of the profiles, plus ``failure``, the weight outside the cases.
 
-        The variable has one law in both runs and is independent of the state before, so both laws are
-        mixtures with the same weights (F4). A case holds for every value, or on an event, described by some
-        of its hypotheses, of probability at least its weight. An extra coin makes that probability equal to
-        the weight; the rest goes to cases that hold for every value and to failure, where a profile is at
-        most 1. With ``over`` = (index, count, share), the first case stands for ``count`` cases, one for each
-        value or disjoint event, with its weight times the shares, which add up to 1. Conditions given for the
-        numbers of one are supposed of each.
+        The variable has one law in both runs and is independent of the earlier state, so both laws are
+        mixtures with the same weights (F4). A case holds for every value, or on an event that some of its
+        hypotheses describe and that is at least as probable as the weight of the case. An extra coin makes
+        this probability equal to the weight; the remaining probability goes to cases that hold for every
+        value and to failure, with a profile of at most 1. With ``over`` = (index, count, share), the first
+        case stands for ``count`` cases, one for each value or disjoint event; its weight is split by the
+        shares, which add up to 1. Conditions given for one of these cases are assumed for each.
         """
         pairs = tuple(cases)
         weights, spans = tuple(weight for weight, _ in pairs), tuple(span for _, span in pairs)
@@ -189,14 +191,14 @@ class Kernel(Ground):
     ) -> Span:
         """One noisy update given ``revealed`` variables: z -> z' at S x p_a for every z' >= max(e(z) - a, 0).
 
-        The noise xi = xi1 + xi2 is independent of coins and earlier states, and of a revealed variable unless
-        that depends on later states. K(x) is the law of Pi(phi_c(x) + xi), K'(y) that of Pi(phi'_c'(y) + xi),
-        with hidden coins c and c' and Pi 1-Lipschitz. A third map chi is phi' (then S = E_0 without a coin),
-        or phi with the same coin: |phi_c(x) - chi_c(y)| <= e(z), S bounds chi_c(y) + xi1 against phi'_c'(y) +
-        xi1, and p_a a shift of xi2 by at most a. With a coin, the third point may also start with run 2 and
-        follow phi', with the same S and e.
+        The noise xi = xi1 + xi2 is independent of coins and earlier states, and of revealed variables, except
+        those that depend on later states. K(x) and K'(y) are the laws of Pi(phi_c(x) + xi) and Pi(phi'_c'(y)
+        + xi), with hidden coins c and c' and a 1-Lipschitz map Pi. A third map chi is phi' (without a coin,
+        and S = E_0) or phi with the same coin, and |phi_c(x) - chi_c(y)| <= e(z). S is a profile for chi_c(y)
+        + xi1 and phi'_c'(y) + xi1, and p_a is a profile for shifts of xi2 by at most a. With a coin, the
+        third point may also be phi' at x, with the same S and e.
 
-        The proof is that of Theorem 3 in docs/proofs/enlarged_sets.md, with p_a for the Gaussian profile.
+        The proof of Theorem 3 in docs/proofs/enlarged_sets.md holds with p_a as the Gaussian profile.
         """
         if (expansion.guide is Guide.OTHER) != (coin is None) or (coin is not None and coin.observed):
             raise UnprovedError("A step needs a hidden coin if and only if the third map is the run's own.")
@@ -226,10 +228,10 @@ class Kernel(Ground):
 
     @rule
     def specialise(self, span: Span, values: Mapping[Symbol, Expr]) -> Span:
-        """Substitute values for symbols, which must satisfy what is given and declared of the symbols."""
+        """Substitute values that satisfy the given conditions on the symbols and their declared properties."""
         at = partial(put_values, values=values)
         over = set[Symbol]().union(*(one.over for one in span.hypotheses))
-        # An induction binds all its letters there.
+        # An induction binds all letters of its hypothesis.
         inside = any(one.says == STEPS_BEFORE for one in span.hypotheses)
         if inside or over & set(values).union(*(value.free_symbols for value in values.values())):
             raise UnprovedError(f"Values can neither replace nor contain bound letters, got {values}.")
@@ -256,10 +258,10 @@ def anything(kernel: Kernel, order: Order, ends: tuple[Expr, Expr]) -> Span:
 
 @rule
 def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr) -> Span:
-    """z -> z1 at X, then the same steps z1 -> z' at N and D -> z' at F, D the diameter: z -> z' at `Contracted`.
+    """From z -> z1 at X, then z1 -> z' at N and, for the diameter D, D -> z' at F: z -> z' at `Contracted`.
 
-    Theorem 1 in docs/proofs/contraction.md bounds the divergence, convex in g (F2), for each pair of measures
-    and its parts. F must start from all pairs of points, because a tracked distance does not bound the kernel
+    Theorem 1 in docs/proofs/contraction.md bounds the divergence, which is convex in g (F2), for all measures
+    and their parts. F must hold for all pairs of points, because a tracked distance does not bound the kernel
     of run 1.
     """
     if near.scope != far.scope:
@@ -308,7 +310,7 @@ def _law(
 
 
 def _unnamed(index: Symbol, fixed: Iterable[Expr], others: Iterable[Span]) -> None:
-    """Raise an error if what is the same for all values of an index names it."""
+    """Raise an error if a term that must be the same for all values of an index contains it."""
     for span in others:
         fixed = (*fixed, *span.given, *(one for each in span.hypotheses for one in each.constants))
     named = [one for one in fixed if index in one.free_symbols]
@@ -322,7 +324,7 @@ def _unnamed(index: Symbol, fixed: Iterable[Expr], others: Iterable[Span]) -> No
 def _shares(index: Symbol, count: Expr, weight: Expr, *, of_events: bool) -> None:
     """Raise an error unless shares add up to 1, or are unknown functions, which the hypotheses restrict.
 
-    Those of events must be nonnegative, since the hypotheses only bound their probabilities from below.
+    Shares of events must be nonnegative: the hypotheses bound the probabilities only from below.
     """
     counts(index, count)
     if weight.atoms(AppliedUndef):
@@ -348,8 +350,8 @@ def _over(index: Symbol, hypotheses: Iterable[Hypothesis]) -> frozenset[Hypothes
 def observe(kernel: Kernel, order: Order, step: Expr, outcome: Coin, revealed: Iterable[Variable] = ()) -> Span:
     """One update that is a function of the state and of an outcome: 0 -> 0 at the profile S of the outcome.
 
-    At a point x let O, O' be the laws of the outcome and U the update from x. K(x) and K'(x) of a set A are O
-    and O' of the outcomes that U maps to A, and O(B) - g O'(B) <= E_g(O || O') <= S(g) for every set B.
+    Let O, O' be the laws of the outcome at x, and B the set of outcomes that the update from x maps into A.
+    Then K(x)(A) = O(B), K'(x)(A) = O'(B) and O(B) - g O'(B) <= E_g(O || O') <= S(g).
     """
     function = Hypothesis(
         "a state is a function, one for both runs, of the state before and of what the step observes"

@@ -1,6 +1,6 @@
 """Only the rules of this package make judgements.
 
-Their record is a local variable of a function, which no importable name can change. Copies, also by
+No importable name can change their record, a local variable of a function. Copies, also by
 `dataclasses.replace`, unpickled objects and objects built by hand are not judgements. A rule refuses objects
 of foreign classes, which could misreport themselves. Code that edits the memory of the process cannot be
 excluded.
@@ -43,7 +43,7 @@ def _values(thing: Any) -> tuple[Any, ...]:
 
 
 def _familiar(thing: object, kind: type) -> bool:
-    """Tell whether an object has only methods of a class of Sympy or of this package."""
+    """Tell whether all methods of an object are from a class of Sympy or of this package."""
     if any(callable(getattr(kind, name, None)) for name in getattr(thing, "__dict__", ())):
         return False
     if type(kind) is UndefinedFunction:
@@ -93,10 +93,10 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
                 known[id(thing)] = thing
 
     def rule(function: _Function) -> _Function:
-        """Mark a function whose docstring proves what it returns or names the proof, in a module being imported.
+        """Mark a function as a rule while its module is imported; its docstring proves the result or cites a proof.
 
         Raises:
-            UnprovedError: another function is marked, or the rule is applied to a judgement that no rule made.
+            UnprovedError: this is no module of rules, or the rule is applied to a judgement that no rule made.
         """
         module = sys.modules.get(function.__module__)
         starts = getattr(getattr(module, "__spec__", None), "_initializing", False)

@@ -15,7 +15,7 @@ _TOTAL = (Add, Mul, Abs, Max, Min, exp, floor, ceiling, sign, erf, erfc)
 
 
 class Whichever(Symbol):  # type: ignore[misc]
-    """Any value of a bound letter: a condition on it is shown for all values, and none may be given."""
+    """A letter for any value of a bound letter; conditions on it are shown for all values, never given."""
 
 
 def whichever(letter: Symbol) -> Symbol:
