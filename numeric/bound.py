@@ -115,7 +115,7 @@ class PrivacyLoss(Displayed):
 
     @property
     def share(self) -> float | None:
-        """Share of the noise variance that hides the change of data in random batches, or None."""
+        """Mean share of the noise variance that hides the change of data in random batches, or None."""
         return self.candidate.share
 
     @property
@@ -229,7 +229,7 @@ def bound(
         run: the run.
         assumption: assumption on the losses within the domain.
         order: Renyi order of `Bound.epsilon`, above 1.
-        delta: delta in (0, 1), if `Bound.epsilon` is to be that of (epsilon, delta)-DP. Give at most one of
+        delta: delta in (0, 1) of (epsilon, delta)-DP with the epsilon `Bound.epsilon`. Give at most one of
             order and delta; without either, which random batches do not allow, the bound has the smallest mu.
 
     Raises:

@@ -80,7 +80,7 @@ def calibrate(
     Args:
         run: the run; the search starts from its value of the varied field. Noise schedules are scaled.
         assumption: as in `bound`.
-        epsilon: epsilon of the target, above 0.
+        epsilon: target epsilon, above 0.
         order: makes the target (order, epsilon)-RDP.
         delta: makes the target (epsilon, delta)-DP. Give exactly one of order and delta.
         vary: "noise_std" (smallest), "steps" (most), "diameter" (widest) or "batch_size" (smallest).
@@ -181,8 +181,8 @@ def _crossing(
 ) -> Bound:
     """Bound at the largest value found to meet the target, by Brent's method on logarithms.
 
-    The smaller ``known`` value meets the target. A value whose logarithm is within ``close`` of the result's
-    misses it; if ``whole``, the next integer does.
+    The smaller ``known`` value meets the target. Within ``close`` of the result, on the logarithmic scale, a
+    value misses it; if ``whole``, the next integer does.
     """
     from scipy.optimize import brentq  # slow import, rarely needed
 

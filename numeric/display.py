@@ -109,7 +109,7 @@ class Displayed:
         return {"kind": self._kind} | values | lists
 
     def records(self) -> list[dict[str, Any]]:
-        """Rows of the DataFrame, unrounded; a single row for a single result."""
+        """Rows of the DataFrame, unrounded."""
         return [self.as_dict()]
 
     def to_pandas(self) -> "DataFrame":

@@ -1,13 +1,10 @@
 """Conversion of runs and bounds to events and privacy-loss distributions of dp_accounting.
 
-An event describes the releases of all steps and represents composition. The privacy-loss distribution of a
-bound describes the release of the last iterate alone, and also composes with other releases.
+An event describes the releases of all steps. The privacy-loss distribution of a bound describes the release
+of the last iterate alone.
 
 In dp_accounting, noise_multiplier is the noise divided by the norm of one sample's contribution, also under
-replacement. Here, it is the noise divided by the sensitivity: 2 eta K / b under "replace" and eta K / b under
-"add_remove", for step size eta, clip norm K and batch size b.
-
-Requires dp_accounting (pip install 'lastiterate[dp-accounting]').
+replacement. Here, it is the noise divided by the sensitivity, which is twice this norm under replacement.
 """
 
 from collections import Counter

@@ -102,8 +102,8 @@ def plain_number(name: str, value: Any) -> Any:
 def real(name: str, value: Any, need: str, toward: float | None = None) -> float:
     """Return the float nearest to a number of any type, or raise an `InputError` that says what is needed.
 
-    Booleans and strings are rejected. Rational and decimal numbers are rounded ``toward`` -inf or inf, if
-    given.
+    Booleans and strings are rejected. If ``toward`` is -inf or inf, rational and decimal numbers are rounded
+    in this direction.
 
     >>> real("L", Decimal("0.1"), "a number"), real("delta", Fraction(1, 10), "a number", toward=-inf)
     (0.1, 0.09999999999999999)
@@ -296,7 +296,6 @@ def _parameters(what: Callable[..., object]) -> list[Parameter]:
 def _refuse(
     name: str, takes: list[Parameter], given: tuple[Any, ...], named: Mapping[str, Any], hints: Mapping[str, str]
 ) -> None:
-    """Raise an `InputError` if an argument is unknown, superfluous or missing."""
     kinds = {one.kind for one in takes}
     every, takes = (
         takes,

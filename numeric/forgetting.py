@@ -230,7 +230,6 @@ def _largest(run: NoisySGD, delta: float | None) -> tuple[int, float | None]:
 
 
 def _profile(trained: Bound) -> Table:
-    """Symmetric table at the deletion, from the worse direction."""
     candidate: Candidate = trained.candidate
     if isinstance(candidate, TableCandidate):
         return Table(candidate.table.g, worse := candidate.table.worse, worse)
@@ -244,7 +243,6 @@ def _profile(trained: Bound) -> Table:
 
 
 def _settled(clean: Clean, goal: Goal, start: Callable[[Array], Table]) -> float:
-    """Bound after the clean steps, on nodes adapted to the bound."""
     number = goal.known if isfinite(goal.known) else 10.0
     for _ in range(3):
         found = goal.value(clean.after(start(goal.nodes(number, _COARSE))))

@@ -106,7 +106,7 @@ class ByPosition(_OfKnownSteps):
 
     @teaches()
     def quantile(self, p: float) -> float:
-        """The smallest bound that holds for a share p of the samples, with p in (0, 1]."""
+        """The smallest bound that holds for a share p in (0, 1] of the samples."""
         share = portion("p", p, "a share in (0, 1]", "0.5 is the median.")
         return sorted(self.epsilons)[min(ceil(share * len(self.epsilons)), len(self.epsilons)) - 1]
 

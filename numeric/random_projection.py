@@ -11,18 +11,17 @@ Let Delta be the distance between two gradients, s = noise_std, R = Delta^2 sigm
 R)^(-p/2) if w R < 1. Then (alpha - 1) times the Renyi divergence between two pairs (A, output) is at most
 
     log M(alpha (alpha - 1))                                     if the differing sample is in the batch;
-    log(1 - q + q M(alpha (alpha - 1)))                          if it is with probability q, revealed;
-    log sum_j C(alpha, j) (1 - q)^(alpha - j) q^j M(j (j - 1))   if it is with probability q, not revealed, for
+    log(1 - q + q M(alpha (alpha - 1)))                          if this has probability q and is revealed;
+    log sum_j C(alpha, j) (1 - q)^(alpha - j) q^j M(j (j - 1))   if this has probability q and is hidden, for
                                                                  an integer alpha and add-remove adjacency.
 
 Divergences add up over the steps. Delta is 2/b under replace-one and 1/b under add-remove adjacency, and p is
 the smallest projected dimension of all layers. In an epoch of fixed or shuffled batches, one step uses the
 sample: at worst, the step with the least noise. With clipping after the projection, or without a projection,
-a step is a Gaussian mechanism of sensitivity Delta. Losses are arbitrary.
+a step is a Gaussian mechanism of sensitivity Delta.
 
-Source: D2P2-SGD, algorithms 1 to 3. The variance sigma^2 / sqrt(k) of its Table 3 is a misprint of sigma^2 /
-k (claim d2p2/algorithm_1/noise_exponent). Its algorithm 1 discards the last update; here, all updates are
-kept. docs/proofs/random_projection.md proves the cost, which replaces the paper's refuted Theorem 1; claims
+Source: D2P2-SGD, algorithms 1 to 3. Its algorithm 1 discards the last update; here, all updates are kept.
+docs/proofs/random_projection.md proves the cost, which replaces the paper's refuted Theorem 1; claims
 d2p2/theorem_1/projected_step, ours/projection/*, d2p2/algorithm_1/sensitivity_repaired.
 """
 

@@ -63,7 +63,6 @@ def printed_down(value: float, digits: int = 6) -> str:
 
 
 def _as_floats(number: Decimal) -> str:
-    """Format a number like a float, with at least two digits in the exponent."""
     return re.sub(r"e([+-])(\d)$", r"e\g<1>0\2", f"{number:g}")
 
 

@@ -42,7 +42,7 @@ class Scheme:
         return not self.random and not self.permuted
 
     def refusal(self, run: "NoisySGD") -> str:
-        """Error message for a run that does not admit such batches; empty if it is admitted."""
+        """Error message if a run does not admit such batches, else empty."""
         needs = f"sampling={self.name!r} needs"
         if isinstance(run.batch_size, tuple):
             if self.random:

@@ -27,7 +27,7 @@ from lastiterate.numeric.store import Journal, write_whole, writing
 Scalar = int | float | str
 
 _MOST_ROWS: Final = 1_000_000
-"""Maximum number of rows; a longer grid is probably a mistake."""
+"""Maximum number of rows."""
 _LARGEST = 2**63 - 1
 """Largest integer that a column of a Parquet file can hold."""
 _ENDS = 20
@@ -229,8 +229,8 @@ def sweep(
     """Bound the privacy loss at every point of a grid of runs and assumptions.
 
     Args:
-        run: run with the values that do not vary.
-        assumption: assumption with the values that do not vary.
+        run: values that do not vary.
+        assumption: values that do not vary.
         grid: name -> values, as in `SweepPlan`.
         out: .csv or .parquet file for the table; a repeated call resumes from the rows in ``out`` +
             ".rows.jsonl".

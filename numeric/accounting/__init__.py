@@ -1,1 +1,1 @@
-"""Conversion of dominating pairs of last iterates to a number at one order or one delta."""
+"""Conversion of dominating pairs of last iterates to an epsilon at an order or a delta."""

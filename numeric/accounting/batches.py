@@ -15,25 +15,25 @@ if TYPE_CHECKING:
 
 
 def rate(run: NoisySGD, batch: int | None = None) -> float:
-    """b / n, rounded up; for a schedule the largest rate, which costs most (docs/proofs/poisson.md)."""
+    """Sampling rate, rounded up; the largest for a schedule, as it costs most (docs/proofs/poisson.md)."""
     size = run.batch_sizes[-1] if batch is None else batch
     q = size / run.dataset_size
     return q if Fraction(q) >= Fraction(size, run.dataset_size) else nextafter(q, 1.0)
 
 
 def outcome_distance(run: NoisySGD, batch: int | None = None) -> float:
-    """Largest distance of two outcomes of a step over its step size, rounded up: 2 K / b or K / b."""
+    """Largest distance between outcomes of a step, divided by its step size, rounded up."""
     samples = 2 if run.adjacency == "replace" else 1
     return upper(samples * exact(run.clip_norm) / (run.batch if batch is None else batch))
 
 
 def step_multiplier(run: NoisySGD, step_size: float, noise: float, batch: int | None = None) -> float:
-    """Noise of a step over the distance that one sample moves it, rounded down; ``batch`` is its size."""
+    """Noise of a step divided by the distance that one sample moves it, rounded down."""
     return lower(exact(noise) / (exact(step_size) * exact(outcome_distance(run, batch))))
 
 
 def size_ranges(run: NoisySGD, log_chance: float, *, both: bool) -> "tuple[Size, Size, float]":
-    """`least_range` of a batch without the differing sample, for all steps or per step of a schedule."""
+    """`least_range` of batch sizes without the differing sample, for all steps or per step of a schedule."""
     n = run.dataset_size
     found = {size: least_range(n - 1, Fraction(size, n), log_chance, both=both) for size in run.batch_sizes}
     if not isinstance(run.batch_size, tuple):
@@ -43,9 +43,9 @@ def size_ranges(run: NoisySGD, log_chance: float, *, both: bool) -> "tuple[Size,
 
 
 def tail_from(count: int, rate: Fraction, least: int) -> float:
-    """P(X >= least), rounded up; X ~ Binomial(count, rate).
+    """P(X >= least) for X ~ Binomial(count, rate), rounded up.
 
-    If r = P(X = k + 1) / P(X = k) < 1, P(X >= k) <= P(X = k) / (1 - r), since this ratio decreases in k.
+    If r = P(X = k + 1) / P(X = k) < 1, then P(X >= k) <= P(X = k) / (1 - r), since this ratio decreases in k.
 
     >>> tail_from(10, Fraction(1, 2), 10) == 2.0**-10, tail_from(10, Fraction(1, 2), 11)
     (True, 0.0)

@@ -1,8 +1,9 @@
-"""Conversions to (epsilon, delta): the best that (alpha, rho)-RDP at one order allows, and Gaussian trade-offs.
+"""Conversions to (epsilon, delta)-DP: the best one from (alpha, rho)-RDP at one order, and from mu-GDP.
 
-RDP gives the smallest eps at which F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha) >= e^((alpha-1) rho),
-q = (p - delta) e^-eps, for every p in (delta, 1]; laws on two points attain it. F is convex. If F'(p) > 0, its
-tangent bounds F to the left of p, and F(p) bounds it to the right. Floats find eps and p; balls verify them.
+RDP gives the smallest eps with F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha) >= e^((alpha-1) rho)
+for every p in (delta, 1], where q = (p - delta) e^-eps. F is convex. If F'(p) > 0, the tangent at p bounds F
+from below to the left of p, and F(p) to the right. Values of eps and p are found in floats and verified in
+balls.
 
 A mu-GDP mechanism is (epsilon, delta)-DP if and only if, with the standard normal distribution function Phi,
 
@@ -28,7 +29,7 @@ _NEAR_ZERO = 1e-4
 _LEAST_LOG = -744.0
 """Logarithm of about the smallest positive float."""
 _LARGE = 1e6
-"""Above this mu the second term of the formula changes epsilon by less than a relative 1e-12."""
+"""Value of mu above which the second term of the formula changes epsilon by a relative 1e-12 at most."""
 _WIDEST = 40.0
 """Phi(-40) is below every positive float."""
 
@@ -79,14 +80,14 @@ def quick_rdp_to_delta(order: float, rho: float, epsilon: float) -> float:
 
 
 def _crossing(rising: Callable[[float], float], low: float, high: float) -> float:
-    """The zero of an increasing function, or the nearer end."""
+    """Zero of an increasing function from ``low`` to ``high``, or the nearer end."""
     if rising(low) >= 0:
         return low
     return high if rising(high) <= 0 else float(brentq(rising, low, high, xtol=_LEAST, rtol=_NEAR, disp=False))
 
 
 def _excess(order: float, rho: float, delta: float, eps: float) -> tuple[float, float]:
-    """A number with the sign of log F - (order - 1) rho at the minimum of F, in floats, and p there."""
+    """A float with the sign of log F - (order - 1) rho at the minimum of F, and p at the minimum."""
     near_zero = (order - 1) * rho < _NEAR_ZERO  # F is close to 1, and floats do not resolve its slope
     slope = _slope_in_balls if near_zero else _slope
     rarest = max(log(delta) - 50, _LEAST_LOG)
@@ -133,7 +134,7 @@ def tangent_point(order: float, rho: float, delta: float, eps: float) -> float |
 
 
 def _least(order: float, delta: float, eps: float, point: float) -> arb | None:
-    """Lower bound of F from its tangent at a point; None if the required sign of F' is not certain."""
+    """Lower bound on F from the tangent at a point; None if the required sign of F' is not certain."""
     value, slope = _value_and_slope(order, delta, eps, point)
     if slope > 0:
         return value - slope * (exact(point) - exact(delta))
@@ -157,8 +158,9 @@ def mixed_rdp(
 ) -> float:
     """log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1), rounded up.
 
-    G = ``inside`` holds outside an event of probability p = ``failure``, rounded up, F = ``outside`` in any
-    case. ``rarer`` lists the probabilities that F and each later bound fail, with the bound that then holds.
+    The bound G = ``inside`` holds outside an event of probability p = ``failure``, rounded up. Without
+    ``rarer``, the bound F = ``outside`` holds always. ``rarer`` lists the probabilities that F and each later
+    bound fail, each with the bound that then holds; alpha is ``order``.
 
     >>> round(mixed_rdp(0.0, 0.5, 1.0, 2.0), 4)  # log((1 + e) / 2)
     0.6201
@@ -236,7 +238,7 @@ def _size(mu: float) -> None:
 
 
 def _first_term_alone(mu: float, delta: float) -> float:
-    """Epsilon mu^2 / 2 + mu z with Phi(-z) <= delta, rounded up and at least 0."""
+    """Epsilon = mu^2 / 2 + mu z with Phi(-z) <= delta, rounded up and at least 0."""
     with precision():
         low, high = -_WIDEST, _WIDEST
         while nextafter(low, inf) < high:

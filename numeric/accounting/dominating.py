@@ -1,12 +1,13 @@
-"""Dominating pairs of last iterates: a Gaussian release composed with sampled Gaussian ones, and their bounds.
+"""Dominating pairs of last iterates: a Gaussian release composed with sampled Gaussian releases.
 
-The shifts of a window cost one Gaussian with mu^2 = sum a_t^2 / ((1 - beta_t) sigma_t^2). If batches are
-random, the data change in step t costs one sampled Gaussian with the share beta_t of the noise.
+The shifts a_t of a window cost one Gaussian release with mu^2 = sum a_t^2 / ((1 - beta_t) sigma_t^2). If
+batches are random, the change of data in step t costs one sampled Gaussian release with the share beta_t of
+the noise variance sigma_t^2.
 
-Renyi: D_alpha <= alpha cost / 2 + sum of count times S(rate, multiplier; alpha). S is the divergence of one
-step in units of its noise: that of `replacement_step` at distance 1 ("replace"), or S_up at shift 1, which is
-at least S_down ("add_remove"). The divergence of the whole batch, alpha / (2 multiplier^2), is no less; it is
-used for orders above 1000 and multipliers below 1/9.
+The Renyi divergence of order alpha is at most alpha cost / 2 + sum of count times S(rate, multiplier; alpha).
+S is the divergence of one sampled step: `replacement_step` at distance 1 for "replace"; for "add_remove",
+S_up at shift 1, which is at least S_down. For orders above 1000 or multipliers below 1/9, S is replaced by
+alpha / (2 multiplier^2), the divergence without sampling.
 
 Source: docs/proofs/without_replacement.md, poisson.md, privacy_loss.md (claims ours/sampled/*, ours/poisson/*,
 ours/pld/*); Dong, Roth & Su 2022, theorem 4; Zhu, Dong & Wang 2022, theorem 10; Mironov 2017, proposition 1.
@@ -40,8 +41,8 @@ _LEAST_DELTA = 1e-290
 class SampledSteps:
     """``count`` equal steps whose batch holds the differing sample with probability ``rate``, rounded up.
 
-    ``multiplier``, rounded down: noise that hides the data change over the largest distance of two outcomes
-    of the step (2 eta K / b for "replace", eta K / b for "add_remove").
+    ``multiplier``, rounded down, is the noise that hides the change of data, divided by the largest distance
+    between two outcomes of the step.
     """
 
     rate: float
@@ -54,8 +55,8 @@ class SampledSteps:
 class DominatingPair:
     """A composition that dominates the last iterates of two runs on adjacent data sets, in both directions.
 
-    ``cost`` is mu^2 of the Gaussian part, rounded up. ``failure`` is the probability, rounded up, of the
-    event outside which this holds; it is added to delta.
+    ``cost`` is mu^2 of the Gaussian part, rounded up. ``failure`` is the probability, rounded up, of an event
+    outside which the composition dominates; it is added to delta.
     """
 
     cost: float
@@ -99,9 +100,9 @@ class DominatingPair:
             return upper(total)
 
     def dp(self, delta: float) -> float:
-        """Epsilon of (epsilon, delta)-DP, rounded up, usually within 0.3% of the smallest.
+        """Epsilon of (epsilon, delta)-DP, rounded up, usually within 0.3% of the smallest epsilon.
 
-        It is infinite if delta is at most the failure probability, or outside the range of floats.
+        Epsilon is infinite if delta is at most ``failure``, or if losses leave the range of floats.
 
         >>> round(DominatingPair(0.0, (SampledSteps(0.01, 1.0, "add_remove", 1000),)).dp(1e-5), 2)
         1.83
@@ -123,7 +124,7 @@ class DominatingPair:
         return ("remove", "add") if adding else ("replace",)
 
     def releases(self, side: str) -> list[Release]:
-        """Releases for one of `sides`: every mixture, and one for all Gaussian parts."""
+        """Releases for one of `sides`: every mixture, and one release for all Gaussian parts."""
         found: list[Release] = []
         with precision():
             cost = exact(self.cost)
@@ -139,7 +140,7 @@ class DominatingPair:
         return found
 
     def few_steps(self) -> list[SampledSteps]:
-        """At most a dozen kinds of steps; a group of a schedule has its highest rate and smallest noise."""
+        """At most a dozen kinds of steps; a group of kinds has its highest rate and smallest multiplier."""
         counts: Counter[SampledSteps] = Counter()
         for step in self.steps:
             counts[replace(step, count=1)] += step.count
@@ -196,14 +197,12 @@ def _delta(pair: DominatingPair, side: str, epsilon: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """An upper bound of the privacy loss of the last iterate, in both directions.
+    """An upper bound on the privacy loss of the last iterate, in both directions.
 
     Attributes:
-        window: (tau, T), the steps that the bound charges.
-        pair: dominates the last iterates outside an event of probability ``pair.failure``.
+        window, position, share: as in `lastiterate.numeric.bound.PrivacyLoss`.
+        pair: composition that dominates the last iterates outside an event of probability ``pair.failure``.
         renyi: (order, epsilon) of an RDP bound that replaces ``pair``.
-        position: for fixed batches, the batch of an epoch (from 0) in which a differing sample costs most.
-        share: for random batches, the mean share of the noise variance that hides the data change.
         choices: other data needed by a certificate of the bound.
         within: the class of losses of the bound, if larger than the given class.
     """

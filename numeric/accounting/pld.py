@@ -1,25 +1,26 @@
-"""Privacy losses: the law of one release on a lattice, that of a sum of many, and its profile, with error bounds.
+"""Laws of privacy losses on a lattice, of one release and of sums of many, and profiles with error bounds.
 
-Base N(0, 1), moved N(g, 1), mixture M = (1-q) N(0, 1) + q N(g, 1), g = 1 / multiplier. The loss at z is L(z) =
-log(1 - q + q e^(g z - g^2/2)), increasing in z. For "remove", M is the numerator and the base the denominator; for
-"add" they are exchanged. "replace" is the largest profile that advanced joint convexity allows, in both directions
-at once: losses above 0 are those of "remove", losses below 0 those of "add", and mass (1-q) (1-2 Phi(-g/2)) at 0.
+The base is N(0, 1), the moved Gaussian N(g, 1) with g = 1 / multiplier, and the mixture M = (1-q) N(0, 1) + q
+N(g, 1). The loss at z is L(z) = log(1 - q + q e^(g z - g^2/2)), increasing in z. For "remove", M is the
+numerator and the base is the denominator; for "add", they are exchanged. "replace" is the largest profile
+that advanced joint convexity allows, for both directions at once: losses above 0 are as for "remove", losses
+below 0 are as for "add", and the loss 0 has mass (1-q) (1-2 Phi(-g/2)).
 
-A cell of losses [l, r] with masses P and Q moves to its ends, a to l and b to r, with a + b = P and a e^-l +
-b e^-r = Q: a chord above the convex profile. Beyond the last node, a e^-l = Q and the remaining mass has
-infinite loss. All mass P below the first node moves up to it.
+The mass of every cell of losses moves to the ends of the cell, which gives a chord above the convex profile.
+Beyond the last node, the remaining mass has infinite loss; all mass below the first node moves up to this
+node.
 
-With masses m_j at losses l_j = h j, y_j = m_j e^(lam l_j) / Y is convolved T times with itself, and c(l) Y^T
-e^(-lam l) is the mass of the loss l. Rounding then costs about 1e-16 T relative to delta instead of 1. The
-discrete Fourier transform has length n. With u = 2^-53, eta = 8 u log2(n), A_ki = |Y_ki| + eta and A_k = prod
-A_ki^T_i the error of the spectrum is e_k <= A_k (eta sum T_i / A_ki + 5 u sum T_i), and that of c at most
-|e|_2 + eta |spectrum|_2 in the l1 norm. An error has a weight of at most 1 / (1 + lam). Mass that wraps
-around is added, and mass above the window has a Chernoff bound. Masses, exponentials and sums are rounded up.
+Tilted masses m e^(lam l) / Y with sum 1 have the T-fold convolution c, and the loss l then has mass c(l) Y^T
+e^(-lam l), with a rounding error of about 1e-16 T relative to delta. For a transform of length n, let u =
+2^-53, eta = 8 u log2(n), A_ki = |Y_ki| + eta with the transform Y_ki of release i, and A_k = prod A_ki^T_i.
+The error of the spectrum is e_k <= A_k (eta sum T_i / A_ki + 5 u sum T_i), and the error of c is at most
+|e|_2 + eta |spectrum|_2 in the l1 norm. Mass that wraps around is added, and mass above the window has a
+Chernoff bound.
 
-Any tilt lam, grid and increasing nodes are valid; good ones give tight bounds. The chords add about lam (lam
-+ 1) w^2 / 12 to the log-moment of a release at lam, and so to lam times epsilon, where w^2 is the mean
-squared width of a cell of losses under the tilted law. For a given number of nodes this is least if their
-density in z is proportional to the cube root of the tilted density times the squared slope of the loss.
+Any tilt lam, grid and increasing nodes are valid. The chords of a release add about (lam + 1) w^2 / 12 to
+epsilon, where w^2 is the mean squared width of a cell under the tilted law. For a given number of nodes, this
+is least if the density of nodes in z is proportional to the cube root of the tilted density times the squared
+slope of the loss.
 
 Source: docs/proofs/privacy_loss.md (claims ours/pld/*); Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022
 (chords); Koskela, Jälkö & Honkela 2020 (transform).
@@ -39,11 +40,11 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.rounding import exact, precision, upper
 
 _FINE = 4e-5
-"""Maximum relative increase of epsilon by the lattice, and also by the nodes."""
+"""Maximum relative increase of epsilon due to the lattice, and also due to the nodes."""
 _COARSE = 0.04
 """Largest change of the logarithm of the tilted density from one node to the next."""
 _WIDEST = 0.1
-"""Largest distance of two nodes in z."""
+"""Largest distance between two nodes in z."""
 _MOST_NODES = 1500
 _LONGEST = 1 << 21
 _LEAST_DELTA = 1e-250
@@ -78,7 +79,7 @@ class Release:
     count: int
 
     def ends(self, mass: float) -> tuple[float, float]:
-        """Points z between which all but about this mass of the numerator lies."""
+        """Points z between which the numerator has all but about ``mass``."""
         from scipy.special import ndtri
 
         g = float(self.gap)
@@ -172,7 +173,8 @@ def _place(
 ) -> arb:
     """Add the masses of all cells, and return the mass of infinite loss.
 
-    ``above`` and ``other``: of numerator and denominator above each node; ``below``: of the former below all.
+    ``above`` and ``other`` are the masses of numerator and denominator above each node; ``below`` is the mass
+    of the numerator below all nodes.
     """
     masses[nodes[0]] += below
     for j in range(len(nodes) - 1):
@@ -250,7 +252,7 @@ def plan_transform(found: Sequence[Release], delta: float, tilt: float | None) -
 
 
 def _placed(pace: Array, low: float, high: float) -> Array:
-    """Nodes from one end to the other, ``pace`` per unit of z in each cell; at most about `_MOST_NODES`."""
+    """Nodes from ``low`` to ``high``, ``pace`` per unit of z in each cell, at most about `_MOST_NODES`."""
     edges = np.linspace(low, high, len(pace) + 1)
     counted = np.append(0.0, np.cumsum(np.maximum(pace, 1 / _WIDEST))) * (edges[1] - edges[0])
     return np.interp(np.linspace(0.0, counted[-1], min(ceil(counted[-1]), _MOST_NODES) + 1), counted, edges)
@@ -272,8 +274,8 @@ class Composition:
     Attributes:
         weights: c, shape (n,), from the loss with the lattice index ``first`` on.
         log_scale: log of the product of Y^T, as a ball.
-        error: upper bound of the l1 norm of the error of the weights.
-        lost: upper bound of the mass above the window and at infinity.
+        error: upper bound on the l1 norm of the error of the weights.
+        lost: upper bound on the mass above the window and at infinity.
     """
 
     spacing: float
@@ -286,7 +288,7 @@ class Composition:
 
     @classmethod
     def of(cls, found: Sequence[Release], delta: float, tilt: float | None = None) -> "Composition | None":
-        """Compose releases near ``delta``, at ``tilt`` or the best; None outside the range of floats."""
+        """Compose releases near ``delta``, at ``tilt`` or the best tilt; None outside the range of floats."""
         plan = plan_transform(found, delta, tilt)
         return None if plan is None else cls.on(plan, found, delta)
 
@@ -316,7 +318,7 @@ class Composition:
         return found
 
     def masses(self) -> Array:
-        """Masses of the losses of the window for ``tilt`` 0, rounded up; the error bound is ``error``."""
+        """Masses of the losses of the window for ``tilt`` 0, rounded up, with the error bound ``error``."""
         if self.tilt:
             raise ValueError(f"masses needs an untilted law, got tilt={self.tilt:g}")
         with precision():
@@ -324,7 +326,7 @@ class Composition:
         return found
 
     def delta(self, epsilon: float) -> float:
-        """Upper bound of the profile at an epsilon of at least 0 and the first loss."""
+        """Upper bound on the profile at an epsilon that is at least 0 and at least the first loss."""
         start = max(0, int(np.floor(epsilon / self.spacing)) - self.first)
         beyond = self.losses[start:] - epsilon
         kept = beyond > 0
@@ -337,7 +339,7 @@ class Composition:
             return upper(scale * (exact(total) + exact(self.error) / (1 + exact(self.tilt))) + exact(self.lost))
 
     def epsilon(self, delta: float) -> float:
-        """Nearly the smallest epsilon at which `delta` is at most the given one; inf if none is."""
+        """Nearly the smallest epsilon at which the profile is at most ``delta``; inf if there is none."""
         losses = self.losses
         low, high = max(0.0, float(losses[0])), float(losses[-1])
         if high <= low or self.delta(high) > delta:
@@ -399,7 +401,7 @@ def _stop(parts: Sequence[LatticeLaw], counts: Sequence[int], spacing: float, de
 
 
 def _lost(parts: Sequence[LatticeLaw], counts: Sequence[int], stop: int, above: float, spacing: float) -> arb:
-    """Upper bound of the mass of sums at or above ``stop`` (Chernoff) and of infinite loss."""
+    """Upper bound on the mass of sums at or above ``stop`` (Chernoff) and of infinite loss."""
     exponent, infinite, whole = arb(0), arb(0), arb(0)
     for part, count in zip(parts, counts, strict=True):
         weighed, shift, up = _weighed(part, spacing, above)
@@ -412,7 +414,7 @@ def _lost(parts: Sequence[LatticeLaw], counts: Sequence[int], stop: int, above: 
 
 
 def _convolved(folded: Sequence[Array], counts: Sequence[int]) -> tuple[Array, float]:
-    """Convolution of all laws, each taken ``count`` times, and a bound of the l1 norm of its error."""
+    """Convolution of all laws, each taken ``count`` times, and a bound on the l1 norm of its error."""
     length = len(folded[0])
     eta = 8 * _UNIT * log2(length) * max(fsum(one) for one in folded)
     spectrum: NDArray[np.complex128] = np.ones(length // 2 + 1, dtype=np.complex128)

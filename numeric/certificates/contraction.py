@@ -1,4 +1,4 @@
-"""Contraction tables in certificates: masses at ratios on a lattice, and thresholds, both freely chosen."""
+"""Contraction tables in certificates: masses on a lattice of ratios, and thresholds, all chosen freely."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,13 +21,13 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 _COARSE, _FINE, _EACH = 60, (160, 100, 70, 50, 40), 100
-"""Numbers of nodes of a first table, of one for every longer run (first success), and of one of many."""
+"""Numbers of nodes of a first table, of one table for all rounds (tried in turn), and of one of many."""
 _LENGTHS, _CLEAN = (2.8, 2.2, 3.4), 2.4
-"""Approximate ratios of the diameter over the square root of a block's steps to the noise."""
+"""Approximate ratios of diameter / sqrt(w) to the noise, for blocks of w steps."""
 _CLOSE, _ROUNDS, _BLOCKS = 1e-4, 400, 24
-"""Decrease below which a table is final, maximum rounds, maximum blocks of a chain from the start."""
+"""Relative decrease below which a table is final, most rounds, and most blocks of a chain from the start."""
 _LIFTS = (0.0, 1e-8, 1e-6, 1e-4)
-"""Amounts, relative to delta or to the table, by which a table is lifted until it decreases."""
+"""Amounts, relative to delta or to the table, by which a table is lifted until a round decreases it."""
 _LIFT = 1e-9
 """Relative lift of tables per block, well above rounding errors."""
 
@@ -51,7 +51,7 @@ class Tabled:
 
 
 class Contraction:
-    """Contraction proofs of a run with equal steps and full or cyclic batches, else `UncertifiedError`."""
+    """Contraction proofs for a run with equal full or cyclic steps; other runs raise `UncertifiedError`."""
 
     def __init__(self, run: NoisySGD, assumption: Assumption, goal: Goal) -> None:
         if run.scheme.name not in ("full", "cyclic") or not run.constant:
@@ -62,7 +62,7 @@ class Contraction:
         self.run, self.assumption, self.goal = run, assumption, goal
 
     def best(self) -> Tabled:
-        """One table for every number of rounds, or one per block if these are few."""
+        """The better proof: by one table for all rounds or, if blocks are few, by one table per block."""
         patterns = list(self._patterns())
         number, pattern = min(
             ((self._settled(one, _COARSE, inf)[0], one) for one in patterns), key=lambda two: two[0]
@@ -79,7 +79,7 @@ class Contraction:
         return min(found, key=lambda one: self.goal.value(one.table))
 
     def _patterns(self) -> Iterator[list[_Stage]]:
-        """Cycles of blocks, whose last block ends with the sample."""
+        """Cycles of blocks; the last block ends with a step that uses the sample."""
         apart = self.run.diameter / self.run.noise_std_at(0)
         if self.run.period == 1:
             for w in dict.fromkeys(min(max(round((apart / m) ** 2), 1), self.run.steps) for m in _LENGTHS):
@@ -107,12 +107,12 @@ class Contraction:
         return gaussian_table(upper(exact(cost).sqrt())), node
 
     def _lattice(self, number: float, count: int) -> tuple[float, NDArray[np.int64]]:
-        """A spacing of logarithms and multiples of it, for an approximate number."""
+        """Spacing of logarithms of ratios, and its multiples at nodes, for an approximate epsilon."""
         logs = np.log(self.goal.nodes(number, count))
         return float(logs[1]), np.unique(np.round(logs / logs[1])).astype(np.int64)
 
     def _settled(self, pattern: Sequence[_Stage], count: int, number: float) -> tuple[float, "_Tables"]:
-        """The number once a round no longer lowers the table, and the tables of this round."""
+        """Epsilon once a round no longer lowers the table, and the tables of this round."""
         number = min(number, self.goal.known, 10.0)
         for _ in range(3):
             tables, last = _Tables(*self._lattice(number, count), pattern), inf
@@ -189,12 +189,12 @@ class _Tables:
 
     @property
     def falls(self) -> bool:
-        """Tell whether the table after all stages is at most the one before at each vertex of the latter."""
+        """Tell whether the last table is at most the first table at each vertex of the first table."""
         kinks = np.append(True, DiscretePair.of(self.before).q[len(self.g) :] > 0)
         return bool(np.all(self.after[-1].ahead[kinks] <= self.before.ahead[kinks]))
 
     def written(self, proof: Node) -> Tabled | None:
-        """The last table with its proof, each table lifted; None if 1 would not be a vertex."""
+        """The last table and its proof, with each table lifted; None if 1 would not be a vertex."""
         blocks, rising = list[Node](), not proof["round"]
         for k, (stage, table, thresholds) in enumerate(
             zip(self.stages, self.after, self.thresholds, strict=True)
@@ -214,7 +214,7 @@ class _Tables:
 
 
 def table_moments(found: Tabled, order: float, bounds: Mapping[float, float]) -> tuple[float, float, Node]:
-    """RDP epsilon from a table and a bound of a larger order, that order, and the choices."""
+    """RDP epsilon from a table and a bound at a larger order, the larger order, and the choices made."""
     a, g, (*masses, only) = exact(order), found.ratios, found.masses
     # Masses q at ratios g have mirror images p = q g at 1/g below 1.
     low = sum((q * x ** (1 - a) for q, x in zip(masses, g[1:], strict=True)), arb(0))

@@ -17,7 +17,7 @@ Node = dict[str, Any]
 
 
 class UncertifiedError(InputError):
-    """The checker cannot verify a number; it may be able to verify another."""
+    """The checker cannot verify this bound, but possibly another one."""
 
 
 def seal_nodes(value: Any) -> Any:
@@ -32,7 +32,7 @@ def seal_nodes(value: Any) -> Any:
 
 
 def dyadic(value: float | arb) -> list[int]:
-    """Write an exact number as [m, e], value = m 2^e."""
+    """Write an exact number m 2^e as [m, e]."""
     if not isfinite(float(value)):
         raise InputError(f"A certificate needs a finite number, got {value}; certify a run with a finite bound.")
     m, e = (int(part) for part in arb(value).man_exp())

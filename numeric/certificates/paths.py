@@ -25,9 +25,9 @@ _LONGEST = 2_000_000
 _ROWS = 100_000
 """Maximum number of rows of equal shifts."""
 _PIECES = 1000
-"""Maximum number of stretches of equal steps of a longer path."""
+"""Maximum number of stretches of equal steps in a longer path."""
 _CLOSE = 1e-9
-"""Maximum relative excess cost of a path written step by step over its closed form."""
+"""Maximum relative excess of the cost of a path, written step by step, over the cost in closed form."""
 
 
 class Paths:
@@ -37,7 +37,7 @@ class Paths:
         self.run, self.assumption = run, assumption
 
     def sized(self, node: Node, program: ShiftProgram | None, window: Node) -> Node:
-        """Add to a node of Poisson batches its range of sizes and the probability of leaving it."""
+        """Add to a node for Poisson batches a range of sizes and the probability of a size outside it."""
         if self.run.scheme.name != "poisson":
             return node
         law, others = Fraction(self.run.batch, self.run.dataset_size), self.run.dataset_size - 1
@@ -50,7 +50,7 @@ class Paths:
         return node | {"sizes": {"low": low, "high": high}, "chance": dyadic(chance)}
 
     def begun(self, program: ShiftProgram | None, start: int, distance: float) -> Node:
-        """The start of a window, and the step from which its distance is tracked."""
+        """The start of a window, and the step from which its initial distance is tracked."""
         if start == 0 or distance >= self.run.diameter:
             return {"start": start, "since": start}
         return {
@@ -88,7 +88,7 @@ class Paths:
         return self.sized({"rule": "worst batches", "of": of}, best.program, of), cost
 
     def explicit(self, best: Any) -> tuple[Node, float]:
-        """A path, in closed form if known, else step by step, and its cost."""
+        """A path and its cost, in closed form if known, else step by step."""
         cost, path = upper(best.cost), best.path
         if best.route == "composition" and not (best.program is not None and best.program.initial):
             return _composed(cost), cost
@@ -111,7 +111,7 @@ class Paths:
         return {"rule": "path", **where, "shifts": self.rows(shifts), "cost": dyadic(cost)}, cost
 
     def pieces(self, best: Any, where: Node) -> tuple[Node, float] | None:
-        """Distances at changes of the steps, if the best path between them has a closed form; else None."""
+        """Distances at changes of step size or noise, or None without a closed form between them."""
         start, shifts, z = where["start"], best.path.shifts, best.path.distance
         sizes = np.broadcast_to(self.run.step_size, self.run.steps)
         noise = np.broadcast_to(self.run.noise_std, self.run.steps)
@@ -136,7 +136,7 @@ class Paths:
         return {"rule": "straight", **where, "ends": ends[:-1], "cost": dyadic(upper(total))}, upper(total)
 
     def late(self, found: Candidate) -> tuple[Node, float]:
-        """Path of the order with every participation last in its epoch, under the larger of the two slopes."""
+        """Path for the order with every participation last in its epoch, with the larger slope throughout."""
         view = View(self.run, self.assumption)
         late = view.late
         best: Any = found.optimum
@@ -153,7 +153,7 @@ class Paths:
         return {"rule": "late order", "of": self.path(None, path, cost)}, max(cost, found.pair.cost)
 
     def rows(self, shifts: Array) -> list[list[int]]:
-        """All shifts except the last; raises `UncertifiedError` if these are too many."""
+        """All shifts except the last; raises `UncertifiedError` if there are too many."""
         rows = run_lengths(shifts[:-1].tolist())
         _need_at_most(_ROWS, "shifts that differ", len(rows))
         return rows
@@ -164,7 +164,7 @@ class Paths:
         return {"rule": "path", **where, "shifts": self.rows(path.shifts), "cost": dyadic(cost)}
 
     def positions(self, found: Candidate) -> tuple[Node, float]:
-        """A path per batch of an epoch: composition, the worst batch's path moved, or the best one."""
+        """Paths for the batches of an epoch: composition, the worst batch's moved path, or the best path."""
         run, most = self.run, found.pair.cost
         worst: Any = found.optimum
         count = min(run.batches, run.steps)

@@ -1,7 +1,7 @@
-"""Certificates of bounds: the choices behind a number, for a checker that recomputes everything else.
+"""Certificates of bounds: the choices behind a bound, for a checker that recomputes the rest.
 
 `lastiterate.proofs_checks.certificates.checker`, a single file that imports none of our modules, states what
-each rule proves; docs/certificates.md shows how to read a certificate.
+each rule proves.
 """
 
 from bisect import bisect_right
@@ -44,15 +44,15 @@ from lastiterate.numeric.subsampling.poisson import BlockShares, ContractingBloc
 from lastiterate.numeric.subsampling.without_replacement import EventMixture
 
 _LONGEST = 1 << 16
-"""Maximum length of a lattice with exact convolutions; a longer one is coarsened."""
+"""Maximum length of a lattice with exact convolutions; longer lattices are coarsened."""
 _WIDEST = 1 << 22
 """Maximum lattice index for one step."""
 _FAR = 100.0
 """Largest loss for which 320 bits suffice to compute chords."""
 _BITS = 96
-"""Bits kept below delta."""
+"""Number of bits kept below the leading bit of delta."""
 _TRIMMED = 40
-"""The total mass moved up at the ends is below delta by this many bits."""
+"""Number of bits by which the total mass moved up at the ends is below delta."""
 FORMAT = "lastiterate certificate 1"
 _STANDING = (
     "every update is W <- Proj[W - step_size / batch_size * (sum of clipped gradients) + N(0, noise_std^2 I)]",
@@ -63,7 +63,7 @@ _STANDING = (
 
 
 def write_lattices(pair: DominatingPair, delta: float) -> tuple[float, Node]:
-    """An epsilon at delta and the lattices that prove it; an `UncertifiedError` if they are too large."""
+    """Epsilon at delta, and the lattices that prove it; raises `UncertifiedError` if losses are too large."""
     value, lattices, most = 0.0, [], 1
     for side in ("remove", "add") if pair.steps[0].adjacency == "add_remove" else ("replace",):
         found = _releases(pair, side)
@@ -108,7 +108,7 @@ def _releases(pair: DominatingPair, side: str) -> list[Release]:
 def certificate(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, found: Candidate
 ) -> Node:
-    """Certificate of a bound at an order, a delta, or of mu; raises `InputError` if impossible."""
+    """Certificate of a bound at an order or a delta, or of mu; raises `InputError` if there is none."""
     with precision():
         claim, proof = _Writer(run, assumption, found).claim(order, delta)
     body = {
@@ -170,7 +170,7 @@ class _Writer:
         return {"quantity": "dp", "at": dyadic(delta), "value": dyadic(value)}, proof
 
     def contracted(self, found: TableCandidate, order: float | None, delta: float | None) -> tuple[Node, Node]:
-        """The claim of a table and its proof, or those of the other bound if it is not larger."""
+        """Claim and proof by a table, or by the other bound if that bound is not larger."""
         beside = _Writer(self.run, self.paths.assumption, found.other)
         if order is None and delta is None:
             return beside.claim(order, delta)
@@ -229,7 +229,7 @@ class _Writer:
         return value, {"rule": "from losses", "of": of} | choices
 
     def mixture(self, chosen: EventMixture, order: float) -> Node:
-        """Combine a bound outside an event with successive bounds inside it."""
+        """Combine a bound outside an event with successive bounds inside the event."""
         parts = [self.rdp(one, order) for one in (chosen.inside, *chosen.beyond)]
         power, least = exact(order) - 1, exact(from_dyadic(parts[0]["rdp"]))
         chance = exact(_chance(parts[0]))
@@ -261,7 +261,7 @@ class _Writer:
 
 
 def _blocks(block: ContractingBlock, start: int, length: int) -> Node:
-    """Blocks of a window, and the probability that one it relies on violates its assumptions."""
+    """Blocks of a window, and the probability that one of the blocks used violates its assumptions."""
     before = min(block.before, max(-(-start // block.steps), 1))
     counted = min(before, -(-start // block.steps)) + length // block.steps
     least, largest = block.sizes
@@ -270,7 +270,7 @@ def _blocks(block: ContractingBlock, start: int, length: int) -> Node:
 
 
 def _kinds(listed: list[float], each: Iterable[tuple[float, int]]) -> Node:
-    """Increasing multipliers, and rows of the largest one that is at most that of each step."""
+    """Increasing multipliers; rows [index, count] of the largest that is at most each step's."""
     rows = [[bisect_right(listed, one) - 1, count] for one, count in each]
     return {"prices": [{"multiplier": dyadic(one)} for one in listed], "kinds": rows}
 

@@ -170,7 +170,6 @@ class Block:
 
     @cached_property
     def _lattice_ahead(self) -> tuple[Indices, Indices]:
-        """Pairs of thresholds for every node, from `_lattice`."""
         return _lattice(self.g, *self.prices)
 
     @cached_property

@@ -1,7 +1,7 @@
 """Chains of blocks: the table at the end of a run, from the last blocks alone or from the beginning.
 
 From `equal`, both runs start at one point. From `unknown`, the table after some blocks bounds every run that
-ends with these blocks, and every shorter run if all blocks are equal. Most blocks use few nodes.
+ends with these blocks, and every shorter run if all blocks are equal.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/chain and above).
 """
@@ -54,9 +54,9 @@ _OUTGROWN, _GRIDS = 3.0, 12
 _PATIENCE = 40
 """Number of periods after which an infinite bound is abandoned."""
 _FINE_BLOCKS, _LONGER, _STILL = 20, 4, 1e-4
-"""Number of last blocks on fine nodes, factor of its increases, and relative change that requires them."""
+"""Number of last blocks on fine nodes, its growth factor, and the relative change that requires growth."""
 _WIDEST, _FURTHEST = 60.0, 200.0
-"""Minimum and maximum logarithm of the last node; beyond the maximum, tails lose digits."""
+"""Minimum and maximum logarithm of the last node."""
 _NEARLY, _UNKNOWN = 1.05, 8.0
 
 
@@ -153,7 +153,7 @@ class Repeated:
         return _Chain(self.rest, table).after(1).hull(), done
 
     def _descended(self, table: Table, done: int, number: float, count: int) -> tuple[float, Table, int]:
-        """Epsilon, table and repetitions as in `_sketch`, on ``count`` nodes, from an upper bound."""
+        """`_sketch` on ``count`` nodes, from an upper bound."""
         most, close, blocks = _MOST[count == FINE]
         left = min(most, max(blocks // self._size, _PATIENCE))
         for _ in range(_GRIDS):

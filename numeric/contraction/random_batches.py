@@ -6,10 +6,9 @@ without the sample together, and each use adds its move. The far cost is a mean 
 number of uses.
 
 Let q be the probability that a batch holds the sample, and s its largest move over the noise. A step on a
-Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) and N = N(0, 1). With theta the Gaussian profile
-at s and t = (1/g - 1 + q) / q, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 - g (1-q)) theta(1
-/ t), which is 0 for g >= 1 / (1-q). Without replacement, q theta(1 + (g - 1) / q) bounds both orders. The far
-cost of Poisson batches is also a mean over ranges of the batch size.
+Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) and N(0, 1). Without replacement, q theta(1 + (g -
+1) / q) bounds both orders at the ratio g, for the Gaussian profile theta at s. The far cost of Poisson
+batches is also a mean over ranges of the batch size.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contraction/without_replacement);
 Balle, Barthe & Gaboardi 2018.

@@ -2,13 +2,12 @@
 
 E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and nonincreasing in g. For g < 1, it follows from the
 other order, so a table holds both orders at ratios g >= 1, where no digits cancel. Chords between upper
-bounds are upper bounds, and the last value is an upper bound right of the last node. `SLACK` covers rounding
-errors of nonnegative sums.
+bounds are upper bounds, and the last value is an upper bound right of the last node.
 
 exp((a - 1) D_a(P || Q)) = 1 + a (a - 1) [int_1^oo t^(-a-1) E_t(Q || P) dt + int_1^oo g^(a-2) E_g(P || Q) dg].
-For a Renyi order a, chords are integrated exactly. Beyond a last node G, a Renyi bound D_b of order b > a
-gives E_g <= c g^(1-b) with c = e^((b-1) D_b) (b-1)^(b-1) b^(-b), which contributes a (a - 1) c G^(a-b) / (b -
-a).
+Here a is the Renyi order, and chords are integrated exactly. Beyond a last node G, a Renyi bound D_b of order
+b > a gives E_g <= c g^(1-b) with c = e^((b-1) D_b) (b-1)^(b-1) b^(-b), which contributes a (a - 1) c G^(a-b)
+/ (b - a).
 
 Source: docs/proofs/contraction.md (claims ours/contraction/*, ours/contraction/renyi).
 """

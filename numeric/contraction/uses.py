@@ -1,9 +1,7 @@
 """Contraction for a sample used at listed steps, and by clean steps, which are the same in both runs.
 
 For each ratio g >= 1, a block of clean steps with far cost F turns A = E_g into A F(1 + (g - 1) / A). Also
-E_g <= E_1, and m clean steps multiply E_1 by at most V_m(D), for the diameter D: if the noises of two copies
-of the run are reflections of each other until the copies meet, copies at distance z fail to meet within m
-steps with probability at most V_m(z),
+E_g <= E_1, and m clean steps multiply E_1 by at most V_m(D), for the diameter D. Reflected noises give
 
     V_0 = 1,   V_(m+1)(z) = E[V_m(min(2 sigma |Y|, D)); not met],   Y > 0 of density phi(y - x) - phi(y + x),
 

@@ -1,7 +1,7 @@
 """Intervals whose two ends are exact balls, rounded outwards after every operation.
 
-A single ball cannot represent that [0, 1] ends exactly at 0, on which branch and bound depends: its radius
-keeps 30 bits. An operation outside its domain returns the whole line and raises nothing.
+A single ball, whose radius keeps 30 bits, cannot represent an interval that ends exactly at 0, as branch and
+bound requires. An operation outside its domain returns the whole line.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import Final
 from flint import arb
 
 Interval = tuple[arb, arb]
-"""(low, high), two balls of radius zero; either may be infinite."""
+"""(low, high), two balls of radius zero; each may be infinite."""
 
 _INF: Final = arb("inf")
 _ZERO: Final = arb(0)
@@ -81,7 +81,7 @@ def integer_power(one: Interval, n: int) -> Interval:
 
 
 def real_power(base: Interval, exponent: Interval) -> Interval:
-    """base ** exponent for an exact base known to be nonnegative; any part of it below zero is dropped."""
+    """base ** exponent for a base known to be nonnegative; the part of the base below zero is dropped."""
     low, high = base
     whole = exponent[0].unique_fmpz() if exponent[0] == exponent[1] else None
     if whole is not None and exponent[0].is_integer():
@@ -98,7 +98,7 @@ def real_power(base: Interval, exponent: Interval) -> Interval:
 
 
 def increasing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
-    """Lift a nondecreasing function of one ball."""
+    """Lift a nondecreasing function of one ball to intervals."""
 
     def lifted(one: Interval) -> Interval:
         low = function(one[0])
@@ -108,7 +108,7 @@ def increasing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]
 
 
 def decreasing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
-    """Lift a nonincreasing function of one ball."""
+    """Lift a nonincreasing function of one ball to intervals."""
 
     def lifted(one: Interval) -> Interval:
         return _outward(function(one[1]), function(one[0]))

@@ -1,7 +1,7 @@
 """The operations of a tape: functions on intervals, with enclosures of their partial derivatives.
 
-The two directions of the sampled Gaussian, D(M || N(0, s^2)) and D(N(0, s^2) || M), M = (1 - q) N(0, s^2) + q
-N(1, s^2), are nondecreasing in q and in the order and nonincreasing in s.
+For M = (1 - q) N(0, s^2) + q N(1, s^2), the divergences D(M || N(0, s^2)) and D(N(0, s^2) || M) of the
+sampled Gaussian are nondecreasing in q and in the order, and nonincreasing in s.
 
 Source: docs/proofs/divergences.md; Van Erven & Harremoes 2014, theorems 3, 9 and 13.
 """
@@ -26,7 +26,7 @@ from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 
 _LEAST_BITS = 96
 _MOST_WIDTHS = 1000
-"""Means farther apart than this in units of the noise give the whole line, as quadrature is too slow."""
+"""Largest distance between means, in units of the noise; quadrature is too slow for more."""
 
 _RISING: Interval = (arb(0), arb("inf"))
 _FALLING: Interval = (-arb("inf"), arb(0))
@@ -35,7 +35,7 @@ _End = tuple[fmpz, fmpz]
 
 
 def sampled_value(args: list[Interval], *, up: bool) -> Interval:
-    """Divergence over a box of (rate, noise, order), of the mixture from the base if ``up``."""
+    """Divergence over a box of (rate, noise, order): mixture from base if ``up``, else base from mixture."""
     rate, noise, order = args
     ends = [end for interval in args for end in interval]
     inside = rate[0] > 0 and rate[1] < 1 and noise[0] * _MOST_WIDTHS > 1 and order[0] > 1
@@ -65,7 +65,7 @@ def _at(up: bool, bits: int, *point: _End) -> arb:
 
 
 class UnsupportedError(ValueError):
-    """The expression contains a part that has no enclosure here."""
+    """The expression contains a part that cannot be enclosed."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _swing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
 
 
 def _cut(low: int, high: int | None, lifted: Callable[[Interval], Interval]) -> Callable[[Interval], Interval]:
-    """Restrict a function to the part of an interval in its domain; the whole line if none is."""
+    """Restrict a function to the part of an interval in its domain; the whole line if this part is empty."""
 
     def cut(x: Interval) -> Interval:
         ends = (x[0] if x[0] >= low else arb(low)), (x[1] if high is None or x[1] <= high else arb(high))
@@ -122,7 +122,7 @@ def _one_minus_square(x: Interval) -> Interval:
 
 
 def _rpositive(x: Interval) -> Interval:
-    """Reciprocal of a positive number, else the whole line: no slope holds across a pole."""
+    """Reciprocal of a positive number, else the whole line, as no slope is valid across a pole."""
     return iv.inverse(x) if x[0] > 0 else WHOLE
 
 
@@ -194,7 +194,7 @@ REWRITTEN: Final[dict[type, Callable[..., sp.Expr]]] = {
     sp.Mod: lambda x, y: x - y * sp.floor(x / y),
     sp.Heaviside: lambda x, middle: sp.Piecewise((0, x < 0), (middle, sp.Eq(x, 0)), (1, True)),
 }
-"""Functions expressed by those above; the gamma function for positive arguments only."""
+"""Functions expressed by the functions above; the gamma function for positive arguments only."""
 
 
 def _product(args: list[Interval]) -> Interval:
@@ -206,7 +206,7 @@ def _product_partials(args: list[Interval], _: Interval) -> list[Interval]:
 
 
 def _choice_partials(args: list[Interval], chosen: Interval) -> list[Interval]:
-    """Give each argument of a minimum or maximum weight 1, 0, or [0, 1] (Clarke's gradient)."""
+    """Give each argument of a minimum or maximum the weight 1, 0, or [0, 1] (Clarke's gradient)."""
     possible = [arg[0] <= chosen[1] and arg[1] >= chosen[0] for arg in args]
     if sum(possible) == 1:
         return [ONE if p else (arb(0), arb(0)) for p in possible]
@@ -244,7 +244,7 @@ _SAMPLED: Final[dict[type, Operation]] = {
 
 
 def choice_operation(relation: type) -> Operation:
-    """The first value if the relation of the gap to zero holds, else the second; the hull if undecided."""
+    """Choice between two values by the relation of a gap to zero; the hull of both if undecided."""
 
     def pick(gap: Interval) -> int:
         above, below = gap[0] > 0, gap[1] < 0
@@ -294,7 +294,7 @@ def operation_of(expression: sp.Expr) -> tuple[Operation, tuple[sp.Expr, ...]]:
 
 
 def enclose_number(expression: sp.Expr) -> arb:
-    """A ball around an atomic number; raises `UnsupportedError` if unknown."""
+    """A ball around an atomic number; raises `UnsupportedError` if the number is unknown."""
     if isinstance(expression, sp.Rational):
         return arb(fmpq(int(expression.p), int(expression.q)))
     if isinstance(expression, sp.Float):

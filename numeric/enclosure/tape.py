@@ -1,13 +1,13 @@
-"""Guaranteed enclosures of Sympy expressions, their gradients, and integrals and infinite sums without symbols.
+"""Guaranteed enclosures of Sympy expressions, gradients, and integrals and sums without free symbols.
 
 Integrals and sums are enclosed only if they are shown to exist. The closed interval of an integral is
 subdivided until ball arithmetic shows on every part that each operation of the integrand is defined and
-continuous; Arb then computes its value. A sum over k >= a is computed up to k = N. The rest is bounded by one
-of two lemmas, whose assumptions are checked by enclosures in u = 1/k on [0, 1/N]:
+continuous; Arb then computes the integral. A sum over k >= a is computed up to k = N, and the rest is bounded
+by one of two lemmas, whose assumptions are checked by enclosures in u = 1/k on [0, 1/N]:
 
 - |f(k + 1)| <= q |f(k)| with q < 1 for k >= N: the rest is at most |f(N)|/(1 - q), by a geometric series. If
-  f(k + 1)/f(k) is between q and r in [0, 1), it is between f(N)/(1 - q) and f(N)/(1 - r).
-- c <= f(k) k^p <= C with p > 1 for k >= N: the sum of k^-p is between its integrals from N and from N - 1 on,
+  f(k + 1)/f(k) is between q and r in [0, 1), the rest is between f(N)/(1 - q) and f(N)/(1 - r).
+- c <= f(k) k^p <= C with p > 1 for k >= N: the sum of k^-p is between the integrals from N and from N - 1 on,
   N^(1 - p)/(p - 1) and (N - 1)^(1 - p)/(p - 1).
 """
 
@@ -62,7 +62,7 @@ def exists(part: sp.Basic) -> bool:
 
 
 def enclose_limit(part: sp.Integral | sp.Sum) -> arb:
-    """A finite ball around an integral or sum; raises `UnsupportedError` if it may not exist."""
+    """A finite ball around an integral or sum; raises `UnsupportedError` if the limit may not exist."""
     return _enclosed(part, ctx.prec)
 
 
@@ -94,7 +94,7 @@ def _integral(part: sp.Integral) -> arb:
 
 
 def _continuous(body: sp.Expr, letter: sp.Symbol, where: arb, depth: int) -> None:
-    """Raise `UnsupportedError` unless each operation is defined and continuous on a real ball."""
+    """Raise `UnsupportedError` unless all operations are defined and continuous on a real ball."""
     try:
         if _value(body, letter, where).is_finite():
             return
@@ -154,7 +154,7 @@ def _everywhere(f: sp.Expr, x: sp.Symbol, first: int) -> None:
 
 
 def _value(part: sp.Expr, letter: sp.Symbol, at: Any, analytic: bool = False) -> Any:
-    """Value at a ball; an error unless all operations are defined there, and holomorphic if ``analytic``."""
+    """Value on a ball; an error unless all operations are defined, and holomorphic if ``analytic``."""
     if part == letter:
         return at
     if not part.free_symbols:
@@ -202,7 +202,7 @@ def _number(expression: sp.Expr) -> arb:
 
 
 class Tape:
-    """An expression, compiled to interval operations over its inputs ``symbols``, in their order.
+    """An expression, compiled to interval operations, with the inputs ``symbols`` in this order.
 
     Raises:
         UnsupportedError: a part has no enclosure (an integral that may not exist, a sum whose limits are not
@@ -225,7 +225,7 @@ class Tape:
         self._cache: dict[int, list[tuple[int, Interval]]] = {}
 
     def value(self, box: Sequence[Interval]) -> Interval:
-        """Enclose the expression where it is defined on the box, one interval per symbol."""
+        """Enclose the values that the expression takes on a box, given as one interval per symbol."""
         return self._run(box)[self._output]
 
     def gradient(self, box: Sequence[Interval]) -> tuple[Interval, tuple[Interval, ...]]:
@@ -323,9 +323,10 @@ _tape = lru_cache(maxsize=512)(Tape)
 
 
 def enclose(expression: sp.Expr, values: Mapping[sp.Symbol, arb]) -> arb:
-    """A ball that contains the expression's value for every point of the given balls.
+    """Ball that contains the expression's values at all points of the given balls.
 
-    It is the whole line if the expression leaves its domain. Symbols in limits of a sum need exact integers.
+    The ball is the whole line if the expression leaves its domain. Symbols in limits of a sum need exact
+    integers.
 
     Raises:
         UnsupportedError: see `Tape`.

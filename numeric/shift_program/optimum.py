@@ -1,6 +1,6 @@
 """The cheapest path found for a run, with its certified cost.
 
-Every candidate is feasible, so the cheapest of them is a valid bound:
+Every candidate is feasible, so the cheapest candidate is a valid bound:
 
     composition               z stays at 0; optimal from z = 0 for equal steps with e(z) >= z + e(0)
     one last step             from the whole domain: e(D)^2, not D^2, since the noise follows a gradient step
@@ -9,8 +9,9 @@ Every candidate is feasible, so the cheapest of them is a valid bound:
     stationary shooting       constant program, concave expansion, finite diameter         (`search.shoot`)
     value iteration           all others: other schedules, moduli with convex kinks        (`search.search`)
 
-If feasible, the closed form costs (s V + Delta)^2 / W with V = sum c^-j, W = sum c^-2j over j = 1..w. Its
-minimum over w is near c^w = 1 + Delta (c - 1) / s, or w = Delta / s at c = 1.
+For e(z) = c z + s and w steps from distance Delta, the closed form, if feasible, costs (s V + Delta)^2 / W
+with V = sum c^-j and W = sum c^-2j over j = 1..w. The minimum over w is near c^w = 1 + Delta (c - 1) / s, or
+w = Delta / s at c = 1.
 
 Source: docs/proofs/affine_windows.md; claims chien_li/theorem_3_1/*, theorem_3_7/*.
 """
@@ -34,7 +35,7 @@ _NARROWER, _FOLLOWED, _ROUNDED = 0.9, 20_000, 1e-9
 
 @dataclass(frozen=True)
 class Optimum:
-    """A feasible path, an enclosure of its cost mu^2, and whether it is ``proved`` to be optimal."""
+    """A feasible path, an enclosure of its cost mu^2, and whether the path is ``proved`` to be optimal."""
 
     cost: arb
     path: Path
@@ -58,7 +59,7 @@ def optimum(program: ShiftProgram) -> Optimum:
 
 
 def hide_initial(program: ShiftProgram) -> Optimum:
-    """Find a path for an initial distance: `optimum`, or a straight line if it costs less."""
+    """Find a path that hides an initial distance: by `optimum`, or a straight line if cheaper."""
     found, steps = optimum(program), program.steps
     if steps == 1 or found.proved or program.expansion(0).affine_on(program.diameter) is not None:
         return found
@@ -71,7 +72,7 @@ def hide_initial(program: ShiftProgram) -> Optimum:
 
 
 def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
-    """Candidates besides composition, and whether the cheapest of all is optimal."""
+    """Candidates other than composition, and whether the cheapest of all candidates is optimal."""
     expansion, steps, diameter = program.expansion(0), program.steps, program.diameter
     noise = exact(program.noise_at(0))
     affine = expansion.affine_on(diameter)
@@ -138,7 +139,7 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
 
 
 def _string(program: ShiftProgram, widest: float, tracked: Array) -> Path | None:
-    """The taut string of all steps if all are affine up to the distance ``widest``, else None."""
+    """The taut string of all steps, or None unless each step is affine up to the distance ``widest``."""
     lines = list(takewhile(bool, (program.expansion(t).affine_on(widest) for t in range(program.steps))))
     if len(lines) < program.steps:
         return None
@@ -147,10 +148,10 @@ def _string(program: ShiftProgram, widest: float, tracked: Array) -> Path | None
 
 
 def _inside(program: ShiftProgram, found: list[Optimum]) -> list[Optimum] | None:
-    """Candidates that include an optimum within the affine range of all expansions; None if it may leave it.
+    """Candidates with an optimum; None if the optimum may leave the affine range of an expansion.
 
-    With the end Z of that range as the diameter, the optimum costs no more than without. It is a path of the
-    program if it starts below Z; otherwise a candidate that costs no more is optimal.
+    The optimum for a diameter up to which all expansions are affine costs no more. It is a path of the
+    program if it starts below this diameter; otherwise, a candidate that costs no more is optimal.
     """
     top = float(program.tracked.max())
     first, widest = program.expansion(0), top
@@ -175,7 +176,7 @@ def _searched(program: ShiftProgram) -> list[Optimum]:
 
 @dataclass(frozen=True)
 class Window:
-    """A window of ``length`` steps with shifts a_j = lam c^-j, and its enclosed cost."""
+    """A window of ``length`` steps with shifts a_j = lam c^-j, and an enclosure of its cost."""
 
     length: int
     cost: arb

@@ -1,7 +1,7 @@
 """The batch of an epoch in which a differing sample costs most, and its cost.
 
-A path that hides the sample of one batch also hides that of any other if it is moved to the steps that use
-it. Its cost there decides which batches need no search.
+A path that hides the sample of one batch also hides the sample of another batch if it is moved to the steps
+that use that sample.
 
 Source: docs/proofs/cyclic.md; claims ours/cyclic/last_step, chien_li/theorem_3_1/composition and
 chien_li/remarks_3_1/last_step.
@@ -23,13 +23,13 @@ from lastiterate.numeric.shift_program.search import improve
 
 _EPS = float(np.finfo(float).eps)
 _UP = 1 + 2 * ULPS * _EPS
-"""Factor above the float error of an expansion."""
+"""Factor that exceeds the float error of an expansion."""
 
 
 def fixed_routes(
     run: NoisySGD, assumption: Assumption, _order: float | None, _delta: float | None, *, every: bool
 ) -> list[Candidate]:
-    """The cheapest path of the shift program; with ``every``, also one last step and composition."""
+    """Bounds by the cheapest path and, with ``every``, also by one last step and by composition."""
     program, best = worst_position(run, assumption)
     with precision():
         pair, claim = DominatingPair(upper(best.cost)), run.scheme.claim or assumption.claim
@@ -49,9 +49,9 @@ def fixed_routes(
 def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram, Optimum]:
     """The program of the batch in which a differing sample costs most, and its optimum.
 
-    For constant step size and noise it is the batch of the last step: the path of that batch, moved k steps earlier,
-    hides a sample last used k steps earlier, and the state then stays at 0 (claim ours/cyclic/last_step). With
-    schedules, a batch is searched only if paths of others, moved there and improved, exceed the largest optimum.
+    For constant step size and noise, it is the batch of the last step (claim ours/cyclic/last_step). With
+    schedules, a batch is searched only if the paths of other batches, moved to it and improved, cost more
+    than the largest optimum.
     """
     if run.constant:
         program = ShiftProgram(run, assumption, (run.steps - 1) % run.batches)
@@ -91,7 +91,7 @@ def _up(found: Optimum) -> float:
 
 
 def _moved(programs: list[ShiftProgram], place: int, path: Path) -> Array:
-    """Cost at each place of the path of ``place``, moved to the steps that use the sample; rounded up."""
+    """Cost of the path for ``place`` when moved to each place, rounded up."""
     spent = np.zeros(len(programs))
     for t, shift in enumerate(_moved_shifts(programs, place, path)):
         spent += (shift / programs[0].noise_at(t)) ** 2
@@ -99,14 +99,14 @@ def _moved(programs: list[ShiftProgram], place: int, path: Path) -> Array:
 
 
 def move_path(programs: list[ShiftProgram], place: int, other: int, path: Path) -> Path:
-    """The path of one place, moved to the steps that use the sample of ``other``, from its first shift on."""
+    """The path for ``place``, moved to the steps that use the sample of ``other``, without leading zeros."""
     shifts = np.array([step[other] for step in _moved_shifts(programs, place, path)])
     start = int(np.argmax(shifts > 0))
     return Path(start, float(programs[other].tracked[start]), shifts[start:])
 
 
 def _moved_shifts(programs: list[ShiftProgram], place: int, path: Path) -> Iterator[Array]:
-    """Shifts of each step at each place for the moved path; the states track the distance until it starts."""
+    """Shifts of the moved path at every place, step by step; until it starts, states are tracked forward."""
     first, goal, z = programs[0], _states(programs[place], path), np.zeros(len(programs))
     ahead = (place - np.arange(len(programs))) % first.run.batches
     for t in range(first.steps):

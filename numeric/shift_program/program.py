@@ -4,8 +4,9 @@ The state z_t is the distance still to be hidden, and the control a_t >= 0 is th
 
     z_{t+1} = max(e_t(z_t) - a_t, 0),   z_T = 0,   cost = sum of a_t^2 / sigma_t^2,
 
-A path starts at t = 0 with z_0 = 0, or at any tau with z_tau = min(D, D_tau), where D is the diameter and D_tau
-the forward-tracked distance. Every feasible path proves that the last iterates are mu-GDP with mu^2 = cost.
+where e_t is the expansion of the update and sigma_t its noise. A path starts at t = 0 with z_0 = 0, or at any
+tau with z_tau = min(D, D_tau), where D is the diameter and D_tau the forward-tracked distance. Every feasible
+path proves that the last iterates are mu-GDP with mu^2 = cost.
 
 Source: docs/proofs/shift_program.md, expansions.md ("Weight decay"), participation.md; Chien & Li 2025,
 Theorems 3.1 and 3.7, without their noise splitting; Bok, Su & Altschuler 2024 (claims
@@ -40,7 +41,7 @@ _LONGEST = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Shifts from step ``start`` to the end that hide ``distance``; ``made`` is the array or a function."""
+    """Shifts from step ``start`` to the end that hide ``distance``; ``made`` is their array or a function."""
 
     start: int
     distance: float
@@ -48,7 +49,7 @@ class Path:
 
     @cached_property
     def shifts(self) -> Array:
-        """The shifts in floats, lengths of shape (T - start,)."""
+        """The shifts, lengths in floats, of shape (T - start,)."""
         return self.made() if callable(self.made) else self.made
 
 
@@ -60,7 +61,7 @@ class ShiftProgram:
     Attributes:
         position: index, from 0, of the batch of an epoch that holds the differing sample; 0 for full batches.
         skipped: number of initial steps left out; set by `tail`.
-        initial: upper bound on the distance of the runs at the first step kept, a length; set by `tail`.
+        initial: upper bound on the distance between the runs at the first step kept; set by `tail`.
 
     Raises:
         InputError: the assumption does not fit the run, the batch order is unknown, or a number is too large.
@@ -99,12 +100,12 @@ class ShiftProgram:
 
     @property
     def steps(self) -> int:
-        """Number of steps T, without the skipped ones."""
+        """Number of steps T that are not skipped."""
         return self.run.steps - self.skipped
 
     @cached_property
     def diameter(self) -> float:
-        """Upper bound on the distance of the runs, a length: D, less with weight decay, inf if unbounded."""
+        """Upper bound on the distance between the runs: D, or less with weight decay; inf if unbounded."""
         run = self.run
         if not run.weight_decay:
             return run.diameter
@@ -151,7 +152,7 @@ class ShiftProgram:
         return (t + self.skipped) % self.run.period == self.position
 
     def expansion(self, t: int) -> UpdateExpansion:
-        """The expansion e_t; an `InputError` if the assumption does not allow the step size."""
+        """The expansion e_t; raises `InputError` if the assumption does not allow the step size."""
         key = (self.run.step_size_at(t + self.skipped), self.run.batch_at(t + self.skipped), self.differs(t))
         if key not in self._known:
             if len(self._known) > _KNOWN:
@@ -188,7 +189,7 @@ class ShiftProgram:
         return total * len(hits) if self.run.constant else total
 
     def composed_path(self) -> Path:
-        """The path of `composition`, rounded up: a remainder would grow if e is steep at 0."""
+        """The path of `composition`, with shifts rounded up, as a remainder would grow if e is steep at 0."""
 
         def shifts() -> Array:
             found, hits = np.zeros(self.steps), list(self.participations)
@@ -210,7 +211,7 @@ class ShiftProgram:
         """Approximate lower bound on the cost of every path.
 
         The last step hides its own sensitivity s. If e(z) >= z + s, a path from the diameter costs at least
-        (D + sum s)^2 / sum sigma^2, and one from 0 at least (sum s)^2 / sum sigma^2.
+        (D + sum s)^2 / sum sigma^2, and a path from 0 costs at least (sum s)^2 / sum sigma^2.
         """
         last = self.steps - 1
         s, noise = float(self.expansion(last).sensitivity), self.noise_at(last)
@@ -226,7 +227,7 @@ class ShiftProgram:
         return min(self.steps * s**2, (self.diameter + w * s) ** 2 / w) / noise**2
 
     def reach(self, t: int) -> float:
-        """Upper bound on the distance at time t: D or, for equal affine steps, s (1 - c^t) / (1 - c)."""
+        """Upper bound on the distance at time t: D or, for steps z' = c z + s, s (1 - c^t) / (1 - c)."""
         if self.expansive:
             return self.diameter
         affine = self.expansion(0).affine_on(self.diameter) if self.constant and not self.initial else None
@@ -254,9 +255,9 @@ class ShiftProgram:
         return distances
 
     def cost(self, path: Path) -> arb:
-        """Enclose the cost of a path; its last shift is replaced by the distance left to hide.
+        """Enclose the cost of a path; the last shift is replaced by the distance left to hide.
 
-        A `ValueError` if the path does not end with the run or starts below the distance to hide.
+        Raises `ValueError` if the path does not end with the run or starts below the distance to hide.
         """
         if path.start + len(path.shifts) != self.steps or not 0 <= path.start < self.steps:
             raise ValueError(f"a path needs to end at steps={self.steps}, got {path.start} + {len(path.shifts)}")
@@ -275,7 +276,7 @@ class ShiftProgram:
 def run_forward(
     expansion: Callable[[int], UpdateExpansion], noise: Callable[[int], float], distance: float, shifts: Array
 ) -> arb:
-    """Enclose the cost of ``shifts``, shape (w,), the last one replaced by the distance left to hide."""
+    """Enclose the cost of ``shifts``, the last of which is replaced by the distance left to hide."""
     with precision():
         z, total = exact(distance), arb(0)
         for t, shift in enumerate(shifts[:-1].tolist()):
@@ -360,7 +361,7 @@ def used_program(
 ) -> ShiftProgram:
     """The program of a sample used at the increasing steps ``uses``, not empty unless ``initial`` > 0.
 
-    An `InputError` if the steps are uneven and the run is longer than `_LONGEST` on an unbounded domain.
+    Raises `InputError` if the steps are uneven and the run is longer than `_LONGEST` on an unbounded domain.
     """
     if not initial and uses[0]:
         return used_program(used_part(run, uses[0], run.steps - uses[0]), assumption, _later(uses, uses[0]))

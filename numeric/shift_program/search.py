@@ -1,16 +1,16 @@
-"""Searches for the cheapest path in floats; running the shifts of the result forward certifies its cost.
+"""Searches in floats for the cheapest path; running its shifts forward certifies its cost.
 
-Stationary paths are found by shooting. At a stationary point of the cost a_{t-1} = a_t e'(z_t), so the first
-shift determines a path from the diameter. A shot may end after any step by hiding the rest; its value is that
-of the cheapest end. For a constant program with a finite diameter, no other start matters.
+Stationary paths are found by shooting. At a stationary point of the cost, a_{t-1} = a_t e'(z_t), so the first
+shift determines a path from the diameter. A shot may end after any step by hiding the rest; its value is the
+cost with the cheapest end. For a constant program with a finite diameter, no other start needs to be tried.
 
 Dynamic programming handles any program. Backwards from V_T(0) = 0, the cost-to-go is
 
     V_t(z) = min over 0 <= y <= e_t(z) of (e_t(z) - y)^2 / sigma_t^2 + V_(t+1)(y),
 
 interpolated linearly between nodes, so the minimum over a cell has a closed form. The path from the cheapest
-start is followed forward, and the search is repeated on ever finer nodes around it. Nodes include 0, the
-knots, where e may jump and paths rest, and points just above them.
+start is followed forward, and the search is repeated on finer and finer nodes around this path. Nodes include
+0, the knots (at which e may jump and paths may rest), and points just above them.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ _ROUNDS = 64
 _SHOT_STEPS = 120_000
 """Total number of steps over all rounds of the fine search."""
 _HORIZON = 20_000
-"""Maximum length of a path in steps; a longer one could only lower the cost further."""
+"""Maximum number of steps of a path; longer paths could only lower the cost."""
 _WORK, _FINEST, _COARSEST = 1e7, 160, 64
 _AROUND = np.linspace(-1.0, 1.0, 25)
 _FALLING = 0.5 ** np.arange(1, 46, 3)
@@ -39,16 +39,16 @@ _LEVELS, _SHRINK, _SETTLED = 16, 0.2, 1e-7
 _CELLS, _STARTS, _RIVALS, _RIVAL = 4, 4, 2, 1.03
 _HAIR = 1e-14
 _ROWS = 256
-"""Number of times for which nodes are built together."""
+"""Number of time steps whose nodes are built together."""
 _ALIKE, _UNKNOWN = 1e-13, np.array([0.0, np.inf])
 _UP = 1 + 3e-14
-"""Factor on the shifts that keeps a path run forward at or below its nodes, just above which e may jump."""
+"""Factor on the shifts that keeps states of a path at or below nodes, just above which e may jump."""
 _PAYS = 1e-7
-"""Smallest fraction of the cost that an earlier start must be able to save to be tried."""
+"""Fraction of the cost that an earlier start must be able to save to be tried."""
 
 
 def shoot(expansion: UpdateExpansion, diameter: float, steps: int, toll: float = 0.0) -> Array:
-    """Shifts of the cheapest stationary path from a finite diameter to 0, at noise 1 and a ``toll`` per step."""
+    """Shifts of the cheapest stationary path from a diameter to 0, at noise 1 and with ``toll`` per step."""
     horizon = min(steps, _HORIZON)
     top = float(expansion.value(np.array([diameter]))[0])
     # A first shift below e(D) - D lets the distance grow past D; one above e(D) leaves nothing to hide.
@@ -122,7 +122,7 @@ def search(program: ShiftProgram) -> Path | None:
 
 
 def improve(program: ShiftProgram, start: int, goal: Array, enough: float) -> Path:
-    """Propose the cheapest path from ``start`` near the states ``goal``, or the first to cost ``enough``."""
+    """Propose a cheap path from ``start`` near the states ``goal``; a cost of ``enough`` ends the search."""
     search = _Search(program)
     z, spent, states = search.top[start : start + 1], 0.0, {start: float(search.top[start])}
     for t in range(start, program.steps):
@@ -165,7 +165,6 @@ class _Search:
         return self.pinned(self.top[rows, None] * self.fractions)
 
     def pinned(self, nodes: Array) -> Array:
-        """Add 0, the knots and points just above them to the nodes, one sorted row per time."""
         low, high = nodes.min(axis=1, keepdims=True), nodes.max(axis=1, keepdims=True)
         inside = (low <= self.pins) & (self.pins <= high)
         hairs = np.minimum(self.pins * (1 + _HAIR) + _HAIR * high, high)
@@ -179,8 +178,9 @@ class _Search:
         """Compute the cost-to-go from the end back to ``first`` and return the cost from each start.
 
         The loop ends once an earlier start, even from 0, cannot save the fraction ``share`` of the cost. If
-        the cost-to-go equals that of one period later plus a constant, earlier ones are copied. ``grid``
-        returns a row of sorted nodes per time, ``mark`` their inputs besides step and largest distance.
+        the cost-to-go equals the cost-to-go one period later plus a constant, earlier values are copied.
+        ``grid`` returns a row of sorted nodes per time step; rows are equal if their ``mark`` and largest
+        distance are.
         """
         steps, period = self.program.steps, self.period
         self.nodes, self.value, self.next = {steps: np.zeros(1)}, {steps: np.zeros(1)}, {}
@@ -278,7 +278,7 @@ class _Search:
         return self.pinned(np.concatenate(parts, axis=1))
 
     def path(self, states: dict[int, float]) -> Path:
-        """The path whose shifts follow the states or stay below them."""
+        """The path that follows the states or stays below them."""
         start, z = min(states), np.array([states[t] for t in sorted(states)])
         image = np.array([e.value(z[i : i + 1])[0] for i, e in enumerate(self.expansions[start:])])
         return Path(start, float(z[0]), np.maximum(image * _UP - z[1:], 0.0))

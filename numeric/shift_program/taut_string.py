@@ -1,17 +1,20 @@
-"""Exact optima of affine expansions by a taut string, without a loop over T for periodic steps.
+"""Exact optima for affine expansions by a taut string, without a loop over the steps if these are periodic.
 
-With P_t = c_t ... c_{T-1} let X_t = sum_{i>=t} (sigma_i P_{i+1})^2, H_t = sum_{i>=t} P_{i+1} s_i, and R_t =
-P_t z_t + H_t. The cost is the energy of a string R over X that ends at R_T = 0 and is pulled taut above the
-points (X_t, H_t), their least concave majorant up to the start. Its slopes give the shifts a_t = slope
-sigma_t^2 P_{t+1}. One stack serves all starts tau in O(T log T).
+For steps z' = c_t z + s_t with noise sigma_t, and P_t = c_t ... c_{T-1}, let X_t = sum_{i>=t} (sigma_i
+P_{i+1})^2, H_t = sum_{i>=t} P_{i+1} s_i, and R_t = P_t z_t + H_t. The cost is the energy of a string R over X
+that ends at R_T = 0 and is pulled taut above the points (X_t, H_t): up to the start, the string is the least
+concave majorant of the points. The slope of the string at a step gives the shift a_t = slope sigma_t^2
+P_{t+1}.
 
-If steps are constant, free steps merge, and the n participations lie d_1 < d_2 < ... < d_n steps before the
-end, with d_k - d_{k-1} = l from k = 3 on. The string to a start w steps before the end, at height H_j + c^w
-Delta, must pass above (X(d_k), H_k) for k <= j, where
+If steps are constant, steps without the sample merge, and the n participations lie d_1 < d_2 < ... < d_n
+steps before the end, with d_k - d_{k-1} = l for k >= 3. The string from the distance Delta, w steps and j
+participations before the end, starts at the height H_j + c^w Delta and must pass above (X(d_k), H_k) for k <=
+j, where
 
     X(w) = sigma^2 (1 + c^2 + ... + c^(2w - 2)),   H_k = s (c^(d_1 - 1) + ... + c^(d_k - 1)).
 
-The string of the merged steps covers the last participations; each earlier one is hidden before the next.
+The string of the merged steps covers the last participations; each earlier participation is hidden before the
+next one.
 
 Source: docs/proofs/affine_windows.md (claims ours/taut_string/*, ours/participations/*); Bok, Su & Altschuler
 2024 for c < 1, d_1 = 1.
@@ -40,7 +43,8 @@ _SPARE = 1 + 1e-13
 def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
     """The cheapest path over all starts, in floats; `ShiftProgram.cost` certifies its cost.
 
-    Arrays have shape (T,): contraction c, sensitivity s, noise, and ``tracked`` = min(D, D_t) before it.
+    Arrays of shape (T,) hold the contraction c, sensitivity s and noise of every step; ``tracked`` holds
+    min(D, D_t) before every step.
     """
     hull, growth, x, h = [_Vertex(0.0, 0.0, 0.0, None)], 1.0, 0.0, 0.0
     best, start = None, len(c) - 1
@@ -67,7 +71,7 @@ def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
 
 
 class _Vertex(NamedTuple):
-    """A vertex of a string, its energy from the end of the run, and the vertex before it."""
+    """A vertex of a string, the energy from the end of the run to it, and the previous vertex."""
 
     x: float
     h: float
@@ -85,7 +89,7 @@ def _pulled(hull: list[_Vertex], x: float, h: float) -> _Vertex:
 
 
 def _beyond(one: _Vertex, other: _Vertex, x: float, h: float) -> bool:
-    """Tell whether an edge is beyond the tangent point: less steep than the line on to (x, h)."""
+    """Tell whether an edge lies beyond the tangent point: whether the line from it to (x, h) is steeper."""
     return (other.h - one.h) * (x - other.x) < (h - other.h) * (other.x - one.x)
 
 
@@ -106,9 +110,10 @@ _UP = 1 + 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Participations:
-    """T = ``steps`` steps z' = c z, ``count`` >= 1 of them participations z' = d z + s; noise is constant.
+    """``steps`` steps z' = c z with constant noise, of which ``count`` >= 1 are participations z' = d z + s.
 
-    c, d and s are enclosures, d <= c, d = c if c <= 1. ``last`` is d_1, ``gap`` d_2 - d_1, ``period`` l.
+    c, d and s are enclosures, with d <= c, and d = c if c <= 1. ``last`` is d_1, ``gap`` is d_2 - d_1 and
+    ``period`` is l.
     """
 
     c: arb
@@ -126,15 +131,15 @@ class Participations:
         return self.last if k == 1 else self.last + self.gap + (k - 2) * self.period
 
     def width(self, w: int) -> arb:
-        """Variance of the noise of w free steps at their end, relative to that of one step."""
+        """Noise variance after ``w`` steps without the sample, relative to the noise variance of one step."""
         return geometric_sum(self.c**2, w) / self.c**2 if self.c > 0 else arb(1)
 
 
 def cheapest(met: Participations, diameter: float) -> tuple[arb, Path]:
-    """The enclosed cost at noise 1 (a squared length) of the cheapest path found, and the path.
+    """Enclosed cost at noise 1 (a squared length) of the cheapest path found, and the path.
 
-    Either participations before the string are hidden one by one, or it starts at the diameter (possibly inf)
-    or at the distance that contracting steps leave.
+    Participations before the string are hidden one by one; or the string starts at the diameter, which may be
+    inf, or at the distance that contracting steps leave.
     """
     growth = abs(float(met.c.log())) if met.c > 1 else 0.0
     room = int(_GROWTH / max(growth, 1e-12))
@@ -151,7 +156,10 @@ def cheapest(met: Participations, diameter: float) -> tuple[arb, Path]:
 
 
 def _hide(met: Participations, kept: int, begun: float, diameter: float) -> tuple[arb, Path]:
-    """The string over the last ``kept`` participations from ``begun``; if 0, earlier ones are hidden alone."""
+    """Cost and path of the string over the last ``kept`` participations, from distance ``begun``.
+
+    If ``begun`` is 0, each earlier participation is hidden on its own.
+    """
     alone = (
         (met.count - max(kept, 2), met.period),
         (int(kept < 2 <= met.count), met.gap),
@@ -187,7 +195,7 @@ def _hide(met: Participations, kept: int, begun: float, diameter: float) -> tupl
         pieces += [(1, w, amount) for w, amount in zip(lengths[first:], shifts.tolist(), strict=True)]
 
     def made() -> Array:
-        """All shifts; within a piece each is proportional to its factor c^k up to the end."""
+        """All shifts; within a piece, each is proportional to c^k if k steps of the piece follow it."""
         parts = []
         for times, length, amount in pieces:
             left = float(met.c) ** np.arange(length - 1, -1, -1.0)

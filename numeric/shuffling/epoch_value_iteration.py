@@ -1,16 +1,18 @@
 """Risk-sensitive value iteration over the epochs of shuffled batches, for affine expansions.
 
-The order of an epoch is revealed at its beginning. U_k(z) is the least cost of hiding z from epoch k on. A
-path starts at time 0 from 0, or from the diameter at the beginning of an epoch or right after a
-participation. Orders are pooled by log mean exp (kappa x) / kappa or by their maximum. Free steps merge: they
-multiply z by C, the product of their c, and hide A at cost A^2 / S. For each order,
+The order of an epoch is revealed when the epoch begins. U_k(z) is the least cost of hiding the distance z
+from epoch k on. A path starts at time 0 from 0, or from the diameter at the beginning of an epoch or right
+after a participation. The costs x of all orders are pooled by log mean exp(kappa x) / kappa or by their
+maximum. Steps without the sample merge: they multiply z by C, the product of their factors c, and hide a
+distance A at cost A^2 / S. For an order p with the participation d x + s, C and S before it, and C' and S'
+from it on,
 
     G_p(x) = min_y (C' (d x + s) - y)_+^2 / S' + U_{k+1}(y),   V_p(z) = min_x (C z - x)_+^2 / S + G_p(x).
 
 U_k is convex and nondecreasing, so chords lie above it, and no grid or float error lowers a value. With
-constant steps, U_{k-1} <= U_k + rho everywhere implies the same for all earlier epochs.
+constant steps, U_{k-1} <= U_k + rho everywhere implies this inequality for all earlier epochs.
 
-Source: docs/proofs/shuffled.md (claims ours/shuffled/*). Lengths are in units of the noise if that is constant.
+Source: docs/proofs/shuffled.md (claims ours/shuffled/*). Lengths are in units of the noise if it is constant.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +34,7 @@ _CERTAIN = np.ones(1)
 
 
 def pool(values: Array, kappa: float | None, weights: Array | None = None) -> Array:
-    """Maximum, or weighted log mean exp (kappa x) / kappa, of the rows, shape (k, ...), rounded up."""
+    """Maximum of the rows x, or weighted log mean exp(kappa x) / kappa given ``kappa``, rounded up."""
     top = values.max(axis=0)
     if kappa is None:
         return np.asarray(top)
@@ -56,13 +58,13 @@ class Epoch:
     """The P orders of one epoch, each with its free steps merged; growth rounded up, noise rounded down.
 
     Attributes:
-        weight: (P,), probabilities of the orders; they sum to 1 with ``never``.
+        weight: (P,), probabilities of the orders, which sum to 1 with ``never``.
         head, head_noise: (P,), C and S of the steps before the participation; S = 0 without such steps.
         into, step: (P,), d and s of the participation.
         tail, tail_noise: (P,), C and S of the steps from the participation on (C without its own d).
         free_noise: (P,), S of the steps after the participation.
         never: probability that the epoch is cut before the participation.
-        whole, whole_noise: C and S of all its steps.
+        whole, whole_noise: C and S of all steps of the epoch.
     """
 
     weight: Array
@@ -79,14 +81,15 @@ class Epoch:
 
     @property
     def chances(self) -> Array:
-        """Probabilities of the orders, and last that of no participation if the epoch may be cut."""
+        """Probabilities of the orders and, if the epoch may be cut, of no participation."""
         return np.append(self.weight, self.never) if self.never > 0 else self.weight
 
 
 def merge_epoch(c: Array, d: Array, s: Array, noise: Array, batches: int) -> Epoch:
-    """The orders of an epoch of n <= ``batches`` steps, one per step that may use the sample, equally likely.
+    """Epoch of n <= ``batches`` steps; its orders, one per step that may use the sample, are equally likely.
 
-    Shape (n,): growth c without and d with the sample, sensitivity s, all rounded up; noise, rounded down.
+    Arrays of shape (n,): growth c without and d with the sample and sensitivity s, rounded up; noise, rounded
+    down.
     """
     n = len(c)
     grow, shrink = 1 + 4 * (n + 4) * _EPS, 1 - 8 * (n + 4) * _EPS
@@ -116,10 +119,11 @@ def merge_epoch(c: Array, d: Array, s: Array, noise: Array, batches: int) -> Epo
 def merge_equal_epoch(
     c: float, d: float, s: float, noise: float, steps: int, batches: int, places: Sequence[int] | None = None
 ) -> Epoch:
-    """`merge_epoch` for equal steps: k of them have growth c^k and noise 1 + .. + c^(2k - 2).
+    """`merge_epoch` for equal steps: k steps have growth c^k and noise 1 + .. + c^(2k - 2).
 
-    ``places`` are the distinguished participations, increasing up to the last step. Others count as the next,
-    their sensitivity grown in between if c > 1; never cheaper if d <= c (ours/shuffled/late).
+    ``places`` are the distinguished participations, increasing up to the last step. Other participations
+    count as the next place, with a sensitivity that grows in between if c > 1; this never lowers the cost if
+    d <= c (ours/shuffled/late).
     """
     at = list(range(steps)) if places is None else list(places)
     group = [here - before for before, here in pairwise([-1, *at])]
@@ -158,10 +162,10 @@ class Shuffled:
     """A shuffled run with affine expansions.
 
     Attributes:
-        epoch: function that returns epoch k, from 0, of ``count``; the last one may be cut.
+        epoch: function that returns epoch k, from 0, of ``count`` epochs; the last epoch may be cut.
         same: whether all epochs but the last are the same.
-        reach: largest distance of the grid; paths are kept below it.
-        scale: distance over which costs change most, of the order of s.
+        reach: largest distance of the grid, below which paths stay.
+        scale: distance over which costs change most, of the order of the sensitivity.
         ahead: number of last epochs in which the next order is revealed with the current one.
     """
 
@@ -175,9 +179,10 @@ class Shuffled:
 
 
 def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[float, int]:
-    """The pooled cost, rounded up, and the first epoch in which the run may start.
+    """The pooled cost, rounded up, and the first epoch in which a path may start.
 
-    ``kappa`` is alpha (alpha - 1) / 2 for the mean over orders, None for the worst; ``cells`` is half the nodes.
+    ``kappa`` is alpha (alpha - 1) / 2 for the mean over orders at Renyi order alpha, None for the worst
+    order; ``cells`` is half the number of nodes.
     """
     nodes = grid(run, cells)
     # The best window from the diameter spans about D / s epochs; epochs before it are all the same.
@@ -212,7 +217,7 @@ def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[flo
 
 
 def grid(run: Shuffled, cells: int) -> Array:
-    """Distances, from 0 on, at which costs are computed."""
+    """Increasing distances from 0 at which costs are computed."""
     top = min(run.reach, run.diameter)
     nodes = np.unique(
         np.concatenate([np.linspace(0, min(4 * run.scale, top), cells), np.linspace(0, top, cells)])
@@ -229,7 +234,7 @@ def _pooled(costs: Array, kappa: float | None, chances: Array) -> Array:
 
 
 def _costs(epoch: Epoch, nodes: Array, after: Array | None) -> Array:
-    """V_p at the nodes, shape (P, N), with a last row if the epoch may be cut."""
+    """V_p at the nodes, shape (P, N), with one more row if the epoch may be cut."""
     count = len(epoch.weight)
     found = np.empty((count + (epoch.never > 0), len(nodes)))
     for begin in range(0, count, _ROWS):

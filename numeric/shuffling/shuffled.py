@@ -1,13 +1,14 @@
-"""Batches from a fresh permutation in every epoch: the worst order, and the mean over orders.
+"""Bounds for batches from a fresh permutation in every epoch: for the worst order and the mean over orders.
 
-The permutations are the same for both runs and known in the analysis. Given the batch of each of the E epochs
-that holds the differing sample, the run is a shift program of cost(order). The worst order is mu-GDP with mu^2 the
-maximum of cost(order); the mean at order alpha is 1/(alpha - 1) log E exp((alpha - 1) alpha / 2 cost(order)).
+The permutations are the same for both runs and known in the analysis. An order states which batch of each
+epoch holds the differing sample; given the order, the run is a shift program with cost(order). The last
+iterates are mu-GDP with mu^2 the maximum of cost(order), and their Renyi divergence at order alpha is at most
+the mean 1/(alpha - 1) log E exp((alpha - 1) alpha / 2 cost(order)).
 
-Value iteration (`epoch_value_iteration`, affine expansions) covers all orders at once for both. For the mean
-under any modulus, each participation is hidden alone in the rest of its own epoch (`each_by_itself`). If a
-later participation is never cheaper, the worst order has its participations at the ends of the epochs
-(`taut_string.cheapest`). Otherwise the cost of a sample in every batch is also tried.
+For affine expansions, value iteration (`epoch_value_iteration`) covers all orders at once in both cases. For
+the mean under any modulus, each participation is hidden on its own in the rest of its epoch
+(`each_by_itself`). If a later participation is never cheaper, the worst order has its participations at the
+ends of the epochs (`taut_string.cheapest`). Otherwise, the cost with the sample in every batch is also tried.
 
 Source: docs/proofs/shuffled.md (claims ours/shuffled/*); Chien & Li 2025, (62), for the mean.
 """
@@ -51,22 +52,22 @@ _TOLD_APART = 24
 _RATIO = 0.08
 _GROWN = 0.1
 _HUGE = 1e140
-"""Largest growth of a distance in a merged epoch; squares of more would leave the range of floats."""
+"""Largest growth of a distance in a merged epoch, so that squares stay in the range of floats."""
 _LONGEST, _SHOTS = 4096, 257
-"""Maximum number of steps after a participation in which it is hidden, and number of paths tried."""
+"""Maximum number of steps that hide a preceding participation, and number of paths tried."""
 _EPS, _UP = float(np.finfo(float).eps), 1 + 1e-11
 
 
 @dataclass(frozen=True)
 class Epochs:
-    """A shuffled run of ``steps`` updates, ``batches`` per epoch, with sensitivity s in units of the noise."""
+    """A run of ``steps`` updates, ``batches`` per epoch, with sensitivity ``s`` in units of the noise."""
 
     steps: int
     batches: int
     s: float
 
     def composition(self, kappa: float | None) -> float:
-        """Pooled cost of hiding each participation alone; the last epoch may end before its participation."""
+        """Pooled cost of hiding each participation in its own step; the last epoch may have none."""
         whole, rest = divmod(self.steps, self.batches)
         one = self.s**2
         if not rest:
@@ -76,7 +77,7 @@ class Epochs:
 
 
 class View:
-    """Expansions of a run with and without the sample, and its epochs."""
+    """Expansions of a run with and without the sample, and the run's epochs."""
 
     def __init__(self, run: NoisySGD, assumption: Assumption) -> None:
         if not run.scheme.permuted:
@@ -109,13 +110,13 @@ class View:
         return sum((exact(max(upper(self.alone(t)) for t in self.steps(k))) for k in range(self.count)), arb(0))
 
     def lines(self, t: int) -> tuple[tuple[arb, arb], tuple[arb, arb]] | None:
-        """Lines (c, 0) above e without the sample and (d, s) above e with it, if they exist."""
+        """Lines (c, 0) above e without the sample and (d, s) above e with the sample, if both exist."""
         free, into = self.free(t).affine_on(0.0), self.into(t).affine_on(0.0)
         return (free, into) if free is not None and into is not None and free[1] == 0 else None
 
     @property
     def late(self) -> Participations | None:
-        """Program of the order with the latest participations; None if another may cost more."""
+        """Program of the order with the latest participations; None if another order may cost more."""
         lines = self.lines(0) if self.run.constant else None
         if lines is None or not (c := lines[0][0].max(lines[1][0])) <= 1:
             return None
@@ -124,7 +125,7 @@ class View:
         return Participations(c, c, s, noise, self.run.steps, self.count, 1, gap, self.batches)
 
     def drift(self) -> tuple[PowerDrift, Epochs] | None:
-        """A bound of every update without the sample, if steps are constant and the losses expansive."""
+        """A bound on every update without the sample, if steps are constant and the losses expansive."""
         run = self.run
         if not run.constant or not self.assumption.expansive(replace(run, weight_decay=0.0)):
             return None
@@ -139,7 +140,7 @@ class View:
         return drift, Epochs(run.steps, self.batches, upper(self.into(0).sensitivity / sigma))
 
     def epoch(self, k: int) -> Epoch | None:
-        """The k-th epoch with free steps merged; None without lines above all steps or if growth is huge."""
+        """The k-th epoch with free steps merged; None if a step has no `lines` or growth is huge."""
         known = min(k, self.count - 1) if not self.run.constant or k == self.count - 1 else 0
         if known not in self._epochs:
             self._epochs[known] = self._merged(known)
@@ -301,7 +302,7 @@ def affine_run(view: View) -> Shuffled:
 
 
 def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
-    """Pooled cost, rounded up, of hiding each participation in the rest of its own epoch."""
+    """Pooled cost, rounded up, of hiding each participation on its own in the rest of its epoch."""
     rest, batches, cost = epochs.steps % epochs.batches, epochs.batches, by_itself(drift, epochs)
 
     def mean(steps: int) -> float:
@@ -320,7 +321,7 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
 
 @lru_cache(maxsize=4)
 def by_itself(drift: PowerDrift, epochs: Epochs) -> Array:
-    """Least sum of a_t^2 + (s - A)_+^2 over shots, where k = 0, 1, ... steps hide A."""
+    """Least sum of a_t^2 + (s - A)_+^2 over shots, for k = 0, 1, ... steps whose shifts a_t hide A."""
     cost = np.full(min(epochs.batches, _LONGEST), epochs.s**2)
     xi = np.geomspace(1e-6, 1.0, _SHOTS) * epochs.s
     A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
