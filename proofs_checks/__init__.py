@@ -1,1 +1,1 @@
-"""Decides every claim of the ledger: engines, verdicts, lock file, reports."""
+"""Decision of the claims of the ledger: engines, verdicts, lock file, reports."""

@@ -1,8 +1,8 @@
-"""Reports kept between runs, keyed by everything that can change them.
+"""Reports kept between runs, keyed by all data that can change them.
 
-The key of an entry is a hash of the claim's data, of the modules that decide it (`find_modules`), and of the
-versions of Python and the solvers. An entry that is unreadable or belongs to another claim is deleted. A
-checksum detects damage, not intent: who can write to the folder or the package can have any verdict printed.
+The key of an entry is a hash of the claim's data, of the modules that decide the claim (`find_modules`), and
+of the versions of Python and the solvers. A checksum detects damage, not intent: a user who can write to the
+folder or the package can forge any verdict.
 """
 
 import ast
@@ -38,7 +38,7 @@ PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_c
 """Packages that may decide a claim of a user's own folder."""
 
 NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE, Engine.RECOMPUTATION})
-"""Engines that run `bound`; the others need almost nothing of `numeric`."""
+"""Engines that run `bound`; the other engines need little of `numeric`."""
 
 
 def deciding(engines: Iterable[str]) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ def deciding(engines: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2)
 def _foundation(numbers: bool) -> str:
-    """Hash of the deciding sources (with ``numbers`` also `bound`'s) and of versions; stored, being slow."""
+    """Hash of the deciding sources (with ``numbers``, also `bound`) and of versions; stored for speed."""
     kept = cache_folder("foundations") / f"{digest([everything(), numbers])[:33]}.txt"
     with suppress(OSError, DamagedError):
         return read_sealed(kept).decode()
@@ -87,7 +87,7 @@ def _files() -> Iterator[tuple[str, bytes]]:
 
 
 class _Printer(ReprPrinter):  # type: ignore[misc]
-    """Printer with sorted declarations of letters; Sympy's keeps the order of the first equal letter."""
+    """Printer with sorted declarations of letters; Sympy's order is that of the first equal letter."""
 
     def __init__(self) -> None:
         super().__init__({"order": "none"})  # arguments are sorted already; sorting them again is slow
@@ -97,7 +97,7 @@ class _Printer(ReprPrinter):  # type: ignore[misc]
 
 
 class _Distinct(_Printer):
-    """Printer that also declares functions and numbers the dummies of one name."""
+    """Printer that also declares functions, and that numbers dummies with one name."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ def _canonical(value: Any, printer: ReprPrinter | None = None) -> Any:
 
 
 def content(claim: Claim) -> str:
-    """Hash of the checks, assumptions and statement of a claim, without its words."""
+    """Hash of the checks, assumptions and statement of a claim."""
     return digest(_canonical([claim.checks, claim.assumptions, claim.statement], _Printer()))[:16]
 
 
@@ -157,7 +157,7 @@ class ReportCache:
         self.folder = folder or cache_folder("reports")
 
     def basis(self, claim: Claim) -> str:
-        """Hash of everything besides the claim that can change its report."""
+        """Hash of all other data that can change the report on a claim."""
         return everything() + self.sources if self.sources else _foundation(not NUMBERS.isdisjoint(claim.engines))
 
     def address(self, claim: Claim) -> Path:
@@ -188,7 +188,7 @@ class ReportCache:
         write_whole(path, seal(json.dumps([path.stem, report.to_json()]).encode() + b"\n"))
 
     def read_ledger(self) -> tuple[ClaimReport, ...]:
-        """Stored reports on all claims of the ledger, which are not built; () if one is missing."""
+        """Stored reports on all claims of the ledger (claims are not built); () if a report is missing."""
         names = dict[str, str]()
         with suppress(OSError, DamagedError):
             names = json.loads(read_sealed(self._ledger()))
@@ -217,8 +217,6 @@ _LIBRARIES: Final = tuple(
 
 @dataclass(frozen=True)
 class _Text:
-    """Hash of a module's syntax tree, its imports, and strings that may name files or claims."""
-
     digest: str
     imports: frozenset[str]
     strings: frozenset[str]
@@ -247,7 +245,7 @@ def _read(text: bytes) -> _Text:
 
 
 def find_modules(roots: Iterable[str | Path], without: Collection[str] = ()) -> dict[str, Path]:
-    """Files of the root modules and of all that they import; packages in ``without`` are not followed."""
+    """Files of the root modules and of all their imports; packages in ``without`` are not followed."""
     found: dict[str, Path] = {}
     ahead = [*roots]
     while ahead:
@@ -265,7 +263,7 @@ def find_modules(roots: Iterable[str | Path], without: Collection[str] = ()) -> 
 
 
 def _file(name: str) -> Path | None:
-    """File of a module of the package or of a user's repository; None for others."""
+    """File of a module of the package or of a user's repository; None for other modules."""
     first, *rest = name.split(".")
     if first == _PACKAGE:
         bases = [Path(folder).joinpath(*rest) for folder in import_module(_PACKAGE).__path__]
@@ -278,7 +276,7 @@ def _file(name: str) -> Path | None:
 
 
 def fingerprint(roots: Iterable[str | Path], without: Collection[str] = ()) -> str:
-    """Hash of the modules of `find_modules`, with the same arguments, and of their data files."""
+    """Hash of the modules that `find_modules` finds from the same arguments, and of their data files."""
     found = sha256()
     for name, path in sorted(find_modules(roots, without).items()):
         said = _read(path.read_bytes())

@@ -1,6 +1,6 @@
-"""cvc5's answer to SMT-LIB on standard input, in a separate process that can be stopped from outside.
+"""cvc5's answer to a question in SMT-LIB on standard input, from a process that can be stopped.
 
-The covering of a nonlinear question uses no resource units, so the process has a limit of its computing time.
+cvc5's coverings of nonlinear questions use no resource units, so the computing time is limited.
 """
 
 import sys
@@ -14,7 +14,7 @@ def answer_question() -> None:
     """Print sat, unsat or unknown."""
     import cvc5
 
-    with suppress(ImportError):  # Windows has none
+    with suppress(ImportError):  # Windows has no such module
         import resource
 
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))

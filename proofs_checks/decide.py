@@ -18,14 +18,14 @@ from lastiterate.symbolic.checks import Check, Engine
 from lastiterate.symbolic.claim import Claim, Role
 
 ROOMS: Final = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
-"""Shares of a bound, tried in turn as the room that a check leaves, if points do not show it."""
+"""Shares of a bound, tried in turn as the room of a check if points do not show the room."""
 
 
 def decide(claim: Claim) -> ClaimReport:
     """Decide a claim and its mutants in this process; `runner.run` adds the cache and the workers.
 
-    Nothing in a claim raises: a field of another type, an engine that fails, and a question to z3 after the
-    time limit of `time_limit.allowing` are errors of its checks.
+    No claim raises an exception: a field of another type, an engine that fails, and a question to z3 after
+    the time limit of `time_limit.allowing` become errors of the claim's checks.
     """
     started = perf_counter()
     try:
@@ -65,7 +65,6 @@ def _decided(claim: Claim) -> ClaimReport:
 
 
 def _asked(check: Check, claim: Claim, *, wrong: bool = False) -> Outcome:
-    """Outcome of a check; a ``wrong`` one that equals a check of its claim is an error."""
     named: dict[str, Any] = {"name": check.name, "mutants": ()}
     if wrong and any(replace(one, **named) == check for one in claim.checks):
         return Outcome(check.name, check.engine, Status.ERROR, detail="the mutant is a check of the claim itself")
@@ -81,9 +80,9 @@ def _in_error(claim: Claim, why: str) -> ClaimReport:
 
 
 def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = sp.S.Zero) -> tuple[Check, ...]:
-    """Wrong variants of a check, at most `answers.MOST` of them, by terms of its sides.
+    """At most `answers.MOST` wrong variants of a check.
 
-    A near miss is stronger by more than ``room``, the share of the bound known to be room.
+    A near miss is stronger by more than ``room``, the share of the bound that is known to be room.
 
     >>> from sympy import Symbol
     >>> from lastiterate.symbolic.checks import Identity
@@ -97,7 +96,7 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = 
 
 
 def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
-    """Outcomes of the near misses of a check; for one that holds, a stronger one is tried."""
+    """Outcomes of the near misses of a check; if a near miss holds, a stronger variant is tried."""
     for place, wrong in enumerate(near_misses(check, claim.assumptions)):
         last, scope = wrong, ""
         for room in (sp.S.Zero, *ROOMS):

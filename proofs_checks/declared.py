@@ -1,6 +1,6 @@
 """Validation of claims: the types of their fields and the declarations of their symbols.
 
-Every engine honours each declared fact of a symbol, or the symbol is refused. One that may be complex or
+Every engine honours each declared fact of a symbol, or the symbol is refused. A symbol that may be complex or
 infinite is refused in an order relation. Assumptions such as ``x >= 0``, and boxes, make plain symbols real.
 """
 
@@ -28,7 +28,7 @@ _OPEN: Mapping[str, str] = {
     "rational": "it has no rational value, and only rational values are tried",
     "algebraic": "it has no rational value, and only rational values are tried",
 }
-"""Fact that a declaration may not deny -> what denying it means."""
+"""Fact that a declaration may not deny -> meaning of the denial."""
 
 
 @lru_cache(maxsize=4096)
@@ -53,7 +53,7 @@ def conditions(symbol: sp.Symbol) -> tuple[Boolean, ...]:
 
 
 def is_scattered(symbol: sp.Symbol) -> bool:
-    """Tell whether a declaration excludes numbers that no inequality excludes, as "prime" excludes 9."""
+    """Tell whether a declaration excludes numbers that no inequality excludes (as "prime" excludes 9)."""
     kinds = ("even", "odd", "prime", "composite", "noninteger")
     whole = symbol.is_integer is True
     return any(getattr(symbol, f"is_{kind}") for kind in kinds) or bool(symbol.is_rational and not whole)
@@ -70,7 +70,7 @@ def allows_interval(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational) -> b
 
 @lru_cache(maxsize=4096)
 def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
-    """Reason why a symbol is refused, else ""; if ``plain``, a complex number may stand for it."""
+    """Reason why a symbol is refused, else ""; if ``plain``, the symbol may be complex."""
     facts = symbol.assumptions0
     why = next((words for fact, words in _OPEN.items() if facts.get(fact) is False), "")
     extended = any(fact.startswith("extended_") for fact in facts)
@@ -102,7 +102,7 @@ def _ordered(assumptions: Sequence[Boolean]) -> set[sp.Symbol]:
 
 
 def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tuple[Boolean, ...]]:
-    """Check and assumptions with distinct names, plain symbols real if an order needs it, and no mutants.
+    """Check and assumptions with distinct names, plain symbols made real if ordered, and no mutants.
 
     Raises:
         UnsupportedError: a declaration cannot be honoured.
@@ -117,7 +117,7 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
     ):
         raise UnsupportedError(f"A derivative needs a real letter, got {letter} for integers; declare it real.")
     bound = {letter for part in parts for one in part.atoms(ExprWithLimits) for letter in one.variables}
-    for letter in bound.intersection(symbols):  # a value or a premise of one would be taken for one of the other
+    for letter in bound.intersection(symbols):  # their values and premises would be confused
         raise UnsupportedError(f"The letter of a sum or an integral may not be free, got {letter}; rename one.")
     boxed = set(getattr(check, "box", {})) | set(getattr(check, "parameters", {}))
     real = _ordered((*assumptions, *getattr(check, "given", ()))) | boxed
@@ -142,7 +142,7 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
 
 @lru_cache(maxsize=4096)
 def place_in_order(symbol: sp.Symbol) -> tuple[str, bool, str]:
-    """Sort key of symbols: by name, the symbol of the notation first."""
+    """Sort key of symbols: the name, then whether the symbol is of the notation."""
     return symbol.name, symbol not in MEANING, sp.srepr(symbol)
 
 
@@ -158,7 +158,7 @@ _NEEDED: Final[Mapping[Any, str]] = {
 
 
 def misfit(claim: Claim) -> str:
-    """Sentence about the first field that is not of its type; "" if all are.
+    """Sentence about the first field of a wrong type; "" if there is none.
 
     >>> from lastiterate.symbolic.prelude import Claim, Identity, Source
     >>> misfit(Claim("toy/half", "Half", Source("toy", "(1)"), Identity(0.5, sp.Rational(1, 2))))
@@ -178,7 +178,7 @@ class _Odd(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _strange(value: sp.Basic) -> _Odd | None:
-    """A rounded number, which Sympy equates with numbers near it, or a symbol of a user's own class."""
+    """Rounded number, which Sympy equates with nearby numbers, or symbol of a user's own class."""
     for part in value.atoms(sp.Float, sp.Symbol):
         if part.is_Float:
             return _Odd(part, "exact numbers")
@@ -240,7 +240,7 @@ def _odd(value: Any, kind: Any) -> _Odd | None:
     known = origin or (type(None) if kind is None else kind)
     if not isinstance(known, type):
         return None
-    letter = known is Boolean and isinstance(value, sp.Symbol)  # which is a condition to Sympy
+    letter = known is Boolean and isinstance(value, sp.Symbol)  # Sympy takes a symbol as a condition
     whole = isinstance(value, int) and not isinstance(value, bool)
     if (
         (not isinstance(value, known) and not (known is sp.Expr and whole))

@@ -1,7 +1,7 @@
 """Definedness of expressions: the condition of each part, shown on a region or tested at a point.
 
-A check holds only if every condition of both sides is shown, and is refuted only at a point that meets all of
-them. The condition of a function that is not listed here cannot be shown.
+A check holds only if every condition of both sides is shown, and is refuted only at a point that meets all
+conditions. The condition of a function that is not listed here cannot be shown.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ _KINKED: Final = (
     sp.Mod,
     sp.Piecewise,
 )
-"""Functions that are not differentiable everywhere; formulas with one are not differentiated."""
+"""Functions that are not differentiable everywhere; formulas with such a function are not differentiated."""
 
 _PARTIAL: Final[Mapping[type, Callable[..., Boolean]]] = {
     sp.log: lambda x: x > 0,
@@ -67,7 +67,7 @@ MOST_TERMS: Final = 5000
 
 @dataclass(frozen=True)
 class Need:
-    """Part and the condition for it to be defined, under ``given``: a case, or the range of a sum."""
+    """Part and the condition for it to be defined; ``given`` is its case, or the range of its sum."""
 
     part: sp.Basic
     condition: Boolean
@@ -76,7 +76,7 @@ class Need:
 
 @lru_cache(maxsize=8192)
 def needs(expression: sp.Basic) -> tuple[Need, ...]:
-    """Needs of the parts of an expression, inner ones first, without those that Sympy evaluates to true."""
+    """Needs of the parts of an expression, inner parts first, except needs that Sympy evaluates to true."""
     return tuple(dict.fromkeys(n for n in _needs(expression, ()) if n.condition != sp.true))
 
 
@@ -101,7 +101,7 @@ def _needs(part: sp.Basic, given: tuple[Boolean, ...]) -> Iterator[Need]:
             if power.base.has(*part.variables) and not power.exp.is_integer:
                 yield Need(part, power.base > 0, given)
         taken = carried_out(part)
-        if taken.has(sp.Derivative):  # of an unknown function
+        if taken.has(sp.Derivative):  # the derivative of an unknown function
             yield Need(part, sp.false, given)
         else:
             yield from _needs(taken, given)
@@ -231,7 +231,7 @@ def unmet(
     shown: Callable[[Sequence[Boolean], Boolean], bool],
     where: str = "wherever the assumptions hold",
 ) -> str:
-    """Sentence about the first need that is not ``shown`` under the premises; "" if all are."""
+    """Sentence about the first need that is not ``shown`` under the premises; "" if there is none."""
     for need in dict.fromkeys(n for expression in expressions for n in needs(expression)):
         if need.condition == sp.false or not shown((*premises, *need.given), need.condition):
             asks = "" if need.condition == sp.false else f": it needs {in_words(need.condition)}"

@@ -48,7 +48,7 @@ _TWICE: Final = "another symbol, declared otherwise, that is called"
 
 
 def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
-    """Symbols of a claim with meaning or declared range, and unit; functions last. Another x is x_2."""
+    """Symbols of a claim with meaning or declared range, and unit; functions last. A second x is x_2."""
     measured = any(isinstance(check, Units) for check in claim.checks)
     found = letters((claim.assumptions, claim.checks, claim.statement)) - {PREVIOUS, LENGTH, GRADIENT}
     names = dict[str, int]()
@@ -83,7 +83,7 @@ _KINDS: Final = (
 
 
 def _range(symbol: sp.Expr) -> str:
-    """Declaration of a symbol in words, empty if it has none; events and maps are symbols without one.
+    """Declaration of a symbol in words; empty for events and maps, which are symbols without declarations.
 
     >>> [_range(sp.Symbol("x", **{fact: True})) for fact in ("odd", "negative", "complex")]
     ['an odd integer', 'a negative number', 'a complex number']
@@ -108,7 +108,6 @@ def _range(symbol: sp.Expr) -> str:
 
 
 def _lines(ends: Sequence[Span | Proposition], supposed: Iterable[str], always: Iterable[str]) -> Iterator[str]:
-    """Lines of the numbered judgements with rules, premises, side conditions, hypotheses and citations."""
     judgements = list(dict.fromkeys(one for end in ends for one in end.lines()))
     number = {id(one): index for index, one in enumerate(judgements, 1)}
     for one in judgements:

@@ -1,4 +1,4 @@
-"""Certified values, signs and truths at exact rational points."""
+"""Certified values, signs and truth values at exact rational points."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,15 +25,15 @@ PRECISIONS = (64, 128, 256, 512, 1024)
 
 
 def point_text(point: Point) -> dict[str, str]:
-    """Point as exact text."""
+    """Symbols and exact values of a point, as strings."""
     return {str(symbol): str(value) for symbol, value in point.items()}
 
 
 def value_at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Rational]) -> sp.Expr:
-    """The expression at an exact point, sums written out.
+    """Expression at an exact point, with sums written out.
 
     Raises:
-        UnsupportedError: a part that is compared, as in a maximum, is not a real number there.
+        UnsupportedError: a part that is compared, as in a maximum, is not a real number.
     """
     with suppress(UnsupportedError):
         return rational(fraction(expression, point))
@@ -51,18 +51,18 @@ def _put_in(expression: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr
 
 
 def written_out(value: sp.Expr) -> sp.Expr:
-    """Evaluate finite sums; leave a number with limits (`is_limit`) as it is if each can be enclosed."""
+    """Evaluate finite sums; leave a number with limits (`is_limit`) unchanged if each can be enclosed."""
     limits = [part for part in value.atoms(sp.Integral, sp.Sum) if is_limit(part)]
     return value if limits and all(map(exists, limits)) else value.doit()
 
 
 def to_fmpq(number: sp.Rational) -> fmpq:
-    """Sympy's rational number in flint."""
+    """Convert a rational number of Sympy to flint."""
     return fmpq(int(number.p), int(number.q))
 
 
 def rational(value: fmpq) -> sp.Rational:
-    """Flint's rational number in Sympy."""
+    """Convert a rational number of flint to Sympy."""
     return sp.Rational(int(value.p), int(value.q))
 
 
@@ -75,7 +75,7 @@ def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PR
 
 
 def _ball(expression: sp.Expr, point: Point) -> Callable[[], arb]:
-    """Function for a ball around the value at a point, at the current precision."""
+    """Function that returns a ball around the value at a point, at the current precision."""
     try:
         value = fraction(expression, point)
         return lambda: arb(value)
@@ -89,8 +89,8 @@ def _ball(expression: sp.Expr, point: Point) -> Callable[[], arb]:
 def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int | None:
     """Certified sign of an expression at an exact point; None if it is unclear.
 
-    Zero is certified by exact arithmetic only. With ``nearly``, a value not known to be rational is also zero
-    if its ball, of radius below 1e-60, contains 0.
+    Zero is certified by exact arithmetic only. With ``nearly``, a value not known to be rational also counts
+    as zero if its ball has radius below 1e-60 and contains 0.
     """
     with suppress(UnsupportedError):
         value = fraction(expression, point)
@@ -119,10 +119,10 @@ def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int |
 
 
 def fraction(expression: sp.Expr, point: Mapping[sp.Expr, sp.Expr]) -> fmpq:
-    """The exact value of a rational function of letters and function values at a point.
+    """Exact value at a point of a rational function in letters and function values.
 
     Raises:
-        UnsupportedError: the expression is something else, or not defined there.
+        UnsupportedError: the expression is not such a function, or is not defined at the point.
     """
     if isinstance(expression, sp.Symbol | AppliedUndef):
         expression = point.get(expression, expression)
@@ -136,7 +136,7 @@ def fraction(expression: sp.Expr, point: Mapping[sp.Expr, sp.Expr]) -> fmpq:
             return base ** int(exponent.p)
     raise UnsupportedError(
         "this is not a rational function that is defined at the point"
-    )  # printing it takes long
+    )  # printing it takes a long time
 
 
 _FOLDED: dict[type, Callable[[fmpq, fmpq], fmpq]] = {sp.Add: add, sp.Mul: mul, sp.Min: min, sp.Max: max}
@@ -192,7 +192,7 @@ def truth_at(condition: Boolean, point: Point) -> bool | None:
 
 
 def truth(condition: Boolean, of_relation: Callable[[sp.Rel], bool | None]) -> bool | None:
-    """Tell whether relations under and, or and not certainly hold (or fail); None if unclear."""
+    """Tell whether relations joined by and, or and not certainly hold (or fail); None if unclear."""
     if condition in (sp.true, sp.false):
         return bool(condition)
     if isinstance(condition, And | Or):
@@ -208,9 +208,9 @@ def truth(condition: Boolean, of_relation: Callable[[sp.Rel], bool | None]) -> b
 
 
 _SIGNS = {sp.Eq: (0,), sp.Ne: (-1, 1), sp.Lt: (-1,), sp.Le: (-1, 0), sp.Gt: (1,), sp.Ge: (0, 1)}
-"""Signs of left minus right with which a relation is true."""
+"""Signs of left minus right side for which a relation is true."""
 
 
 def by_sign(relation: type[sp.Rel], sign: int | None) -> bool | None:
-    """Truth of a relation by the sign of left minus right; None if that is None."""
+    """Truth value of a relation from the sign of left minus right side; None if the sign is None."""
     return None if sign is None else sign in _SIGNS[relation]

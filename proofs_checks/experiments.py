@@ -1,7 +1,6 @@
-"""Random quantities of the papers' algorithms, drawn by the simulation engine, and what is known of them.
+"""Random quantities of the papers' algorithms, drawn by the simulation engine, and facts about them.
 
-An experiment draws independent copies of one quantity. A confidence interval for its mean is valid because
-the quantity is an indicator, has a range, or has a bounded second moment.
+An experiment draws independent copies of one quantity; a known fact makes the interval for its mean valid.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,17 +16,17 @@ Parameters = Mapping[str, float]
 """Name of a symbol of the notation -> its value."""
 
 Drawing = Callable[[np.random.Generator, int, Parameters], Array]
-"""Copies, shape (copies,), from a generator, their number and the parameters."""
+"""Function that draws copies, of shape (copies,), from a generator, their number and the parameters."""
 
 
 @dataclass(frozen=True)
 class EventIndicator:
-    """The quantity is 0 or 1: the interval is exact (Clopper & Pearson 1934)."""
+    """Fact that the quantity is 0 or 1; the interval is exact (Clopper & Pearson 1934)."""
 
 
 @dataclass(frozen=True)
 class ValueRange:
-    """The quantity lies in [low, high]: the interval is Hoeffding's."""
+    """Fact that the quantity lies in [low, high]; the interval is Hoeffding's."""
 
     low: Callable[[Parameters], float]
     high: Callable[[Parameters], float]
@@ -35,7 +34,7 @@ class ValueRange:
 
 @dataclass(frozen=True)
 class Moment:
-    """The mean of the square is at most ``second``: the interval is that of the median of means."""
+    """Fact that the mean of the square is at most ``second``; the interval uses the median of means."""
 
     second: Callable[[Parameters], float]
 
@@ -51,7 +50,7 @@ class Experiment:
 
 
 EXPERIMENTS: Final[dict[str, Experiment]] = {}
-"""Name in claims, that of the drawing function -> experiment."""
+"""Name of the drawing function, used in claims -> experiment."""
 
 
 def _experiment(
@@ -99,7 +98,8 @@ def _normalised_gradient(draw: np.random.Generator, copies: int, at: Parameters)
 def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
     """Least gradient along D2P2-SGD, d = p = sigma_A = 1, on 13 samples of slope 14 and 14 of slope -1.
 
-    The slopes hold at x >= 0 and fall to 0 at -1. Runs start at 1. The mean least is at most the least mean.
+    The slopes hold at x >= 0 and fall to 0 at -1. Runs start at 1. The mean of the least gradient is at most
+    the least mean gradient.
     """
     x = np.ones(copies)
     lowest = x
@@ -133,7 +133,7 @@ def _poisson_expansion(draw: np.random.Generator, copies: int, at: Parameters) -
 
 @_experiment("p K", ValueRange(lambda _: 0.0, lambda at: at["K"]))
 def _clipping_excess(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
-    """Part that clipping to K takes off a gradient that is 2 K with probability p, else 0."""
+    """Part that clipping to K removes from a gradient that is 2 K with probability p, else 0."""
     gradient = np.where(draw.random(copies) < _probability("p", at["p"]), 2 * at["K"], 0.0)
     return np.asarray(gradient - np.minimum(gradient, at["K"]))
 

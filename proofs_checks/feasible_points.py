@@ -16,17 +16,17 @@ from lastiterate.proofs_checks.exact_values import Point, truth_at, value_at
 
 
 class NoPointError(ValueError):
-    """No sample satisfies the assumptions: nothing was checked."""
+    """No sample satisfies the assumptions, so nothing was checked."""
 
 
 def free_symbols(*parts: sp.Basic | Iterable[sp.Basic]) -> tuple[sp.Symbol, ...]:
-    """Free symbols of expressions and conditions, by name."""
+    """Free symbols of expressions and conditions, sorted by name."""
     items = [item for part in parts for item in ([part] if isinstance(part, sp.Basic) else part)]
     return tuple(sorted(set().union(*(item.free_symbols for item in items)), key=str))
 
 
 def connected(assumptions: Sequence[Boolean], symbols: Iterable[sp.Symbol]) -> tuple[Boolean, ...]:
-    """Assumptions about the symbols, directly or through one another."""
+    """Assumptions about the symbols, directly or through other assumptions."""
     reached = set(symbols)
     while True:
         more = {s for a in assumptions if a.free_symbols & reached for s in a.free_symbols}
@@ -44,7 +44,7 @@ class Range(NamedTuple):
 
 
 def range_of(symbol: sp.Symbol, conditions: Sequence[Boolean]) -> Range:
-    """Range by the declaration and by numerical bounds among the conditions, others not used."""
+    """Range from the declaration and from numerical bounds among the conditions."""
     low: sp.Rational | None = sp.S.Zero if symbol.is_nonnegative else None
     open_ = bool(symbol.is_positive)
     high: sp.Rational | None = sp.S.Zero if symbol.is_nonpositive else None
@@ -98,7 +98,7 @@ def find_points(
     """Up to ``wanted`` admissible rational points, the same for the same input.
 
     Raises:
-        NoPointError: not one of ``tries * wanted`` candidates satisfies the conditions.
+        NoPointError: none of ``tries * wanted`` candidates satisfies the conditions.
     """
     meant = definitions(conditions)
     everything = set(symbols) | set(free_symbols(conditions))

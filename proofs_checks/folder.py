@@ -1,8 +1,8 @@
 """Claims of a user's own folder or file: modules with a tuple CLAIMS, and the objects that their checks name.
 
-These may be in ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (the same for distances), ``ATTACKS`` (name
--> `proofs_checks.attacks.ExactRun`) and ``EXPERIMENTS`` (name -> `proofs_checks.experiments.Experiment`).
-Loading runs only the Python code of these modules.
+The objects may be in ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (name -> derivation of a distance),
+``ATTACKS`` (name -> `proofs_checks.attacks.ExactRun`) and ``EXPERIMENTS`` (name ->
+`proofs_checks.experiments.Experiment`). Loading runs only the Python code of these modules.
 """
 
 import sys
@@ -42,11 +42,11 @@ _REGISTRIES: Final[dict[str, dict[str, Any]]] = {
     "CLAIMS": ledger.OWN,
 }
 _OWNER: dict[tuple[str, str], str] = {}
-"""(kind, registered name) -> its module."""
+"""(kind, registered name) -> module that registers it."""
 
 
 class ClaimFolder(NamedTuple):
-    """Claims of a folder or file, their lock file, which may not exist, and their reports' cache."""
+    """Claims of a folder or file, their lock file (which may not exist), and the cache of their reports."""
 
     claims: tuple[Claim, ...]
     lock: Path
@@ -54,10 +54,11 @@ class ClaimFolder(NamedTuple):
 
 
 def read_claims(path: Path) -> ClaimFolder:
-    """Load modules with the word CLAIMS: a file, or those of a folder's subfolder ``claims`` or the folder.
+    """Load modules with the word CLAIMS: a file, or all in a folder (in its subfolder ``claims``, if any).
 
     Raises:
-        InputError: there are none, one does not load or has no tuple of claims, or a key or name recurs.
+        InputError: there are no modules, a module does not load or has no tuple of claims, or a key or name
+            recurs.
     """
     inside = path / "claims" if (path / "claims").is_dir() else path
     files = (
@@ -84,7 +85,7 @@ def sources_digest(files: Iterable[Path]) -> str:
 
 
 def lock_of(path: Path) -> Path:
-    """Lock file of a path, in the nearest folder around it with one, pyproject.toml, pytest.ini or .git."""
+    """Lock file of a path, in the nearest folder above with a lock, pyproject.toml, pytest.ini or .git."""
     start = path.resolve() if path.is_dir() else path.resolve().parent
     above = (place for place in (start, *start.parents) if any((place / name).exists() for name in _ROOTS))
     alone = start.parent if start.name == "claims" else start
@@ -92,10 +93,10 @@ def lock_of(path: Path) -> Path:
 
 
 def load(file: Path) -> ModuleType:
-    """Run a module of claims and register what its checks may name.
+    """Run a module of claims and register the objects that its checks may name.
 
     Raises:
-        InputError: it does not load, or a name that it registers is taken.
+        InputError: the module does not load, or a name that it registers is taken.
     """
     name = f"lastiterate_claims_{sha256(str(file.resolve()).encode()).hexdigest()[:12]}"
     spec = spec_from_file_location(name, file)
@@ -124,7 +125,7 @@ def _described(error: BaseException, file: Path) -> str:
 
 
 def _strange_letters(file: Path) -> Iterator[Symbol]:
-    """Letters of `notation` that a module does not import, without meaning in its claims."""
+    """Letters of `notation` that a module does not import, and that have no meaning in its claims."""
     nodes = list(walk(parse(file.read_bytes())))
     imports = [one for one in nodes if isinstance(one, ImportFrom)]
     ours = [one for one in imports if (one.module or "").startswith("lastiterate.")]
@@ -140,7 +141,7 @@ def _strange_letters(file: Path) -> Iterator[Symbol]:
 
 
 def written_in(claim: Claim) -> str:
-    """Place of a claim as ``file:line``, relative to the working folder if it is below it."""
+    """Place of a claim as ``file:line``, relative to the working folder if the file is in it."""
     file, line = claim.place
     path, here = Path(file).resolve(), Path.cwd()
     return f"{path.relative_to(here) if path.is_relative_to(here) else path}:{line}"
@@ -149,11 +150,12 @@ def written_in(claim: Claim) -> str:
 def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, ...]:
     """Claims of a loaded module.
 
-    Letters that the module declares itself mean only what a claim's ``letters`` says. `notation.MEANING`
-    applies to those imported from there, which Sympy cannot distinguish from others of the same name.
+    Letters that the module itself declares have only the meanings in a claim's ``letters``.
+    `notation.MEANING` applies to letters imported from `notation`; Sympy cannot distinguish the two if their
+    names agree.
 
     Raises:
-        InputError: it has no tuple or list of claims, or one of them has no key of its own or no source.
+        InputError: the module has no tuple or list of claims, or a claim has no key of its own or no source.
     """
     claims = getattr(module, "CLAIMS", None)
     if not isinstance(claims, tuple | list) or not all(isinstance(claim, Claim) for claim in claims):

@@ -1,12 +1,11 @@
 """Test of whether the checks of a claim imply its statement.
 
-A statement that equals one of the checks needs no further proof. A bound of the divergence of the last
-iterates follows from profiles or from bounds of the divergence. From profiles: the conditions of the
-statement must grant what the derivations suppose. A minimum over ranges is at most what a derivation reaches
-for every choice in the ranges, and the smaller of several terms needs one derivation for each. From bounds of
-the divergence: letters that may be chosen, such as the window of shifts, take values in the letters of the
-statement, and at every point some bound must have all its premises met and be at most each alternative of the
-one claimed.
+A statement that equals one of the checks needs no further proof. A bound on the divergence between the last
+iterates follows from profiles or from bounds on this divergence. From profiles: the conditions of the
+statement must grant what the derivations suppose. A claimed minimum over ranges needs a derivation for every
+choice in the ranges, and a minimum of several terms needs a derivation for each term. From bounds: letters
+that may be chosen, such as the window of shifts, take values in the letters of the statement. At every point,
+some bound must have all its premises met and be at most each alternative of the claimed bound.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -93,7 +92,7 @@ from lastiterate.symbolic.statement import (
 )
 
 _z, _next, _a = sp.symbols("z_j z_next a_j", real=True)
-"""Distance before a step of the window and after it, and shift."""
+"""Distances before and after a step of the window, and the shift."""
 _j: Final = sp.Symbol("j", integer=True, nonnegative=True)
 """Index of a step in its window."""
 _k, _v, _eta = sp.symbols("k_j v_j eta_j", real=True)
@@ -135,19 +134,19 @@ _GRANTS: Final[Mapping[Hypothesis, set[sp.Basic]]] = {
 """Hypothesis of a derivation -> conditions that grant it."""
 
 _CHOSEN: Final = {w, tau, c}
-"""Letters for a window of steps and a bound of their expansion, which do not describe a run."""
+"""Letters for a window of steps and a bound on their expansion, which do not describe a run."""
 
 
 def left_open(claim: Claim) -> str:
-    """Part of a claim's statement that its checks, which hold, leave open, in words; "" for none."""
+    """Part of a claim's statement, in words, that its checks leave open, though they hold; "" for none."""
     return _not_supported(claim) or _not_implied(claim)
 
 
 def _not_supported(claim: Claim) -> str:
-    """Reason why checks that hold cannot support the statement; "" if they may.
+    """Reason why checks that hold cannot support the statement; "" if there is none.
 
-    No check is about a run or shares a letter with it, or it is an inequality of numbers that fails at a
-    point.
+    Either no check is about a run or shares a letter with the statement, or the statement is an inequality
+    between numbers that fails at a point.
     """
     said = claim.statement
     if said is None:
@@ -168,10 +167,11 @@ def _not_supported(claim: Claim) -> str:
 
 
 def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
-    """Reason why a check is not shown as it reads; "" if there is none.
+    """Reason why a check shows less than it says; "" if there is none.
 
-    A check must list in ``supposed`` what its derivation supposes, which must not be impossible. Claims of
-    the ledger without a statement are exempt if the derivation is the package's: `lastiterate show` lists it.
+    A check must list the hypotheses of its derivation in ``supposed``, and these must be possible. Claims of
+    the ledger without a statement are exempt if the derivation is the package's: `lastiterate show` lists
+    them.
     """
     for check in checks:
         if not isinstance(check, Derived | RenyiBound | Tracked):
@@ -199,9 +199,9 @@ def _is_of_ledger(claim: Claim) -> bool:
 
 
 def _not_implied(claim: Claim) -> str:
-    """Part of the statement that does not follow from the checks; "" if all of it does.
+    """Part of the statement that does not follow from the checks; "" if there is none.
 
-    A bound that attacks do not refute may be the statement, unless a check derives it.
+    The statement may be a bound that attacks do not refute, unless a check derives a bound.
     """
     said, derives = claim.statement, any(check.engine == Engine.DERIVATION for check in claim.checks)
     bounds = [check for check in claim.checks if isinstance(check, UpperBound)]
@@ -221,7 +221,6 @@ def _not_implied(claim: Claim) -> str:
 
 
 def _follows(said: ForAll, claim: Claim) -> None:
-    """Raise UnprovedError unless the derivations together imply the statement."""
     if not isinstance(said.body, sp.Le) or said.body.lhs.func is not RenyiDivergence:
         raise UnprovedError("a bound on a divergence is needed")
     order, *laws = said.body.lhs.args
@@ -237,7 +236,7 @@ def _follows(said: ForAll, claim: Claim) -> None:
         raise UnprovedError(why)
     if said.body.rhs.has(sp.oo, sp.nan, sp.zoo):
         raise UnprovedError("a finite bound is needed")
-    granted = {*said.conditions, *(Clipped(one.args[-1]) for one in classes)}  # no gradient there is longer
+    granted = {*said.conditions, *(Clipped(one.args[-1]) for one in classes)}  # and no gradient is longer
     if any(isinstance(one, Derived) for one in claim.checks):
         _reach(said.body.rhs, claim, granted, supposed)
     else:
@@ -265,12 +264,13 @@ class _Theorem(NamedTuple):
     """Derived theorem about full batches and equal steps, in the letters of a statement.
 
     Attributes:
-        square: upper bound of mu^2.
+        square: upper bound on mu^2.
         sums: letters of ``square`` that stand for a sum over the steps of a window -> the summand at step j.
-        laws: pairs of a number of steps (the window, those before it, or all T) and a law that each obeys.
+        laws: pairs of a number of steps (the window, the steps before it, or all T) and a law that each of
+            these steps obeys.
         start: distance at the beginning of the window; None without shifts.
-        hypotheses: its other hypotheses about the runs.
-        given: its premises about numbers, with the claim's.
+        hypotheses: other hypotheses about the runs.
+        given: premises about numbers, of the theorem and of the claim.
     """
 
     square: sp.Expr
@@ -312,7 +312,7 @@ def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[sp.Ba
             here = Hypothesis(says, constants[1:] if says != one.says else constants, one.symmetric)
             values = {} if here in _OF_CLASSES else put
             others.append(replace(here, constants=tuple(part.subs(values) for part in here.constants)))
-    if ends - hidden:  # others are hidden by a path, as the statement says
+    if ends - hidden:  # the other ends are hidden by a path, as the statement says
         raise UnprovedError(f"no condition of a statement is known to say that {sorted(map(str, ends))}")
     given = frozenset(condition.subs(put) for condition in made.given.union(assumptions))
     start = distances[0] if distances else None
@@ -333,7 +333,7 @@ def _minima(square: sp.Expr) -> Iterator[tuple[sp.Expr, tuple[sp.Basic, ...]]]:
 
 
 def _window(square: sp.Expr, ranges: tuple[sp.Basic, ...], supposed: frozenset[Boolean]) -> None:
-    """Raise UnprovedError unless a term's window begins at a step in 0, ..., T - 1 and is its only choice."""
+    """Raise UnprovedError unless a term's window begins at a step in 0, ..., T - 1 and is the only choice."""
     chosen = {one[0]: one[1:] for one in ranges if isinstance(one, sp.Tuple) and one[0].args != (t,)}
     if chosen.keys() - {tau, w} or len(chosen) > 1 or (square.free_symbols & {tau, w}) - chosen.keys():
         raise UnprovedError(f"only tau or w may be chosen, and one of them only, got {sorted(chosen, key=str)}")
@@ -350,7 +350,7 @@ def _reached(
     conditions: set[sp.Basic],
     supposed: frozenset[Boolean],
 ) -> None:
-    """Raise UnprovedError unless theorems reach the term, or each alternative of its minimum."""
+    """Raise UnprovedError unless theorems reach a term, or each alternative of its minimum."""
     known = set[sp.Basic]().union(*(theorem.square.atoms(sp.Min) for theorem in theorems))
     least = next((one for one in square.atoms(sp.Min) - known if len(one.args) > 1), None)
     if least is not None:
@@ -405,7 +405,7 @@ def _granted(
 ) -> None:
     """Raise UnprovedError unless the conditions of a statement grant what a theorem supposes.
 
-    A theorem may exclude the ends of a noise share in [0, 1], where a cost is infinite or nothing changes.
+    A theorem may exclude the shares 0 and 1 of the noise, at which a cost is infinite or nothing changes.
     """
     for hypothesis in theorem.hypotheses:
         if not _is_granted(hypothesis, conditions):
@@ -456,12 +456,11 @@ def _letter(value: sp.Expr) -> sp.Symbol:
 
 
 def _is_granted(hypothesis: Hypothesis, conditions: Collection[sp.Basic]) -> bool:
-    """Tell whether conditions grant a hypothesis; a judgement is never granted."""
     needed = _GRANTS.get(hypothesis)
     return needed is not None and needed <= set(conditions)
 
 
-# From bounds of the divergence, each for a part of the statement's range.
+# From bounds on the divergence, each for a part of the statement's range.
 
 
 def _join(
@@ -471,7 +470,7 @@ def _join(
     granted: set[sp.Basic],
     supposed: frozenset[Boolean],
 ) -> None:
-    """Raise UnprovedError unless the bounds of the checks together imply that of the statement."""
+    """Raise UnprovedError unless the bounds of the checks together imply the bound of the statement."""
     numbers = frozenset(one for one in supposed if not one.has(largest_order))
     why = impossible(sorted(numbers, key=str))
     if why:
@@ -490,7 +489,7 @@ def _join(
 
 
 class _Case:
-    """Bound in a statement's letters; ``given`` are its premises that follow there, ``open`` the others."""
+    """Bound in a statement's letters; ``given``: premises that the statement implies; ``open``: the rest."""
 
     def __init__(
         self,
@@ -524,7 +523,7 @@ class _Case:
             raise UnprovedError(f"{sorted(strange, key=str)} need values in the letters of the statement")
         known = numbers.union(self._facts(claim, letters, numbers))
         needed = [one for one in premises if not one.has(largest_order)]
-        own = set(check.given)  # those without a chosen letter distinguish its cases
+        own = set(check.given)  # its own premises without a chosen letter distinguish the cases
         self.given = frozenset(one for one in needed if one not in own - known and _shown(one, known))
         self.open = [one for one in needed if one not in self.given]
 
@@ -539,7 +538,7 @@ class _Case:
     def _facts(
         self, claim: Claim, letters: Collection[sp.Basic], numbers: frozenset[Boolean]
     ) -> Iterator[Boolean]:
-        """Inequalities among the checks at these values whose premises are met."""
+        """Inequalities among the checks, at the chosen values, whose premises are met."""
         for check in claim.checks:
             if not isinstance(check, Inequality | IntervalInequality):
                 continue
@@ -562,7 +561,7 @@ def _alternatives(bound: sp.Expr) -> Iterator[sp.Expr]:
 
 
 def _names(*conditions: Boolean) -> dict[sp.Expr, sp.Dummy]:
-    """Letters for values of functions and for maxima, with only known signs and integrality."""
+    """Letters for function values and maxima, declared with their known signs and integrality."""
     values = set().union(*(one.atoms(sp.Function, sp.Max) for one in conditions))
     facts = ("integer", "positive", "nonnegative")
     known = {one: {fact: True for fact in facts if getattr(one, f"is_{fact}")} for one in values}
@@ -577,7 +576,7 @@ def _signed(condition: Boolean) -> Boolean:
 
 
 def _cover(cases: Sequence[Sequence[Boolean]], known: frozenset[Boolean]) -> None:
-    """Raise UnprovedError unless at every point all needs of a case are met; split on undecided needs."""
+    """Raise UnprovedError unless, at every point, some case has all needs met; split on undecided needs."""
     if entails(sorted(known, key=str), sp.false):
         return
     left = sorted((tuple(one for one in case if not _shown(one, known)) for case in cases), key=len)
@@ -594,7 +593,7 @@ def _cover(cases: Sequence[Sequence[Boolean]], known: frozenset[Boolean]) -> Non
 
 @cache
 def _shown(condition: Boolean, known: frozenset[Boolean]) -> bool:
-    """Tell whether a condition follows, or the same relation between logarithms of its positive sides."""
+    """Tell whether a condition, or the same relation between the logarithms of positive sides, follows."""
     if condition == sp.S.true or condition in known:
         return True
     for one in dict.fromkeys((_logarithms(condition), condition)):
@@ -607,7 +606,7 @@ def _shown(condition: Boolean, known: frozenset[Boolean]) -> bool:
 
 
 def _logarithms(condition: Boolean) -> Boolean:
-    """Relation of expanded logarithms for an inequality of positive sides with exp; others unchanged."""
+    """Relation between expanded logarithms, for inequalities with exp and positive sides, else unchanged."""
     if not isinstance(condition, sp.Ge | sp.Gt | sp.Le | sp.Lt) or not condition.has(sp.exp):
         return condition
     if not all(side.is_positive for side in condition.args):

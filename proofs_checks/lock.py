@@ -18,7 +18,7 @@ FILE = "verdicts.lock.json"
 
 
 class Said(NamedTuple):
-    """Hash of what a claim says and how it is checked, and its statement in one line."""
+    """Hash of a claim's statement and checks, and the statement in one line."""
 
     content: str = ""
     statement: str = ""
@@ -26,10 +26,10 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True)
 class LockedVerdict:
-    """Entry of the lock file: verdict, grade, counts of checks and of rejected mutants and close near misses.
+    """Entry of the lock file: verdict, grade, numbers of checks, rejected mutants and close near misses.
 
-    ``says`` and ``statement`` are as in `Said`, and compared for a user's own claims, for the ledger by a
-    test. ``supposes`` is a hash of the premises of its derivations; "" if there are none.
+    ``says`` and ``statement`` are those of `Said`; they are compared for a user's own claims, and a test
+    compares them for the ledger. ``supposes`` is a hash of the premises of derivations; "" if there are none.
     """
 
     __pydantic_config__ = {"extra": "forbid", "strict": True}  # noqa: RUF012 - pydantic reads it
@@ -54,7 +54,7 @@ class LockedVerdict:
 
 
 def lock_path() -> Path:
-    """The packaged lock file."""
+    """Path of the packaged lock file."""
     return Path(str(resources.files("lastiterate.proofs_checks") / FILE))
 
 
@@ -95,7 +95,7 @@ def write_lock(entries: Mapping[str, LockedVerdict], path: Path | None = None) -
     """Write the lock file, sorted by key, whole or not at all.
 
     Raises:
-        InputError: it cannot be written, as in an installed package.
+        InputError: the file cannot be written, as in an installed package.
     """
     path = path or lock_path()
     data = {
@@ -113,7 +113,7 @@ def drifts(
     complete: bool = True,
     says: Mapping[str, Said] | None = None,
 ) -> tuple[str, ...]:
-    """Sentences about the differences of the reports from the expected entries.
+    """Sentences about differences between the reports and the expected entries.
 
     In a ``complete`` run every entry needs a report. ``says`` is compared if the lock file has it.
     """

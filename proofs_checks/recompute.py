@@ -47,7 +47,7 @@ class RecomputedPoint:
 
 
 def recompute(claim: Claim, report: ClaimReport, digits: int = 50) -> tuple[RecomputedPoint, ...]:
-    """Recompute each counterexample of a report, mutants left out.
+    """Recompute each counterexample of a report, except those of mutants.
 
     Raises:
         InputError: ``digits`` is not from 1 to MOST_DIGITS.
@@ -58,7 +58,7 @@ def recompute(claim: Claim, report: ClaimReport, digits: int = 50) -> tuple[Reco
 
 
 def find_refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Outcome, Counterexample]]:
-    """Checks with a counterexample and their outcomes; the misprint is the last."""
+    """Checks with a counterexample, their outcomes and the counterexamples; the misprint is last."""
     pairs = [*zip(claim.checks, report.outcomes, strict=True)]
     if claim.misprint is not None and report.misprint is not None:
         pairs.append((claim.misprint, report.misprint))

@@ -1,4 +1,4 @@
-"""The run that the page of a refuted claim shows: its text, and two numbers, rounded towards each other."""
+"""Run shown on the page of a refuted claim: its text, and two numbers rounded towards each other."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ DIGITS: Final = 4
 
 _BITS: Final = 128
 _LONG: Final = 5
-"""Exponent from which a power of ten is written."""
+"""Least exponent for which a power of ten is written."""
 _SIDES: Final = {"<=": ("at most", "at least"), "<": ("less than", "at least"), ">=": ("at least", "at most")}
 
 
 @dataclass(frozen=True)
 class TwoNumbers:
-    """Two numbers of a refuted claim as texts, with "at most" or the like."""
+    """Two numbers of a refuted claim as strings, with relations such as "at most"."""
 
     claimed: str
     true: str
@@ -97,7 +97,7 @@ def _short(value: sp.Expr) -> sp.Expr:
 
 
 def lines(refutation: RefutingRun) -> Iterator[str]:
-    """Sentence about the failure, the run, the two numbers."""
+    """Lines about the failure, the run and the two numbers."""
     yield as_text([as_line(refutation.fails)])
     at = ", ".join(f"{letter} = {sp.sstr(value)}" for letter, value in run_parameters(refutation))
     yield f"at {at}: {refutation.run}"

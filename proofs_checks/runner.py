@@ -1,7 +1,7 @@
 """Decision of many claims: parallel, cached and resumable.
 
-Every report is stored at once, unless it has an error, as a lack of time or memory may pass. A check that
-exceeds its time is given up, if necessary by ending its process; nothing else is lost.
+Every report is stored at once, unless it has an error, because a lack of time or memory may be temporary. A
+check that exceeds its time is given up, if necessary by ending its process; other results are kept.
 """
 
 import gc
@@ -42,14 +42,14 @@ class _Task(NamedTuple):
 
 
 _KEEP_FREED = (-1, -3)
-"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc, to keep memory that z3 often frees and takes."""
+"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc, to keep memory that z3 often frees and takes again."""
 
 
 def _work(task: _Task, connection: Connection, parent: int) -> None:
-    """Decide claims in a process that ignores Ctrl-C and ends with the one that started it."""
+    """Decide claims in a process that ignores Ctrl-C and ends with its parent."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker has one core
     gc.freeze()  # objects from before the fork are not scanned again
-    gc.set_threshold(100_000, 20, 50)  # expressions are many and rarely cyclic; a tenth of the time
+    gc.set_threshold(100_000, 20, 50)  # expressions are many and rarely cyclic; this takes a tenth of the time
     with suppress(OSError, AttributeError, TypeError):  # on another system
         for option in _KEEP_FREED:
             CDLL(None).mallopt(option, 2**25)
@@ -74,7 +74,7 @@ def _end_with(parent: int) -> None:
 
 
 class _Worker:
-    """Process that decides claims by theorem, and the time of its current step."""
+    """Process that decides claims theorem by theorem, and the time of its current step."""
 
     def __init__(self, task: _Task, context: Any) -> None:
         self.connection, there = context.Pipe()
@@ -94,7 +94,7 @@ class _Worker:
         self._looked, self._idle, self._before = time.monotonic(), 0.0, self._spent()[0]
 
     def took(self) -> float:
-        """Seconds that the step has computed or waited, but not for the processor."""
+        """Seconds that the step has computed or waited, except for the processor."""
         now, (spent, waits) = time.monotonic(), self._spent()
         self._idle += (now - self._looked) * waits
         self._looked = now
@@ -119,7 +119,7 @@ _POLL: Final = 0.5
 
 
 def _together(claims: Sequence[Claim]) -> list[list[int]]:
-    """Indices of claims by theorem, most checks first; those of a theorem share lemmas and attacks."""
+    """Indices of claims by theorem, most checks first; claims of a theorem share lemmas and attacks."""
     theorems: dict[str, list[int]] = {}
     for place, claim in enumerate(claims):
         theorems.setdefault("/".join(claim.key.split("/")[:2]), []).append(place)
@@ -146,7 +146,7 @@ def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
             worker.end()
 
     def give_up(worker: _Worker, why: str) -> None:
-        """End a worker; another one continues without its current step."""
+        """End a worker; another worker continues without the current step."""
         known = given_up.setdefault(worker.places[0], {})
         known[0 if worker.step in known else worker.step] = why
         groups.append(worker.places)
@@ -183,7 +183,7 @@ def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
 
 
 _GRACE: Final = 5.0
-"""Seconds after its time at which a check's process is killed."""
+"""Seconds past the limit after which the process of a check is killed."""
 
 
 def run(
@@ -197,7 +197,7 @@ def run(
     """Decide claims; returns their reports in order.
 
     A check, a mutant or a near miss that computes for more than ``seconds`` has no answer. ``on_claim`` is
-    called with the numbers of decided and of all claims. Without a cache everything is decided again.
+    called with the numbers of decided and of all claims. Without a cache, all claims are decided again.
     """
     wanted = tuple(claims)
     kept = {

@@ -1,4 +1,4 @@
-"""cvc5's opinion on every question that z3 answers with unsat while it decides a claim."""
+"""cvc5's opinion on every question that z3 answers with unsat while a claim is decided."""
 
 import multiprocessing
 import subprocess
@@ -22,7 +22,7 @@ from lastiterate.symbolic.claim import Claim
 
 @dataclass(frozen=True)
 class Opinion:
-    """cvc5's answers to a claim's questions; ``disagreed`` are those with a solution."""
+    """cvc5's answers to a claim's questions; ``disagreed`` contains the questions with a solution."""
 
     key: str
     questions: int
@@ -37,7 +37,7 @@ class Opinion:
 
 @lru_cache(maxsize=8192)
 def ask_cvc5(question: str) -> str:
-    """cvc5's answer, sat, unsat or unknown; RuntimeError if it cannot read."""
+    """cvc5's answer: sat, unsat or unknown; RuntimeError if cvc5 cannot read the question."""
     program = [sys.executable, "-m", "lastiterate.proofs_checks.cvc5_answer"]
     ended = subprocess.run(program, input=question, capture_output=True, text=True, check=False)  # noqa: S603
     if ended.returncode > 0:
@@ -46,7 +46,7 @@ def ask_cvc5(question: str) -> str:
 
 
 def opinion(claim: Claim) -> Opinion:
-    """cvc5's opinion on a claim, decided in this process, without formulas already proved here."""
+    """cvc5's opinion on a claim decided in this process, except on formulas already proved in it."""
     questions: dict[str, None] = {}
     hold = True
     for check in claim.checks:
@@ -79,7 +79,7 @@ def _of_key(key: str) -> Opinion:
 def opinions(
     keys: Iterable[str], *, jobs: int = -1, on_claim: Callable[[int, int], None] = lambda _done, _claims: None
 ) -> tuple[Opinion, ...]:
-    """cvc5's opinions on claims of the ledger, in new processes, which reuse no proof."""
+    """cvc5's opinions on claims of the ledger, from new processes, which reuse no proof."""
     need_cvc5()
     wanted, given = tuple(keys), list[Opinion]()
     workers = max(1, min(len(wanted), cpu_count() if jobs < 0 else jobs))

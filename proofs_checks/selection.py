@@ -55,7 +55,7 @@ def select(
 
 
 def of_ledger(*, paper: str | None = None, keys: Sequence[str] = ()) -> tuple[Claim, ...]:
-    """The chosen claims of the ledger; if papers are named, no others are imported."""
+    """The chosen claims of the ledger; if papers are named, no other papers are imported."""
     near = ledger.naming(*keys) if paper is None else ()
     if keys and {claim.key for claim in near} >= set(keys):
         return select(near, keys=keys)
@@ -68,12 +68,12 @@ OURS = "ours"
 
 
 def owner(claim: Claim) -> str:
-    """Paper of which a claim is a statement or a step; OURS for our results and tests."""
+    """Paper whose statement or proof step a claim is; OURS for our results and tests."""
     return OURS if claim.role in (Role.OURS, Role.CODE) else claim.key.split("/")[0]
 
 
 def paper_title(paper: str) -> str:
-    """Name of a paper for readers; its name in keys if there is none.
+    """Title of a paper for readers; its name in keys if there is no title.
 
     >>> paper_title("chien_li"), paper_title("ours"), paper_title("toy")
     ('Chien & Li 2025', 'Ours', 'toy')

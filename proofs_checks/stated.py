@@ -1,4 +1,4 @@
-"""A printed theorem by name: its claim for a run, its verdict and repair; not used for any bound."""
+"""Printed theorems by name: claim for a run, verdict and repair; no bound uses them."""
 
 from dataclasses import dataclass
 
@@ -16,13 +16,13 @@ class Stated:
     """Claim of a printed theorem about a run, with the ledger's verdict on it.
 
     Attributes:
-        claim: key of the claim that decides it.
+        claim: key of the claim that decides the theorem.
         epsilon: the claimed Renyi epsilon, rounded up; None if the theorem does not apply to the run.
         reading: how the paper's quantities are read off the run.
-        refusal: what the theorem needs and the run lacks; "" if it applies.
+        refusal: what the theorem needs and the run lacks; "" if the theorem applies.
         why: the claim's remark; "" if it has none.
         shown: for a refuted claim the run on its page with both numbers, else "".
-        instead: keys and titles of the claims that repair it.
+        instead: keys and titles of the claims that repair the claim.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Stated:
     instead: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        """All of it, one line each."""
+        """All fields, one per line."""
         says = f"needs {self.refusal}" if self.epsilon is None else f"({self.order:g}, {self.epsilon:.6g})-RDP"
         lines = [f"{self.title}: {says}", f"{self.verdict}: {self.claim}", f"read as: {self.reading}"]
         lines += [f"shown: {self.shown}"] if self.shown else []

@@ -20,16 +20,16 @@ from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.statement import Condition, EveryStep, Exists, ForAll, LeastOver, Statement
 
 _WIDEST: Final = 180
-"""Columns that a formula may take; a wider one is written in a line and wrapped."""
+"""Columns that a formula may take; a wider formula is written in a line and wrapped."""
 _RANGES: Final = 2
-"""Most arguments of a minimum whose ranges are not written on lines of their own."""
+"""Largest number of arguments of a minimum whose ranges are not on lines of their own."""
 
 
 class Line(NamedTuple):
     """A line of a statement.
 
     Attributes:
-        parts: Sympy expressions and texts; in a displayed formula a text is a sign.
+        parts: Sympy expressions and strings; in a displayed formula, a string is a sign.
         sentence: with a place {} for every part; "" for a displayed formula.
     """
 
@@ -51,7 +51,7 @@ def _listed(lead: str, each: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[L
 
 
 def quantified(said: Statement, given: tuple[sp.Basic, ...] = ()) -> Iterator[Line]:
-    """Quantifiers of a statement with their conditions, then what holds."""
+    """Quantifiers of a statement with their conditions, then the body."""
     if not isinstance(said, ForAll | Exists):
         yield from _body(said, given)
         return
@@ -63,7 +63,7 @@ def quantified(said: Statement, given: tuple[sp.Basic, ...] = ()) -> Iterator[Li
 
 
 def _body(said: sp.Basic, given: tuple[sp.Basic, ...]) -> Iterator[Line]:
-    """Lines of relations, conditional ones last; ranges of a minimum over several are below it."""
+    """Lines of relations, conditional relations last; several ranges of a minimum are on lines below."""
     if isinstance(said, sp.And):
         for one in sorted(sp.ordered(said.args), key=lambda one: isinstance(one, sp.Implies)):
             if not (isinstance(one, sp.Eq) and one.lhs == one.rhs):
@@ -101,7 +101,7 @@ def as_text(lines: Iterable[Line]) -> str:
 
 
 def in_a_line(claim: Claim) -> str:
-    """Statement of a claim in one line; "" if a field is not of its type."""
+    """Statement of a claim in one line; "" if a field has a wrong type."""
     if misfit(claim):
         return ""
     words = ((line.sentence, [_in_words(part) for part in line.parts]) for line in quantified(claim.stated))

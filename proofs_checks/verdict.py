@@ -1,6 +1,6 @@
 """Answers of the engines, and the verdict on a claim that follows from them.
 
-Unknown never counts as passed: a check that is undecided or in error makes the claim UNDECIDED.
+An unknown answer never counts as passed: a check that is undecided or in error makes the claim UNDECIDED.
 """
 
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ class Counterexample:
     Attributes:
         at: each parameter with its exact value, a rational ("3/4") or an exact decimal ("0.1").
         left: enclosure of the left side, "[middle +/- radius]" or an exact number.
-        note: the meaning of the sides, where it is not obvious (which law is the numerator).
+        note: the meaning of the sides, if it is not obvious (which law is the numerator).
     """
 
     at: Mapping[str, str]
@@ -81,9 +81,9 @@ class Outcome:
 
     Attributes:
         grade: strength of the evidence; None unless held.
-        detail: how it was shown, or what is left to show, in words.
+        detail: how the check was shown, or what is left to show, in words.
         scope: the box, sample or settings to which the evidence of a check that holds is limited; else "".
-        premises: what a derivation supposes and rests on.
+        premises: hypotheses and claims that a derivation rests on.
         rests_on: works, and claims with their limits, that a check that holds relies on without a proof here.
     """
 
@@ -111,8 +111,9 @@ class ClaimReport:
     Attributes:
         grade: weakest grade among the checks; None unless all hold.
         misprint: outcome of the check as printed, for a claim with a misprint.
-        near_misses: one for each near miss of a check that holds; see `lastiterate.proofs_checks.decide`.
-        left_open: what the checks leave open of the statement; see `lastiterate.proofs_checks.implies`.
+        near_misses: an outcome for each near miss of a check that holds; see
+            `lastiterate.proofs_checks.decide`.
+        left_open: part of the statement that the checks leave open; see `lastiterate.proofs_checks.implies`.
         shown: outcome of the run on the page of a refuted claim; see `lastiterate.symbolic.claim`.
     """
 
@@ -141,7 +142,7 @@ class ClaimReport:
 
     @property
     def rests_on(self) -> tuple[str, ...]:
-        """Works, and claims less than proved, that evidence relies on."""
+        """Works, and claims not fully proved, on which the evidence relies."""
         return tuple(dict.fromkeys(one for outcome in self.outcomes for one in outcome.rests_on))
 
     @property
@@ -207,7 +208,7 @@ def tally(*reports: ClaimReport) -> str:
 
 
 def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:
-    """Weakest grade of outcomes that all hold, else None; attacks do not lower that of a derivation."""
+    """Weakest grade if all outcomes hold, else None; attacks do not lower the grade of a derivation."""
     grades = [
         outcome.grade for outcome in outcomes if outcome.status is Status.HELD and outcome.grade is not None
     ]
@@ -217,16 +218,16 @@ def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:
 
 
 def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
-    """Outcomes that a verdict rests on: citations if there are any; attacks only if nothing is derived."""
+    """Outcomes that a verdict rests on: citations, or else all, but attacks only if nothing is derived."""
     cited = tuple(outcome for outcome in outcomes if outcome.engine == Engine.CITATION)
     derived = any(outcome.engine == Engine.DERIVATION for outcome in outcomes)
     return cited or tuple(outcome for outcome in outcomes if not (derived and outcome.engine == Engine.ATTACK))
 
 
 def limit_by(outcome: Outcome, key: str, used: tuple[Outcome, ...]) -> Outcome:
-    """Limit an outcome that relies on a claim to its checks' grade and scopes, and add what it rests on.
+    """Limit an outcome that relies on a claim to the grade and scopes of the claim, and add its sources.
 
-    It is undecided if the claim is not shown to hold.
+    The outcome is undecided if the claim is not shown to hold.
     """
     grade = weakest(used)
     if outcome.grade is None:
@@ -255,10 +256,11 @@ def verdict_of(
 ) -> Verdict:
     """Verdict on a claim from the outcomes of its checks.
 
-    A refuted check makes the claim REFUTED, or a GAP if it is a step of a proof. A run on the claim's page
-    must refute it, too. If all checks hold and imply the statement, a claim with a misprint is a TYPO if the
-    printed form is refuted, a claim shown by another work is CITED, one whose evidence has a scope is
-    SUPPORTED, another is PROVED, and a test of the code is TESTED. Everything else is UNDECIDED.
+    A refuted check makes the claim REFUTED, or a GAP if the claim is a step of a proof. A run on the claim's
+    page must refute the claim, too. If all checks hold and imply the statement, a claim with a misprint is a
+    TYPO if the printed form is refuted, a claim shown by another work is CITED, a claim whose evidence has a
+    scope is SUPPORTED, a test of the code is TESTED, and any other claim is PROVED. In all other cases, the
+    verdict is UNDECIDED.
     """
     if shown is not None and shown.status is not Status.REFUTED:
         return Verdict.UNDECIDED

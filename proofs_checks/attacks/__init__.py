@@ -1,4 +1,4 @@
-"""Exactly solvable runs, the adversaries of every privacy bound in the ledger."""
+"""Exactly solvable runs, which attack every privacy bound in the ledger."""
 
 from typing import Final
 
@@ -9,4 +9,4 @@ from lastiterate.proofs_checks.attacks.record import Assumed, BothDirections, Ex
 __all__ = ["ATTACKS", "Assumed", "BothDirections", "ExactRun", "Setting"]
 
 ATTACKS: Final[dict[str, ExactRun]] = {attack.name: attack for attack in (*EXACT_RUNS, *PROJECTED, *BEST_RUNS)}
-"""Attacks by the name that claims use; `proofs_checks.folder` adds those of a user's folder."""
+"""Attacks by the name that claims use; `proofs_checks.folder` adds attacks of a user's folder."""

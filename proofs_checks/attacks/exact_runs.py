@@ -1,17 +1,19 @@
 """Exactly solvable runs on the line and on an interval, with full, fixed and random batches.
 
-Full batches. Without projection, the two runs apply x -> c x + v or x -> c x + v' with |v - v'| = s, and add
-N(0, sigma^2). The last iterates are Gaussians of equal variance, so both directions of the Renyi divergence
-are alpha gap^2 / (2 variance). On [-D/2, D/2] the runs are clamped walks (`lastiterate.numeric.lower.walk`).
+Full batches. Without projection, the two runs apply x -> c x + v and x -> c x + v' with |v - v'| = s, and add
+N(0, sigma^2). The last iterates are Gaussians of equal variance with means gap apart, so both directions of
+the Renyi divergence are alpha gap^2 / (2 variance). On [-D/2, D/2] the runs are clamped walks
+(`lastiterate.numeric.lower.walk`).
 
 Other batches, linear losses. For batches drawn without replacement and no projection, all other samples have
-gradient -K, and so has the differing sample on one of the two data sets. A run whose batch contains it is
-moved by 2 eta K / b relative to the other, which attains S_up at this shift.
+gradient -K, and on one data set the differing sample has this gradient, too. On the other, a batch with the
+sample moves the run by 2 eta K / b, which attains S_up at this shift.
 
-One sample added, the adjacency of Liang et al. and of D2P2-SGD's page. P is the law with the added sample,
-which pushes the iterate up. Batches of b samples (a number in the setting) are drawn without replacement:
-with probability b/(n + 1) one has the added sample in place of another, which moves it by 2 eta K/b if all
-others have gradient -K. Or every sample is drawn with probability b/n, and the sum is divided by b.
+One added sample, the adjacency of Liang et al. and of the page on D2P2-SGD. P is the law with the added
+sample, which pushes the iterate up. Batches of b samples (a number in the setting) are drawn without
+replacement: with probability b/(n + 1) a batch has the added sample in place of another, which moves the
+update by 2 eta K/b if all others have gradient -K. Alternatively, each sample is drawn with probability b/n,
+and the sum is divided by b.
 """
 
 from collections.abc import Iterator
@@ -45,12 +47,12 @@ from lastiterate.proofs_checks.attacks.record import (
 
 _LOSSES = frozenset(LOSSES)
 _LONGEST_FULL, _LONGEST, _LONGEST_ADDED = 400, 200, 60
-"""Largest numbers of steps of a walk, each of which costs a product with the kernel."""
+"""Largest numbers of steps of a walk; each step costs a product with the kernel."""
 
 
 @lru_cache(maxsize=4096)
 def _on_the_line(order: float, steps: int, rate: Fraction, move: float, noise: float) -> BothDirections | None:
-    """Lower bounds for Gaussian mixtures over how often the sample is drawn; steps have variance noise^2."""
+    """Lower bounds for Gaussian mixtures over the number of draws of the sample, at noise^2 per step."""
     up, base = (binomial_mixture([(steps, rate, z)], noise * sqrt(steps)) for z in (move, 0.0))
     pairs = (up, base), (base, up)
     try:
@@ -87,7 +89,7 @@ def _affine(setting: Setting, curvature: float) -> BothDirections:
 
 
 def _quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | None:
-    """Attain gap^2 / variance = s^2 (1 + c)(1 - c^T) / (sigma^2 (1 - c)(1 + c^T)) if c < 1."""
+    """Attain gap^2 / variance = s^2 (1 + c)(1 - c^T) / (sigma^2 (1 - c)(1 + c^T)), c = 1 - eta m < 1."""
     with precision():
         stable = 1 - exact(setting["eta"]) * exact(setting["m"]) >= 0
     return _affine(setting, setting["m"]) if stable and setting["m"] <= setting["L"] else None
@@ -105,7 +107,7 @@ def _clamped(
 
 
 def _clamped_quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | None:
-    """Shared gradients are m x, the replaced one m x -+ v; v = K - m D/2 keeps every norm at most K."""
+    """Bounds for shared gradients m x and a replaced one m x -+ v; v = K - m D/2 keeps norms at most K."""
     tilt = setting["K"] - setting["m"] * setting["D"] / 2
     c = 1 - setting["eta"] * setting["m"]
     if tilt <= 1e-9 * setting["K"] or c < 0 or setting["m"] > setting["L"]:
@@ -114,7 +116,7 @@ def _clamped_quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | 
 
 
 def _sign_drift(setting: Setting, assumed: Assumed) -> BothDirections | None:
-    """Shared gradients are -clip(kappa x, -K, K), kappa as large as allowed; the replaced one is +-K."""
+    """Bounds for shared gradients -clip(kappa x, -K, K) with the largest kappa, and a replaced one +-K."""
     order = setting["lam"] if assumed is Assumed.HOLDER else 1.0
     assumption = Clipped() if assumed is Assumed.CLIPPED else Holder(setting["L"], order)
     kappa = steepest_push(assumption, run_of(setting))
@@ -154,7 +156,6 @@ def _cycle(run: NoisySGD, move: float) -> tuple[WalkStep, ...]:
 
 
 def _added_losses(batches: str, setting: Setting) -> Iterator[BothDirections | None]:
-    """Lower bounds for all solved runs with an added sample."""
     n, b, T, order = int(setting["n"]), int(setting["b"]), int(setting["T"]), setting["alpha"]
     pull, half, drawn = setting["eta"] * setting["K"], setting["D"] / 2, batches == "drawn"
     rate, r = Fraction(b, n if drawn else n + 1), pull / b * JUST_BELOW
@@ -218,7 +219,7 @@ _DRIFT = (
 _TILTED = "every sample has gradient m x, the replaced one m x -+ (K - m D/2), so that none is ever clipped"
 
 EXACT_RUNS = (
-    # This one attains composition: gap T s, variance T sigma^2.
+    # This run attains composition: gap T s, variance T sigma^2.
     ExactRun(
         "linear",
         f"{_CONSTANT}no projection",

@@ -1,10 +1,10 @@
-"""Attacks on runs with random projections: the last iterate itself has a known law.
+"""Attacks on runs with random projections, whose last iterate has a known law.
 
-d = 1, batches are full, the replaced sample has normalised gradient +1 or -1, all others have gradient 0, and
-the noise is the same in every step. With h = 1/n and G the sum of the squares of all T p entries, which has a
-Gamma law, the iterate is -+ h G/sqrt(p) + nu sqrt(G) N(0, 1) up to the step size. The log-ratio of the two
-laws given G, 2 h x/(sqrt(p) nu^2), does not depend on G, so it is also that of the iterates, and both
-directions agree:
+The dimension is 1, batches are full, the replaced sample has normalised gradient +1 or -1, all others have
+gradient 0, and the noise is the same in every step. With h = 1/n and G the sum of all T p squared entries of
+the projections, which has a Gamma law, the iterate is -+ h G/sqrt(p) + nu sqrt(G) N(0, 1) up to the step
+size. The log-ratio of the two laws given G, 2 h x/(sqrt(p) nu^2), does not depend on G. So it is also the
+log-ratio of the iterates' laws, and both directions agree:
 
     D_alpha = -T p/(2 (alpha - 1)) log(1 - 4 alpha (alpha - 1) h^2 sigma_A^2/(p nu^2)),   sigma_A = 1.
 """
@@ -16,9 +16,9 @@ from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.proofs_checks.attacks.record import Assumed, BothDirections, ExactRun, Setting
 
 _TOLERANCE = 1e-10
-"""Relative tolerance of the integrals; the absolute tolerance is a thousandth of it."""
+"""Relative tolerance of the integrals; the absolute tolerance is a thousandth of this."""
 _SAFE = 1e-4
-"""Relative margin above delta at which the hockey-stick divergence is solved for, to be certified."""
+"""Relative margin above delta for the hockey-stick divergence, so that the solution can be certified."""
 
 
 def _renyi(setting: Setting, _assumed: Assumed) -> BothDirections | None:
@@ -32,7 +32,7 @@ def _renyi(setting: Setting, _assumed: Assumed) -> BothDirections | None:
 
 
 def _delta(epsilon: arb, setting: Setting) -> arb:
-    """Lower bound on the hockey-stick divergence at e^epsilon: an integral over G less the rest's bound."""
+    """Lower bound on the hockey-stick divergence at e^epsilon: an integral over G minus an error bound."""
     shape, p = exact(setting["T"]) * exact(setting["p"]) / 2, exact(setting["p"])
     mean, noise = 1 / (exact(setting["n"]) * p.sqrt()), exact(setting["sigma"])
     edge, factor = epsilon * noise**2 / (2 * mean), epsilon.exp()

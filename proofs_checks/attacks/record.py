@@ -55,7 +55,7 @@ def target_at(setting: Setting, *, dp: bool) -> dict[str, float]:
 class BothDirections:
     """Certified lower bounds on D_alpha(P || Q), ``forward``, and D_alpha(Q || P), ``backward``.
 
-    P and Q are the laws of the last iterate if the replaced sample pushes it up and down.
+    P and Q are the laws of the last iterate if the replaced sample pushes up (P) or down (Q).
     """
 
     forward: float
@@ -67,11 +67,11 @@ class ExactRun:
     """Exactly solvable pair of runs.
 
     Attributes:
-        meets: assumptions under which it is admissible, at settings for which `lower` gives an answer.
-        solve: lower bounds at a setting with its kind of domain; None if it is not admissible there.
-        bounded: whether it needs a bounded domain or D = inf; None if it takes either.
-        maps: whether it is a pair of maps with |psi(x) - psi'(y)| <= e(|x - y|), as in the theorem's proof,
-            not of K-Lipschitz losses (a quadratic is not Lipschitz on an unbounded domain).
+        meets: assumptions under which the run is admissible, at settings for which `lower` gives an answer.
+        solve: lower bounds at a setting with its kind of domain; None if the run is not admissible.
+        bounded: whether the run needs a bounded domain, or else D = inf; None if both are possible.
+        maps: whether the run is a pair of maps with |psi(x) - psi'(y)| <= e(|x - y|), as in the theorem's
+            proof, not of K-Lipschitz losses (a quadratic is not Lipschitz on an unbounded domain).
         quantity: quantity bounded from below, in words.
     """
 

@@ -41,7 +41,7 @@ _DELTA = {"delta": 1e-5}
 
 
 def tight(*, bounded: bool) -> Iterator[Setting]:
-    """Few settings for slow bounds, extreme or with solved runs close to the truth; some have a delta."""
+    """A few settings for slow bounds, extreme or with solved runs close to the bound; some have a delta."""
     base = {"eta": 0.1, "sigma": 1.0, "D": inf, "L": 2.0, "lam": 0.5, "m": 1.0, "alpha": 2.0}
     if bounded:
         yield {**base, "T": 12.0, "n": 6.0, "K": 5.0, "D": 1.0}
@@ -84,9 +84,9 @@ def scheduled_run(setting: Setting, sampling: str) -> NoisySGD:
 def settings(seed: int, *, bounded: bool) -> Iterator[Setting]:
     """Endless, reproducible stream of settings, a few in round numbers first.
 
-    The sensitivity of one step and the diameter are drawn in units of the noise, the curvatures in units of
-    1/eta, so that no regime is rare; most draws have eta <= 2/L. Bounded settings have finite diameters and
-    shorter runs, whose laws are enclosed numerically; others have D = inf.
+    The sensitivity of one step and the diameter are drawn in units of the noise, the curvatures are drawn in
+    units of 1/eta, so that no regime is rare. Bounded settings have finite diameters and shorter runs, whose
+    laws are enclosed numerically; the others have D = inf.
     """
     yield from _round(bounded=bounded)
     if bounded:

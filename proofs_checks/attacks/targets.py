@@ -1,9 +1,10 @@
 """Targets of the attacks: every bound that a claim may name, with its assumption and its settings.
 
-The ledger decides which targets hold. Some replace refuted bounds of Liang et al. and of D2P2-SGD: A and A'
-are the costs of a step and B that of the domain, as in `lastiterate.numeric.published.closed_forms`, and the
-constant beta < 1 is set to its limit 1 or its best value. Their settings have a batch size b or a projection
-dimension p. Other targets are wrong in one respect, for the ledger to refute.
+The ledger decides which targets hold. Some targets replace refuted bounds of Liang et al. and of D2P2-SGD: A
+and A' are costs of a step and B is the cost of the domain, as in
+`lastiterate.numeric.published.closed_forms`; the constant beta < 1 is set to its limit 1 or its best value.
+Their settings have a batch size b or a projection dimension p. Other targets are wrong in one respect, and
+the ledger refutes them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -36,9 +37,9 @@ from lastiterate.symbolic.formulas import published as stated
 from lastiterate.symbolic.notation import T
 
 _SEED, _MANY = 2027, 10
-"""Seed and number of the settings with batches that are drawn at random."""
+"""Seed and number of the random settings with batches."""
 _WIDEST = 1e4
-"""Largest move, in widths of the noise, at which S_down is enclosed; log(1 / (1 - q)) replaces it beyond."""
+"""Largest move, in noise deviations, for which S_down is enclosed; log(1 / (1 - q)) replaces it beyond."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,9 @@ class AttackedBound:
     """Bound under attack.
 
     Attributes:
-        evaluate: number claimed at a setting, rounded up.
+        evaluate: bound claimed at a setting, rounded up.
         settings: its settings, bounded or not; None for the stream that all targets share.
-        thin: a slow target is evaluated at one in this many shared settings.
+        thin: one in ``thin`` of the shared settings is used; more than 1 for slow targets.
     """
 
     name: str
@@ -91,7 +92,7 @@ def _with_delta(*, bounded: bool) -> Iterator[Setting]:
 
 
 def repaired_liang(setting: Setting, *, small: bool = False) -> float:
-    """Evaluate min{A T, (sqrt A + sqrt B)^2}; if ``small``, with A' for A where its conditions hold."""
+    """Evaluate min{A T, (sqrt A + sqrt B)^2}; ``small`` replaces A by A' if the conditions of A' hold."""
     run, order = replace(run_of(setting, "poisson"), batch_size=int(setting["b"])), setting["alpha"]
     cost = stated.LIANG_SMALL_ORDER if small else stated.LIANG_STEP
     statements = {T * cost: 1.0}
@@ -110,12 +111,12 @@ def _small(run: NoisySGD, order: float, share: float) -> bool:
 
 
 def with_batches(*, bounded: bool) -> Iterator[Setting]:
-    """Settings with full batches at which a step costs what is claimed, then small rates and wide noise."""
+    """Settings with full batches at which a step attains the claimed cost, then low rates and wide noise."""
     diameter = 60.0 if bounded else inf
     base = {"eta": 0.1, "sigma": 1.0, "L": 0.1, "lam": 1.0, "m": 0.0, "D": diameter}
     for steps, n, gap in ((1.0, 2000.0, 1.0), (1.0, 2000.0, 0.5), (2.0, 4000.0, 0.7), (3.0, 500.0, 0.2)):
         yield {**base, "T": steps, "n": n, "b": n, "K": gap * n / (2 * base["eta"]), "alpha": 2.0}
-    if bounded:  # small compared with a step, and so steep that the other samples push the runs apart
+    if bounded:  # a domain small compared with a step, and losses so steep that other samples push the runs apart
         yield {**base, "T": 60.0, "n": 20.0, "b": 20.0, "K": 25.0, "D": 0.01, "L": 4e3, "alpha": 2.0}
     for steps, n, b in ((1.0, 5.0, 1.0), (40.0, 20.0, 2.0), (8.0, 100.0, 20.0)):
         for order in (1.5, 4.0):
@@ -136,7 +137,7 @@ def with_batches(*, bounded: bool) -> Iterator[Setting]:
 
 
 def repaired_projection(setting: Setting) -> float:
-    """Value of `projection_bound`; infinite if the divergence is."""
+    """Value of `projection_bound`; infinite if the divergence is infinite."""
     ranks, n = (int(setting["p"]),), int(setting["n"])
     run = RandomProjectionRun(int(setting["T"]), setting["eta"], setting["sigma"], ranks, n)
     try:
@@ -146,7 +147,6 @@ def repaired_projection(setting: Setting) -> float:
 
 
 def _with_projections(*, bounded: bool) -> Iterator[Setting]:
-    """Settings with ranks from 1 to 50 and noise just above what a finite divergence needs."""
     base = {"eta": 0.1, "K": 1.0, "D": inf, "L": 1.0, "lam": 1.0, "m": 0.0}
     for p, noise, steps in ((1.0, 3.0, 1.0), (2.0, 2.5, 3.0), (7.0, 4.0, 10.0), (50.0, 1.0, 5.0)) * (not bounded):
         for n, order in ((1.0, 1.1), (1.0, 2.0), (4.0, 2.0), (4.0, 6.0)):
@@ -160,7 +160,7 @@ def _with_projections_and_delta(*, bounded: bool) -> Iterator[Setting]:
 
 
 def _affine_untested(setting: Setting) -> float:
-    """Closed form (s V + Delta)^2 / W over all windows, not tested for feasibility; c = 1 + eta L."""
+    """Least cost of `untested_window` over all windows, with c = 1 + eta L."""
     T = int(setting["T"])
     with precision():
         eta, noise = exact(setting["eta"]), exact(setting["sigma"])
@@ -171,7 +171,7 @@ def _affine_untested(setting: Setting) -> float:
 
 
 def _smaller_direction(sampling: str) -> Callable[[Setting], float]:
-    """Composition at the cost S_down, the base as numerator, which papers use for both directions."""
+    """Composition at the cost S_down (the numerator is the base), which papers use for both directions."""
 
     def evaluate(setting: Setting) -> float:
         run = run_of(setting, sampling)
@@ -197,7 +197,7 @@ def _best_position(setting: Setting) -> float:
 
 
 def _amplified_twice(setting: Setting) -> float:
-    """Bound for batches at rate b / n, at the cost of half that rate."""
+    """Bound for batches at rate b / n that charges half of this rate."""
     run = run_of(setting, "without_replacement")
     return bound(
         replace(run, dataset_size=2 * run.dataset_size), Convex(setting["L"]), order=setting["alpha"]

@@ -102,7 +102,6 @@ def _number(value: Any) -> arb:
 
 
 def _shown(value: arb) -> str:
-    """String for a number: the float that equals the number, else an enclosure."""
     return repr(float(value)) if value == float(value) else str(value.str(20, radius=True))
 
 
@@ -365,7 +364,6 @@ def _straight(node: Node, updates: Updates) -> arb:
 
 
 def _cost(node: Node, updates: Updates) -> arb:
-    """mu^2 stated in a node for its path."""
     paths = {"composition": _composition, "path": _path, "straight": _straight}
     return stated(node, "cost", paths[node["rule"]](node, updates))
 
@@ -419,7 +417,6 @@ def leaving(node: Node, window: Node, run: _Run) -> tuple[tuple[int, int] | None
 
 
 def _above(x: arb) -> arb:
-    """P(N(0, 1) > x)."""
     return (x / arb(2).sqrt()).erfc() / 2
 
 

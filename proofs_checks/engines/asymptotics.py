@@ -62,8 +62,6 @@ def _eventual_sign(expression: sp.Expr) -> int | None:
 
 
 def _settled(expression: sp.Expr) -> sp.Expr:
-    """Replace minima, maxima and absolute values by the parts that they equal from some point on."""
-
     def before(one: sp.Expr, other: sp.Expr) -> bool:
         sign = _eventual_sign(one - other)
         if sign is None:
@@ -81,8 +79,6 @@ def _settled(expression: sp.Expr) -> sp.Expr:
 
 
 def _eventually(condition: Boolean, on_path: Mapping[sp.Symbol, sp.Expr]) -> bool | None:
-    """Tell whether a condition holds (or fails) on the path from some point on; None if unclear."""
-
     def decided(relation: sp.Rel) -> bool | None:
         difference = (relation.lhs - relation.rhs).xreplace(on_path)
         return by_sign(relation.func, _eventual_sign(_settled(difference)))

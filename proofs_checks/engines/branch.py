@@ -285,9 +285,10 @@ def _monotone(edges: Edges, slopes: Sequence[Interval]) -> Edges:
 
 
 def _split(problem: BoxProblem, edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]) -> list[Edges]:
-    """Halves of a box, split at the edge on which the gap varies most or, at times, the widest; or [].
+    """Halves of a box, split on the edge of largest variation or, at times, on the widest; or [].
 
-    No edge is split that is too narrow to decide anything: where the gap is zero, the budget would be used up.
+    No edge is split that is too narrow to decide anything; otherwise, a zero of the gap would use up the
+    budget.
     """
     steep = [iv.absolute(slope)[1] for slope in slopes]
     even = problem.boxes % 3 == 0 or not all(slope.is_finite() for slope in steep)

@@ -61,7 +61,6 @@ near_misses = without_near_misses  # nothing is decided
 
 
 def _of_laws(said: Iterable[Basic]) -> Iterator[Boolean]:
-    """Conditions on the parameters of laws in premises."""
     known = dict[Basic, Basic]()
     for law in said:
         if isinstance(law, Binomial | Walk):
@@ -196,7 +195,6 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
 
 
 def _up_to_a_constant(check: Consequence, numbers: frozenset[Boolean]) -> None:
-    """Raise an error unless the cited bound up to a constant is at most the claimed one, term by term."""
     found = [one.conclusion for one in check.cited if one.conclusion.has(Constant)]
     if len(found) != 1:
         raise InputError(f"Exactly one cited result needs a constant, got {len(found)} of them; cite one.")
@@ -284,5 +282,4 @@ def _is_unsigned(part: Basic) -> bool:
 
 
 def _quantities(part: Basic) -> set[Basic]:
-    """Quantities that are not part of another quantity."""
     return {part} if isinstance(part, QuantityBase) else set[Basic]().union(*map(_quantities, part.args))

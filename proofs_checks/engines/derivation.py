@@ -150,7 +150,6 @@ def _suppose(kernel: Kernel, span: Span) -> None:
 
 
 def _tracked(check: Tracked, kernel: Kernel) -> Span:
-    """Distance after T steps from equal starts at no cost, shown to be at most the check's distance."""
     made = track(check.derivation, kernel.given)
     _suppose(kernel, made)
     if made.scope or (made.start, made.end, made.near) != (0, T, 0) or made.profile != Equal():
@@ -290,7 +289,6 @@ def _weakened(check: Deduced) -> Iterator[Deduced]:
 
 
 def _consequences(check: Consequence, factor: Expr) -> Iterator[Consequence]:
-    """Variants with one term of a bound up to a constant scaled, or without one of the premises used."""
     for bound in check.conclusion.atoms(Constant):
         for term in Add.make_args(bound.args[0]):
             less = bound.func(bound.args[0] - (1 - factor) * term)

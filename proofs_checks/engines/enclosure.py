@@ -44,7 +44,7 @@ MAX_GRID = 4000
 
 
 def _box_of(check: IntervalInequality) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
-    """Box with rational ends for all free symbols; InputError if ends are unordered or not declared."""
+    """Box with rational ends for all free symbols; InputError if unordered or against declarations."""
     box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]] = {}
     for symbol, ends in check.box.items():
         low, high = (

@@ -99,7 +99,6 @@ def _of_letters(said: Basic) -> Basic:
 
 
 def _not_random(check: Expected, premises: tuple[Boolean, ...]) -> None:
-    """Raise InputError if a random letter occurs outside a mean or is a size."""
     means = _means(check)
     left, right = (side.xreplace(dict.fromkeys(means, S.Zero)) for side in (check.left, check.right))
     sizes = (size for mean in means for size in mean.sizes())

@@ -228,7 +228,6 @@ def _counterexample(cases: tuple[GramCase, ...]) -> tuple[GramCase, Matrix] | No
 
 
 def _unclipped(check: VectorInequality) -> VectorInequality:
-    """Restrict a check to vectors that clipping does not change."""
     for one in check.samples:
         if isinstance(one.family, Clipping) and (one.image.is_Symbol or one.image == one.point):
             rest = tuple(other for other in check.samples if other != one)

@@ -137,7 +137,6 @@ def _is_good(multipliers: Floats, matrix: Floats) -> bool:
 
 
 def _serves(free: _Free, values: dict[sp.Symbol, sp.Expr], point: Point) -> bool:
-    """Tell whether multipliers are nonnegative and S is semidefinite at a point, in floats."""
     here = {name: value.xreplace(point) for name, value in values.items()}
     found = [one.xreplace(point).xreplace(here) for one in (*free.multipliers, free.constant, *free.matrix)]
     if not all(one.is_number and one.is_real for one in found):
@@ -184,7 +183,6 @@ def _numbers(form: Form, point: Point) -> tuple[Floats, Floats, float]:
 
 
 def _at_point(problem: GramCase, point: Point, weights: Floats) -> Floats | None:
-    """Multipliers of least weighted sum at a point, or None."""
     if not problem.hypotheses:
         return None
     forms = [_numbers(form, point) for form in problem.hypotheses.values()]

@@ -98,7 +98,6 @@ def _vanishes(difference: sp.Expr, conditions: Sequence[Boolean]) -> tuple[str, 
 
 
 def _pieces_decided(expression: sp.Expr, conditions: Sequence[Boolean]) -> sp.Expr:
-    """Resolve cases of Min, Max, Abs and Piecewise that conditions imply or exclude."""
     if not expression.has(sp.Piecewise, sp.Min, sp.Max, sp.Abs):
         return expression
     expression = expression.replace(

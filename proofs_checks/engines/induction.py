@@ -1,8 +1,7 @@
 """Inductions and recursions, proved by a base case and a step from each index to the next.
 
-The engines for inequalities and identities prove base and step from the suppositions alone. A constant to the
-power of the index is treated as a sequence. A check is refuted only by a run of the sequences at exact
-points.
+The engines for inequalities and identities prove base and step from the suppositions alone. A check is
+refuted only by a run of the sequences at exact points.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -121,7 +121,6 @@ def _at_letters(rule: Boolean, point: Point) -> Boolean:
 
 
 def _put(rule: Boolean, known: Mapping[sp.Expr, sp.Expr]) -> Boolean:
-    """Substitute values in a rule, without evaluating relations."""
     if isinstance(rule, Relational):
         return rule.func(*(_number(side, known) for side in rule.args), evaluate=False)
     return rule.xreplace(known)

@@ -40,7 +40,6 @@ _RANGES: Final[Mapping[type, Callable[..., list[z3.BoolRef]]]] = {
 
 
 def _known_of(expression: sp.Expr, value: z3.ArithRef) -> list[z3.BoolRef]:
-    """Facts about a value: its sign in Sympy and, for a number, rational bounds."""
     if isinstance(expression, AppliedUndef) and expression.is_real is not True:
         raise UnsupportedError(
             f"z3 cannot handle {expression}, which need not be real; declare the function real."

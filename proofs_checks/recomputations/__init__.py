@@ -1,4 +1,4 @@
-"""Numbers of the code and their limits from other computations."""
+"""Numbers that the code computes, and their limits from other computations."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache

@@ -11,7 +11,7 @@ from lastiterate.proofs_checks.recomputations import profiles
 from lastiterate.proofs_checks.recomputations.record import Number, equals, lower_bound_of, upper_bound
 
 _SCAN, _LATTICE, _PROFILE = 5e-6, 3e-4, 2e-3
-"""Error of a scan for a minimum, and of a lattice of losses in epsilon and in delta."""
+"""Errors of a scan for a minimum, and of a lattice of losses, in epsilon and in delta."""
 
 
 def recompute_gaussian() -> Iterator[Number]:
@@ -66,7 +66,7 @@ def recompute_sampling() -> Iterator[Number]:
 
 
 def recompute_compositions() -> Iterator[Number]:
-    """Two releases on a lattice of losses, against the mean profile of one over the other's losses."""
+    """Compositions of two releases, against the mean profile of one release over the losses of the other."""
     another = profiles.losses_of_sampling(1.0, 0.5, "remove")
     kinds = ((0.1, 1.0, "add_remove", 1e-5), (0.3, 2.0, "replace", 1e-4), (0.02, 0.5, "add_remove", 1e-6))
     for (rate, noise, adjacency, delta), gaussian in list(product(kinds, (False, True)))[:5]:

@@ -1,4 +1,4 @@
-"""Limits of audits, from binomial sums term by term and normal quantiles."""
+"""Limits of audits, from normal quantiles and binomial sums, term by term."""
 
 from collections.abc import Iterator
 from math import exp, log, sqrt
@@ -25,7 +25,7 @@ _normal_inverse = NormalDist().inv_cdf
 
 
 def _limit(wrong: int, runs: int, doubt: float) -> float:
-    """Rate at which so few wrong answers have probability ``doubt`` (Clopper & Pearson 1934)."""
+    """Rate at which at most ``wrong`` wrong answers have probability ``doubt`` (Clopper & Pearson 1934)."""
     return solve_between(lambda rate: doubt - sum(binomial(runs, rate)[: wrong + 1]), wrong / runs, 1.0)
 
 
@@ -64,7 +64,7 @@ def recompute_by_scores() -> Iterator[Number]:
     successes = np.arange(runs + 1)
 
     def worst(rate: float) -> float:
-        """Excess over ``share`` of the minimum over t of (t + E max(B - t, 0) / doubt) / runs, B binomial."""
+        """Minimum over t of (t + E max(B - t, 0) / doubt) / runs, with B binomial, minus ``share``."""
         least = successes[:-1]
         over = np.maximum(successes - least[:, None], 0) @ binomial(runs, rate)
         return min(float((least + over / doubt).min()) / runs, 1.0) - share
@@ -92,7 +92,7 @@ def recompute_by_scores() -> Iterator[Number]:
 
 
 def recompute_in_one_run() -> Iterator[Number]:
-    """Limits from guesses at many coins in one run, where all or only the clearest guesses are best."""
+    """Limits from guesses at many coins in one run, if all guesses, or only the clearest, are best."""
     scores = np.arange(64, dtype=np.float64)
     yield from _guessed("all", scores, scores % 11 < 2 + scores / 8)  # more heads among the large scores
     yield from _guessed("the clearest", scores, (scores >= 56) | ((scores >= 8) & (scores % 2 == 0)))
@@ -131,5 +131,5 @@ def _guessed(name: str, scores: Array, coins: NDArray[np.bool_]) -> Iterator[Num
     yield equals(f"epsilon in one run, {name}", found.epsilon, max(epsilons), _SHARE)
     shown = max(least_delta(0.1, *guess) for guess in guesses)
     yield equals(f"delta in one run at 0.1, {name}", found.delta_at_least(0.1), shown, _SHARE)
-    # From one in sixteen of the epsilons of the code, whose greatest mu is at least this and barely larger.
+    # This uses one in sixteen of the code's epsilons, so the code's greatest mu is at least this, and barely larger.
     yield Number("mu in one run", found.mu, max(mus) * (1 - 1e-9), max(mus) * 1.002)

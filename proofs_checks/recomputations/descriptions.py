@@ -36,7 +36,6 @@ class _StandIn(ModuleType):
 
 
 def _delta(found: Any, epsilon: float) -> float:
-    """Greater delta of both directions of a privacy-loss distribution."""
     deltas: list[float] = []
     for _, step, first, probabilities, infinite, _ in found[1:]:
         losses = step * (first + np.arange(len(probabilities)))
@@ -75,7 +74,7 @@ def recompute_events() -> Iterator[Number]:
 
 
 def recompute_batches() -> Iterator[Number]:
-    """Sizes of Poisson batches, how often a sample is drawn, rates, moves and rounding."""
+    """Sizes of Poisson batches, numbers of draws of a sample, rates, moves and rounding."""
     count, q = 40, 0.2
 
     def tail(least: int, p: float) -> float:

@@ -46,7 +46,7 @@ _MODULI: tuple[tuple[str, loss.Assumption, Modulus], ...] = (
 
 
 def _after(omega: Modulus, others: int, met: int, z: float, decay: float = _DECAY) -> float:
-    """Distance after an update with ``others`` shared samples, and the differing one ``met`` times."""
+    """Distance after an update with ``others`` shared samples, and ``met`` times the differing sample."""
     drift = min(omega(z), 2 * _K) if z else 0.0
     return (1 - _ETA * decay) * z + _ETA / _B * (others * drift + 2 * _K * met)
 

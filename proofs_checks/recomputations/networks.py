@@ -1,7 +1,7 @@
 """Constants of networks, from finite differences of losses that are written out.
 
-On a ball of radius 0 the certified constants are those of the centre. On a larger ball, no point may have a
-longer gradient or a greater curvature, and the recorded value is the upper limit.
+On a ball of radius 0, the certified constants equal the constants at the centre. On a larger ball, no point
+may have a longer gradient or a greater curvature, and the recorded value is the upper limit.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from lastiterate.numeric.rounding import precision
 from lastiterate.proofs_checks.recomputations.record import EXACT, Number, as_recorded, equals, near
 
 _FIRST, _SECOND = 1e-20, 1e-5
-"""Steps of the first difference (imaginary, without cancellation) and of the central second one."""
+"""Steps of the first difference (imaginary, without cancellation) and of the central second difference."""
 _RADIUS = 0.02
 
 _PHI: dict[str, Callable[[Any], Any]] = {
@@ -34,7 +34,7 @@ _PHI: dict[str, Callable[[Any], Any]] = {
 
 
 class _Case(NamedTuple):
-    """Layers and an input for the code, outputs as a function of all parameters, and their centre."""
+    """Layers and an input for the code, the outputs as a function of all parameters, and the centre."""
 
     layers: list[Layer]
     x: Array

@@ -1,7 +1,7 @@
 """Divergences and privacy profiles by sums, normal laws to fifty digits, and trapezoidal rules in floats.
 
 For smooth integrands on the line, the trapezoidal rule converges faster than any power of the step; with a
-kink, its error is of the order of the squared step. Nothing here uses balls, lattices or searches.
+kink, its error is of the order of the squared step.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
-    """Epsilon of mu-GDP at this delta; 0 if none is needed."""
+    """Epsilon of mu-GDP at a delta; 0 if (0, delta)-DP holds."""
     if gaussian_delta(mu, 0.0) <= delta:
         return 0.0
     return solve_between(lambda epsilon: gaussian_delta(mu, epsilon) - delta, 0.0, mu * mu / 2 + 40 * mu)
@@ -59,7 +59,7 @@ def sampled_densities(rate: float, gap: float) -> tuple[Array, Array]:
 
 
 def binomial_renyi(rate: float, gap: float, order: int) -> float:
-    """D_alpha of the sampled Gaussian from its base, whole order (Mironov, Talwar & Zhang 2019)."""
+    """D_alpha between the sampled Gaussian and its base, for whole orders (Mironov, Talwar & Zhang 2019)."""
     terms = [weight * exp(k * (k - 1) * gap**2 / 2) for k, weight in enumerate(binomial(order, rate))]
     return log(sum(terms)) / (order - 1)
 
@@ -88,7 +88,7 @@ class PrivacyLosses(NamedTuple):
 
 
 def losses_of_sampling(rate: float, gap: float, side: str) -> PrivacyLosses:
-    """Privacy losses of a sampled Gaussian, sample removed, added or replaced (advanced joint convexity)."""
+    """Privacy losses of a sampled Gaussian, for a sample that is removed, added or replaced."""
     mixture, base = (density * _STEP for density in sampled_densities(rate, gap))
     losses = np.log1p(rate * np.expm1(np.minimum(gap * LINE - gap**2 / 2, 600)))
     removed = PrivacyLosses(losses, mixture, base)
@@ -102,14 +102,14 @@ def losses_of_sampling(rate: float, gap: float, side: str) -> PrivacyLosses:
 
 
 def two_steps(first: PrivacyLosses, second: PrivacyLosses, delta: float) -> float:
-    """Epsilon at delta of two releases, by the mean profile of one over the losses of the other."""
+    """Epsilon of two releases at a delta, by the mean profile of one release over the losses of the other."""
     return solve_between(
         lambda epsilon: float(first.numerator @ second.profile(epsilon - first.losses)) - delta, 0.0, 60.0
     )
 
 
 def converted_epsilon(order: float, rho: float, delta: float) -> float:
-    """Least epsilon that (order, rho)-RDP implies, attained by laws on two points; by scans in floats."""
+    """Least epsilon that (order, rho)-RDP implies, by scans over laws on two points, which attain it."""
     shares = (1 - delta) * np.geomspace(1e-12, 1.0, 4001)[:-1]
     p = delta + shares
 

@@ -1,7 +1,7 @@
-"""Numbers of the code, and their limits from other computations.
+"""Numbers that the code computes, and their limits from other computations.
 
-Some limits are numbers recorded earlier, which need not be right; the other limit of such a number is an
-exact run if there is one. To record numbers that have changed, after reading the difference:
+Some limits are recorded values, which need not be right; the other limit then comes from an exact run if
+there is one. To record changed numbers, after reading the difference:
 
     python -m lastiterate.proofs_checks.recomputations && git diff proofs_checks/recomputations/numbers.json
 """
@@ -16,9 +16,9 @@ FILE: Final = Path(__file__).with_name("numbers.json")
 """Recorded numbers, by name."""
 
 EXACT = 1e-9
-"""Relative tolerance of a number that is known exactly, as bounds are rounded outwards."""
+"""Relative tolerance of a number that is known exactly, because bounds are rounded outwards."""
 CLOSE = 1e-6
-"""Relative tolerance of a recorded number, as searches end at other points on other processors."""
+"""Relative tolerance of a recorded number, because searches end at other points on other processors."""
 TABLE = 1e-3
 """Relative tolerance of tables of contraction, whose nodes depend on last digits of searches."""
 _ROUNDING = 1e-12
@@ -26,7 +26,7 @@ _ROUNDING = 1e-12
 
 
 class Number(NamedTuple):
-    """Number of the code and its limits; ``recorded`` if a limit is an earlier value of the code."""
+    """Number that the code computes, and its limits; ``recorded`` if a limit is an earlier value."""
 
     what: str
     value: float
@@ -53,18 +53,18 @@ def equals(what: str, value: float, truth: float, share: float = EXACT) -> Numbe
 
 
 def upper_bound(what: str, value: float, truth: float, share: float = EXACT) -> Number:
-    """Upper bound on a known number: below it by rounding only, above it by at most ``share``."""
+    """Upper bound on a known number, below ``truth`` only by rounding, above by at most ``share``."""
     return Number(what, float(value), truth - _ROUNDING * abs(truth), truth + share * abs(truth))
 
 
 def lower_bound_of(what: str, value: float, truth: float, share: float = EXACT) -> Number:
-    """Lower bound on a known number: above it by rounding only, below it by at most ``share``."""
+    """Lower bound on a known number, above ``truth`` only by rounding, below by at most ``share``."""
     return Number(what, float(value), truth - share * abs(truth), truth + _ROUNDING * abs(truth))
 
 
 @cache
 def recorded_numbers() -> dict[str, float]:
-    """Numbers of the file; an infinite one is read as nan, unequal to all."""
+    """Numbers of the file; an infinite number is read as nan, which equals no number."""
     numbers: dict[str, float] = json.loads(FILE.read_text(encoding="utf-8"), parse_constant=lambda _: nan)
     return numbers
 

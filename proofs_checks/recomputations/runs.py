@@ -1,4 +1,4 @@
-"""Bounds of runs by every route, between an exact run from below and recorded values."""
+"""Bounds on runs by every route, between the losses of exact runs and recorded values."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -53,7 +53,6 @@ def _full(steps: int, eta: Any, noise: Any, n: int = 3, **more: Any) -> NoisySGD
 def _number(
     name: str, run: NoisySGD, losses: loss.Assumption, target: dict[str, float], *, exact: bool = True
 ) -> Number:
-    """Bound of a run, between an exact run (if ``exact``) and the recorded value."""
     found = bound(run, losses, **target)
     least = lower_bound(run, losses, **target).value if exact else -inf
     share = TABLE if found.route == "contraction" else CLOSE
@@ -63,7 +62,7 @@ def _number(
 
 
 def recompute_contraction() -> Iterator[Number]:
-    """Contraction bounds of runs with one block, a few and many, for fixed and random batches."""
+    """Contraction bounds on runs with one, a few or many blocks, for fixed and random batches."""
     for steps in (12, 19, 26):  # blocks of 14 steps are best, so the last block is a partial one
         yield _number(f"{steps} full steps", _full(steps, 0.1, 0.3, 1, diameter=2.0), _CONVEX, _DP)
     cases: tuple[tuple[str, NoisySGD, loss.Assumption, dict[str, float]], ...] = (
@@ -129,7 +128,7 @@ def recompute_classes() -> Iterator[Number]:
 
 
 def recompute_lower() -> Iterator[Number]:
-    """Exact runs without a domain, by closed forms or quadrature, and on an interval, as recorded."""
+    """Exact runs without a domain, by closed forms or quadrature, and on an interval, by recorded values."""
     order = 4.0
     for steps, assumed, c in ((8, _CONVEX, 1.0), (6, _STRONG, 1 - 0.2 * 0.25)):
         gap = 2 * 0.2 / 3 * sum(c**t for t in range(steps))
@@ -216,7 +215,7 @@ def recompute_uses() -> Iterator[Number]:
 
 
 def recompute_projections() -> Iterator[Number]:
-    """Bounds of runs with random projections."""
+    """Bounds on runs with random projections."""
     for sampling in ("full", "cyclic", "without_replacement", "poisson"):
         run = RandomProjectionRun(5, 0.2, 4.0, (3, 2), 12, None if sampling == "full" else 3, sampling=sampling)
         for target in ({"order": 4.0}, {"delta": 1e-5}):

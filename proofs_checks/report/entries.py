@@ -31,7 +31,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class PaperCount:
-    """Numbers of a paper's claims by verdict, of its mutants and of its near misses."""
+    """Numbers of a paper's claims by verdict, and of their mutants and near misses together."""
 
     paper: str
     title: str
@@ -44,7 +44,7 @@ class PaperCount:
 def entries(
     claims: Sequence[Claim], reports: Sequence[ClaimReport], *, replay: bool = False
 ) -> tuple[Entry, ...]:
-    """Entries of claims; derivations are shown line by line for repairs, with ``replay`` for all."""
+    """Entries of claims; derivations are shown line by line for repairs or, with ``replay``, for all."""
     mended = mending(claims)
     return tuple(
         Entry(claim, report, mended.get(claim.key, ()), replay or bool(claim.repairs))

@@ -31,7 +31,6 @@ _LATEX: Final = str.maketrans(
 
 class _Printer(LatexPrinter):  # type: ignore[misc]
     def _print_Symbol(self, expr: sp.Symbol) -> str:  # noqa: N802
-        """A word upright, a letter as usual."""
         made: str = super()._print_Symbol(expr)
         return rf"\text{{{made}}}" if len(made) > 2 and made.replace(" ", "").isalpha() else made
 
@@ -43,7 +42,6 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return rf"D_{{{order}}}\left({numerator} \parallel {denominator}\right)"
 
     def _print_ExpBase(self, expr: sp.Expr, exp: str | None = None) -> str:  # noqa: N802
-        """Euler's number upright, unlike a letter e."""
         return str(self._do_exponent(rf"\text{{e}}^{{{self._print(expr.args[0])}}}", exp))
 
     def _print_QuantityBase(self, expr: sp.Function) -> str:  # noqa: N802

@@ -86,7 +86,7 @@ def ledger_page(
 ) -> str:
     """Page of all claims.
 
-    ``mapped`` has the file of each paper's mapping page; ``drifts`` are differences from the lock file.
+    ``mapped`` maps each paper to the file of its mapping page; ``drifts`` are differences from the lock file.
     """
     groups = {
         paper: [entry for entry in shown if entry.paper == paper] for paper in papers([e.claim for e in shown])
@@ -108,7 +108,7 @@ def ledger_page(
 
 
 def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], home: str) -> str:
-    """Page from the lines of a paper to its claims; ``home`` is the file of the page of all claims."""
+    """Page that maps the lines of a paper to its claims; ``home`` is the file of the page of all claims."""
     return (
         _templates()
         .get_template("mapping.html.j2")
@@ -139,7 +139,7 @@ def files(
 
 
 def write_folder(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
-    """Write each file whole, into a new folder if it does not exist.
+    """Write each file whole; create the folder if it does not exist.
 
     Raises:
         InputError: the folder is a file, or cannot be written.

@@ -23,7 +23,7 @@ __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name on first use; the version is that of the installation."""
+    """Import a public name on first use; ``__version__`` is the installed version."""
     if name == "__version__":
         from importlib.metadata import version
 

@@ -39,13 +39,13 @@ COMMANDS: Final = {
 
 
 def _laid_out(command: click.Command) -> click.Command:
-    """Replace the two characters of click's mark for a paragraph that keeps its lines by the mark."""
+    """Replace the escaped form of click's mark for paragraphs that keep their lines by the mark itself."""
     command.help = (command.help or "").replace("\\b", "\b")
     return command
 
 
 class _LazyGroup(click.Group):
-    """A group that lists its commands by a line each, and imports a command only when it runs."""
+    """Group that lists each command in one line, and imports a command only to run it."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
@@ -58,7 +58,7 @@ class _LazyGroup(click.Group):
         raise click.UsageError(f"Unknown command, got command={cmd_name}; {hint}", ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete commands, without importing any, and then options."""
+        """Complete commands, without importing them, and then options."""
         named = [
             CompletionItem(name, help=line) for name, line in COMMANDS.items() if name.startswith(incomplete)
         ]
@@ -106,8 +106,8 @@ def _no_option(error: click.NoSuchOption) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; bad input is one sentence on stderr and exit status 2."""
-    os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")  # with Sympy's default of 1000 it repeats much work
+    """Run the command line; bad input leads to one sentence on stderr and exit status 2."""
+    os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")  # with its default of 1000, Sympy repeats much work
     gc.set_threshold(100_000, 20, 50)  # expressions are many and rarely cyclic
     for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
         warnings.simplefilter("ignore", kind)  # warnings between libraries are not for the user of a command

@@ -1,4 +1,4 @@
-"""The accountant for Opacus (pip install 'lastiterate[opacus]'); importing this registers it as "last_iterate"."""
+"""Accountant for Opacus (pip install 'lastiterate[opacus]'); the import registers it as "last_iterate"."""
 
 from lastiterate.runtime.opacus.accountant import LastIterateAccountant
 from lastiterate.runtime.opacus.projection import Projection, project

@@ -2,10 +2,10 @@
 
 ``pytest --lastiterate`` searches the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` by
 default), and files named as arguments, for a tuple ``CLAIMS`` of `lastiterate.symbolic.claim.Claim`. Each
-claim is one test. It passes if its verdict is PROVED, SUPPORTED, CITED or TESTED and every mutant is
-rejected. With a lock file from ``lastiterate check --update-lock`` it passes if verdict, grade, checks and
-mutants are as locked, and a run of whole folders fails if a locked claim is missing. Without the flag nothing
-is imported or run.
+claim is one test. It passes if the verdict is PROVED, SUPPORTED, CITED or TESTED and every mutant is
+rejected. With a lock file from ``lastiterate check --update-lock``, it passes if verdict, grade, checks and
+mutants are as locked, and a run of whole folders fails if a locked claim is missing. Without the flag, no
+file is imported or run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,10 +34,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ClaimModule | None":
-    """Collect a file of claims that matches, or an argument that is not a test file, under the flag."""
+    """With the flag, collect a file that matches a pattern, or an argument that is not a test file."""
     if not parent.config.getoption("lastiterate") or not file_path.is_relative_to(parent.config.rootpath):
         return None
-    inside = PurePosixPath(file_path.as_posix())  # also where pytest is run in the folder of the pattern itself
+    inside = PurePosixPath(file_path.as_posix())  # also if pytest is run in the folder of the pattern itself
 
     def matches(option: str) -> bool:
         return any(inside.match(pattern) for pattern in parent.config.getini(option))

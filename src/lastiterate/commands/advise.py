@@ -19,8 +19,9 @@ Example:
 def command(run_file: Path, delta: float, as_json: bool) -> None:
     """Advise on the run in RUN_FILE before it is trained: what its last iterate costs compared with all iterates.
 
-    It also says why, from which step on the last iterate costs less, after how many steps releasing all
-    iterates costs the same, and what a domain, weight decay, fewer steps or another order of batches changes.
+    The advice gives the reason, the step from which the last iterate costs less, the number of steps after
+    which releasing all iterates costs the same, and the effects of a domain, weight decay, fewer steps or
+    another order of batches.
     """
     from lastiterate.numeric.advice import advise
     from lastiterate.numeric.run_file import load_run

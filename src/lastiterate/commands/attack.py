@@ -63,12 +63,14 @@ def command(
     """Attack the last iterate of the run in RUN_FILE, and compare with its certified upper bound.
 
     The run is trained many times on the data and on the adjacent data. Correct guesses give lower confidence
-    bounds on epsilon and mu, compared with the bounds under the assumption of the file and under clipping alone.
-    Exit status 1 if one is refuted. Finished runs are kept for the next call, also for one with more --runs.
+    bounds on epsilon and mu, compared with the bounds under the assumption of the file and under clipping
+    alone. Exit status 1 if a bound is refuted. Finished runs are kept for the next call, even with more
+    --runs.
 
-    canary: a sample with the worst gradients. loss: a real sample, by its loss. shadow: its loss, by likelihood
-    ratio. The last two need one sample more than the run's dataset_size, to replace it. Without --workload the
-    gradients of all samples are crafted, the worst that the assumption allows.
+    The attack canary uses a sample with the worst gradients, loss uses the loss of a real sample, and shadow
+    a likelihood ratio of this loss. The last two need one sample more than the run's dataset_size, as a
+    replacement. Without --workload, the gradients of all samples are crafted as the worst that the assumption
+    allows.
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder
@@ -120,7 +122,7 @@ def _bounds(
         found.append(("the assumption of the file", bound(run, assumption, delta=delta)))
     if network.constants is not None:
         certified = network.certified(seed, run.diameter).assumption(run)
-        # A canary is not one of those losses.
+        # The loss of a canary is not strongly convex.
         crafted = kind == "canary" and isinstance(certified, StronglyConvex)
         if certified != Clipped() and not crafted:
             found.append(("constants in closed form", bound(run, certified, delta=delta)))

@@ -63,8 +63,8 @@ def command(
 ) -> int:
     r"""Decide every claim of the ledger, or of the folder or file PATH, and compare with the lock file.
 
-    The lock file of a folder is lastiterate.lock.json in the root of its repository. Until --update-lock writes
-    it, every claim has to hold. The modules of a folder are Python, and are run.
+    The lock file of a folder is lastiterate.lock.json in the root of its repository. Until --update-lock
+    writes it, every claim has to hold. The modules of a folder are Python code, which is run.
 
     Exit status 0 if every verdict, grade and mutant is as the lock file says and every mutant is rejected. With
     --second-opinion, cvc5 must not contradict z3, either; the questions that it leaves open are counted.
@@ -129,7 +129,6 @@ def command(
 
 
 def _contradicted(claims: Sequence[Claim], jobs: int) -> bool:
-    """Tell whether cvc5 contradicts z3; print on stderr where, and how much it leaves open."""
     from lastiterate.proofs_checks.second_opinion import opinions
 
     with progress("asking cvc5") as told:

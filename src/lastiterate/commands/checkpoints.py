@@ -42,10 +42,10 @@ def command(
 ) -> None:
     r"""Measure the Hölder constants of WORKLOAD at the CHECKPOINTS of its training, in their order.
 
-    A checkpoint is a file of weights saved by torch or safetensors; a folder stands for its checkpoints, by number.
-    Points are drawn around each in the same directions, and from each to the next the change of the gradients is
-    divided by the distance. All constants are lower estimates for per-sample gradients. With --metric, lengths
-    are weighted by coordinate, as Adam sees them.
+    A checkpoint is a file of weights saved by torch or safetensors; a folder stands for its checkpoints in
+    numerical order. Points are drawn around each checkpoint in the same directions; between successive
+    checkpoints, the change of the gradients is divided by the distance. All constants are lower estimates for
+    per-sample gradients. With --metric, lengths are weighted by coordinate, as Adam sees them.
 
     \b
     Examples:

@@ -40,8 +40,8 @@ class Book:
     """Claims with their lock file and their cache.
 
     Attributes:
-        choose: returns the claims of a paper, or with some keys, in order.
-        file: the lock file; None for that of the package.
+        choose: function that returns the claims of a paper, or with some keys, in order.
+        file: the lock file; None for the package's lock file.
         places: file and line of each claim, by key.
     """
 
@@ -62,7 +62,7 @@ class Book:
     def drifts(
         self, reports: Sequence[ClaimReport], expected: Mapping[str, lock.LockedVerdict], *, complete: bool
     ) -> tuple[str, ...]:
-        """Sentences, with places, about how the reports differ from the lock file, or fail if there is none."""
+        """Sentences, with places, about differences from the lock file or, without one, about failures."""
         if self.locked:
             # Other versions of Sympy print the ledger differently.
             says = self._says(reports) if self.file else {}
@@ -73,11 +73,11 @@ class Book:
         return tuple(f"{one} [{place}]" if place else one for one, place in zip(found, places, strict=True))
 
     def jobs(self, wanted: int) -> int:
-        """The number of processes; 1 if a new one would lack what a user's folder has registered."""
+        """Number of processes; 1 if a new process would lack the objects that a user's folder registered."""
         return wanted if sys.platform == "linux" or not self.file else 1
 
     def entries(self, reports: Sequence[ClaimReport]) -> dict[str, lock.LockedVerdict]:
-        """The lock-file entries of reports."""
+        """Lock-file entries of reports."""
         says = self._says(reports)
         return {report.key: lock.LockedVerdict.of(report, says[report.key]) for report in reports}
 

@@ -22,8 +22,8 @@ Examples:
 def command(run_file: Path, order: float, name: str | None, as_json: bool) -> None:
     """Show what each theorem claims for the run in RUN_FILE, with its verdict in the ledger.
 
-    The first row is a certified lower bound, and the last column the ratio to it. The papers state Renyi
-    divergences, so theorems are compared at an order; for an epsilon at a delta use bound.
+    The first row is a certified lower bound; the last column is the ratio to this bound. The papers state
+    Renyi divergences, so theorems are compared at an order; for an epsilon at a delta use bound.
     """
     from lastiterate.numeric.compare import compare
     from lastiterate.numeric.run_file import load_run

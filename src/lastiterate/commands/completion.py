@@ -7,7 +7,7 @@ import click
 
 
 def list_keys(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Keys of the ledger with this prefix, from the lock file; importing claims takes seconds."""
+    """Keys of the ledger with this prefix, from the lock file, because importing claims takes seconds."""
     lock = resources.files("lastiterate.proofs_checks") / "verdicts.lock.json"
     return [key for key in json.loads(lock.read_text(encoding="utf-8")) if key.startswith(incomplete)]
 

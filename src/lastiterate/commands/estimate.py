@@ -89,10 +89,10 @@ def command(
     r"""Find the Hölder constants of WORKLOAD: builtin:NAME, hf:FOLDER or module:factory.
 
     The network is trained, and the largest |g(x) - g(y)| / |x - y|^lambda is searched for in the ball of the
-    domain. It is a lower estimate of the true constant, so the privacy numbers are estimates, too. The certified
-    constant is printed with it, or why it is unknown. With --draw, pairs are drawn around every iterate as in
-    the paper, which gives far smaller estimates. With --metric, lengths are weighted by coordinate and gradients
-    are measured in the dual norm, as Adam sees them.
+    domain. The result is a lower estimate of the true constant, so the privacy numbers are estimates, too.
+    The certified constant is also printed, or the reason why it is unknown. With --draw, pairs are drawn
+    around every iterate as in the paper, which gives far smaller estimates. With --metric, lengths are
+    weighted by coordinate and gradients are measured in the dual norm, as Adam sees them.
 
     A module:factory is your function that returns a lastiterate.Workload: network, loss of one sample, data.
     hf:FOLDER is a classifier written by Hugging Face's save_pretrained; --data names a file with input_ids,
@@ -129,8 +129,6 @@ def command(
 
 
 class _Chosen:
-    """A workload, or a subset of one, and the options of its measurement."""
-
     def __init__(self, workload: "Workload", options: Mapping[str, Any]) -> None:
         from lastiterate.runtime.workloads.workload import subset
 
@@ -161,7 +159,7 @@ class _Chosen:
         return paper_run(self.workload, **{key: self.options[key] for key in _OF_RUN})
 
     def settings(self, *names: str) -> dict[str, Any]:
-        """Settings of the measurement, with those in ``names``."""
+        """Settings of the measurement, with the options in ``names``."""
         return {
             key: self.options[key] for key in (*names, "centers", "dtype", "device", "memory", "threads", "seed")
         }
@@ -278,7 +276,7 @@ def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
 
 
 def carry_over(run: "NoisySGD", measured: "Measured") -> "Estimate":
-    """The conditional number in the setting of Figure 1 of Chien & Li, with the steps of the training."""
+    """Conditional estimate in the setting of Chien & Li, Figure 1, with the number of training steps."""
     from lastiterate.numeric.bound import estimate
     from lastiterate.numeric.published.theorems import SETTING, run_at
 

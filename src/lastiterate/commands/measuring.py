@@ -83,7 +83,7 @@ def require_torch() -> None:
 
 
 def read_run_file(path: Path) -> tuple["NoisySGD", "Assumption"]:
-    """The run and the assumption of a run file; clipping alone if it has no [assumption]."""
+    """The run and the assumption of a run file; clipping alone if the file has no [assumption]."""
     from lastiterate.numeric.run_file import described_tables, read_toml
 
     tables = read_toml(path)

@@ -24,7 +24,7 @@ WIDTH: Final = 130
 
 
 def plain(value: Any) -> Any:
-    """The value with every number that JSON cannot represent as a text: "inf", "-inf" or "nan".
+    """Value with "inf", "-inf" or "nan" for each number that JSON cannot represent.
 
     >>> plain({"epsilon": float("inf"), "window": (0, 5)})
     {'epsilon': 'inf', 'window': [0, 5]}
@@ -44,12 +44,12 @@ def say_json(value: Any, indent: int | None = None) -> None:
 
 
 def dumped(value: Any, indent: int | None) -> str:
-    """The text of `say_json`."""
+    """String that `say_json` prints."""
     return json.dumps(plain(value), indent=indent, allow_nan=False)
 
 
 def say_result(found: "Displayed", text: str, *, as_json: bool) -> None:
-    """Print a result as JSON, or a text about it."""
+    """Print a result as JSON or as text."""
     if as_json:
         say_json(found.as_dict())
     else:
@@ -63,7 +63,7 @@ def end_quietly() -> NoReturn:
 
 
 def console() -> "Console":
-    """A console for tables, of WIDTH columns without a terminal."""
+    """Console for tables, with WIDTH columns if there is no terminal."""
     from rich.console import Console
 
     made = Console()
@@ -71,13 +71,13 @@ def console() -> "Console":
 
 
 class OutputFile(click.Path):
-    """Option type of an output file; fails before the work begins if it cannot be written."""
+    """Option type of an output file; a file that cannot be written fails before the work begins."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path, dir_okay=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """The path, if its folder, or the nearest existing one above, can be written."""
+        """The path, if its folder or the nearest existing folder above can be written."""
         from lastiterate.numeric.store import writing
 
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
@@ -92,7 +92,7 @@ def progress(words: str, kept: str = "") -> Iterator[Callable[..., None]]:
     """Show a progress bar on a terminal; yields the function to call with (finished, all).
 
     Raises:
-        Interrupted: by Ctrl-C, with a sentence that ends with ``kept``, unless that is "".
+        Interrupted: after Ctrl-C, with a sentence that ends with ``kept``, unless ``kept`` is "".
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -1,4 +1,4 @@
-"""The picture of a sweep along one of its axes."""
+"""Picture of a sweep along one of its axes."""
 
 import io
 from collections import defaultdict
@@ -28,7 +28,8 @@ def checked_plot(plan: SweepPlan, plot: str) -> tuple[str, str]:
     """Axis and column of ``plot``, "axis:column"; the column is epsilon if left out.
 
     Raises:
-        InputError: the axis or column is unknown, the axis has texts or one value, or curves are too many.
+        InputError: the axis or column is unknown, the axis has strings or only one value, or there are too
+            many curves.
     """
     across, colon, upward = plot.partition(":")
     upward = upward if colon else "epsilon"
@@ -54,7 +55,7 @@ def draw_sweep(table: SweepTable, plot: str) -> "Figure":
     """Draw "axis:column" of a sweep; a note counts the rows without a number, which are left out.
 
     Raises:
-        InputError: as `checked_plot`, or no row has a number.
+        InputError: as in `checked_plot`, or no row has a number.
     """
     from matplotlib.figure import Figure
 
@@ -95,7 +96,7 @@ def write_sweep_picture(table: SweepTable, plot: str, out: Path) -> Path:
     """Write the picture as a PNG next to the table ``out``, named after it and the axis.
 
     Raises:
-        InputError: as `draw_sweep`.
+        InputError: as in `draw_sweep`.
     """
     path, image = out.with_name(f"{out.stem}-{plot.partition(':')[0]}.png"), io.BytesIO()
     draw_sweep(table, plot).savefig(image, format="png", dpi=160)

@@ -1,4 +1,4 @@
-"""Types of what commands print under --json, of which ``lastiterate schema`` makes schemas."""
+"""Types of the JSON output of the commands, from which ``lastiterate schema`` makes schemas."""
 
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NotRequired, cast, get_type_hints
@@ -101,4 +101,4 @@ PRINTED: Final[dict[str, Any]] = {
     "sweep": _record("_Sweep", {"out": str, "rows": int, "refused": int, "picture": str | None}),
     "verify": _record("_Verified", {"holds": bool, "statement": str}),
 }
-"""Command -> the type of what it prints."""
+"""Command -> type of its JSON output."""

@@ -21,7 +21,8 @@ from lastiterate.proofs_checks.runner import run
 def command(path: Path | None, out: Path, paper: str | None, jobs: int, no_cache: bool, as_json: bool) -> None:
     r"""Write the ledger, or the claims of the folder or file PATH, as pages that need no network.
 
-    Writes index.html with every claim, a page of lines and claims for each paper, ledger.md and ledger.json.
+    Write index.html with every claim, a page for each paper that maps its lines to claims, ledger.md and
+    ledger.json.
 
     \b
     Example:

@@ -17,7 +17,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from pydantic.json_schema import GenerateJsonSchema
 
     class Schema(GenerateJsonSchema):
-        """Numbers may be "inf", "-inf" or "nan", and records have no other keys than those named."""
+        """Schemas in which numbers may be "inf", "-inf" or "nan", and records have only the named keys."""
 
         def float_schema(self, schema: Any) -> dict[str, Any]:  # noqa: ARG002
             return {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}]}
@@ -40,7 +40,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 def command(name: str | None) -> None:
     r"""Print the JSON schema of what COMMAND prints with --json, or the schemas of all commands.
 
-    Numbers that JSON cannot represent are the texts "inf", "-inf" and "nan".
+    Numbers that JSON cannot represent are the strings "inf", "-inf" and "nan".
 
     \b
     Examples:

@@ -36,8 +36,9 @@ def command(
 ) -> None:
     """Bound every run of the grid in SWEEP_FILE.
 
-    Rows are kept in OUT.rows.jsonl as they are computed. An interrupted sweep continues from there; a finished
-    one returns at once. A changed sweep is refused until that file is deleted. A refused row carries the reason.
+    Computed rows are kept in OUT.rows.jsonl. An interrupted sweep continues from this file, and a finished
+    sweep returns at once. A changed sweep is refused until the file is deleted. A refused row gives the
+    reason.
     """
     from lastiterate.commands.pictures import checked_plot, write_sweep_picture
     from lastiterate.numeric.sweeps import load_sweep, sweep

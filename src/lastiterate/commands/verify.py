@@ -12,9 +12,10 @@ from lastiterate.commands.output import say_json
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
-    r"""Check a CERTIFICATE that `bound --certificate` wrote: everything except its choices is computed again.
+    r"""Check a CERTIFICATE that `bound --certificate` wrote: all values but the choices are computed again.
 
-    Exit status 0 if it holds, 1 if it is refused; proofs_checks/certificates/checker.py alone does the same.
+    Exit status 0 if the certificate holds, 1 if it is refused. The file proofs_checks/certificates/checker.py
+    alone runs this check.
 
     \b
     Examples:
