@@ -77,7 +77,7 @@ class PrivacyLoss(Displayed):
         return PrivacyProfile(self)
 
     def _best(self, *, order: float | None = None, delta: float | None = None) -> Candidate:
-        """Best candidate at an order or delta; for fixed batches without a domain, always the same one."""
+        """Best candidate at an order or delta; for fixed batches without a domain, always the known one."""
         asked = delta == self.delta if delta is not None else self.delta is None and order == self.order
         if asked or (self.run.scheme.fixed and not isfinite(self.run.diameter)):
             return self.candidate
@@ -110,7 +110,7 @@ class PrivacyLoss(Displayed):
 
     @property
     def position(self) -> int | None:
-        """Batch of an epoch, from 0, in which a differing sample costs most; the last batch if shuffled."""
+        """Batch of an epoch, counted from 0, in which a differing sample costs most; the last if shuffled."""
         return self.candidate.position
 
     @property
@@ -154,7 +154,7 @@ class PrivacyLoss(Displayed):
 
 @dataclass(frozen=True)
 class PrivacyProfile:
-    """Upper bound on the hockey-stick divergence at e^epsilon between the last iterates, both ways."""
+    """Upper bound on the hockey-stick divergence between last iterates at e^epsilon, in both directions."""
 
     of: PrivacyLoss
 
@@ -180,8 +180,8 @@ class PrivacyProfile:
 class Bound(PrivacyLoss):
     """A rigorous upper bound under the listed assumptions; its numbers are rounded up.
 
-    The bound holds in both directions between the two laws and for every position of the sample. At a delta,
-    ``order`` is the order of the Renyi bound that was converted, or None if none was.
+    The bound holds in both directions between the two laws and for every position of the sample. If a delta
+    is given, ``order`` is the order of the Renyi bound that was converted, if any.
     """
 
     def __str__(self) -> str:
@@ -194,7 +194,8 @@ class Bound(PrivacyLoss):
         """Certificate with which anyone can check the bound (docs/certificates.md).
 
         Raises:
-            InputError: the checker cannot verify the bound; ``weaker`` certifies the smallest verifiable one.
+            InputError: the checker cannot verify the bound; ``weaker`` certifies the smallest verifiable
+                bound.
         """
         from lastiterate.numeric.certificates.description import UncertifiedError
         from lastiterate.numeric.certificates.proof import certificate, least_certified

@@ -71,7 +71,7 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
     Returns:
         A pessimistic `PrivacyLossDistribution`; later computations by dp_accounting are not rounded outwards.
             For a bound by contraction, it is tightest at the delta or order of ``bound``; for shuffled
-            batches, it is that of the worst permutation.
+            batches, it belongs to the worst permutation.
 
     Raises:
         InputError: the argument is not a rigorous bound, or the grid cannot represent the losses.

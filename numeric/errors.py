@@ -12,7 +12,7 @@ from numbers import Integral, Rational, Real
 from typing import Any, Final, TypeVar, Unpack, cast, get_args, get_origin
 
 _MOST: Final = 10**15
-"""Largest count that is accepted."""
+"""Largest accepted count."""
 
 _ITEM = r"""(?>'[^']*'|"[^"]*"|[\w.]*[\[({][^\[\](){}]*[\])}]|[-+\w.]*\d[-+\w.]*|True|False|None|-?inf|nan)"""
 _LISTED = re.compile(rf"([\[({{])\s*((?>(?:{_ITEM}:\s*)?{_ITEM}(?:,\s*|\s+)?){{8,}})([\])}}])")
@@ -225,7 +225,7 @@ _ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
         ("step_size", "these bounds are for plain SGD; for other optimisers, compose the steps of to_dp_event."),
     ),
 }
-"""Names of other settings: the most closely related name of this package, and a hint."""
+"""Names of related settings: the closest name in this package, and a hint."""
 
 Taught = TypeVar("Taught", bound=Callable[..., object])
 

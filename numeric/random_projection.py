@@ -237,7 +237,7 @@ def _ratio(sensitivity: float, noise_std: float, dimension: int, entry_std: floa
 class ProjectionBound(Displayed):
     """A rigorous upper bound for a run with random projections, rounded up, in both directions.
 
-    At a delta, ``order`` is the order of the Renyi bound that was converted, or None if none was.
+    If a delta is given, ``order`` is the order of the Renyi bound that was converted, if any.
     """
 
     run: RandomProjectionRun

@@ -1,7 +1,7 @@
 """Description of runs of noisy SGD, without accounting.
 
-Searches use floats, and their certificates assume relative errors of a few units in the last place. Runs
-whose products and squares may leave the range of floats are rejected (`refuse_extreme`).
+Searches for paths use floats, and their certificates assume relative errors of a few units in the last place.
+Runs whose products and squares may leave the range of floats are rejected (`refuse_extreme`).
 """
 
 from collections.abc import Callable, Iterator

@@ -381,7 +381,7 @@ def _tilted(part: LatticeLaw, plan: TransformPlan) -> tuple[Array, arb]:
 
 
 def _weighed(part: LatticeLaw, spacing: float, tilt: float) -> tuple[Array, float, float]:
-    """Masses times e^(lam l - s), the shift s, and a factor that covers rounding, including sums."""
+    """Masses times e^(lam l - s), the shift s, and a factor that covers rounding errors."""
     exponents: Array = np.asarray(tilt * (spacing * part.index), dtype=np.float64)
     with np.errstate(divide="ignore"):
         shift = float(np.max(exponents + np.log(part.mass)))

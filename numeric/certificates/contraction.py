@@ -21,7 +21,7 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 _COARSE, _FINE, _EACH = 60, (160, 100, 70, 50, 40), 100
-"""Numbers of nodes of a first table, of one table for all rounds (tried in turn), and of one of many."""
+"""Numbers of nodes of a first table, of one table for all rounds (tried in turn), of each of many tables."""
 _LENGTHS, _CLEAN = (2.8, 2.2, 3.4), 2.4
 """Approximate ratios of diameter / sqrt(w) to the noise, for blocks of w steps."""
 _CLOSE, _ROUNDS, _BLOCKS = 1e-4, 400, 24

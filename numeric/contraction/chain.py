@@ -210,7 +210,7 @@ def chain_blocks(blocks: Sequence[Stretch], goal: Goal, *, from_equal: bool) -> 
 
 
 def resample(table: Table, grid: Array) -> Table:
-    """The table interpolated on other nodes, still a bound."""
+    """The table interpolated on other nodes, which is still a bound."""
     ahead = chord(table.g, table.ahead, grid)
     return Table(grid, ahead, ahead if table.symmetric else chord(table.g, table.back, grid))
 

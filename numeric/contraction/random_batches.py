@@ -86,7 +86,7 @@ def _theta(s: arb, ratio: arb) -> arb:
 
 @lru_cache(maxsize=64)
 def compose_prices(steps: tuple[SampledSteps, ...]) -> Table | None:
-    """The near cost of consecutive sampled steps; None beyond the range of floats."""
+    """The near cost of consecutive sampled steps; None outside the range of floats."""
     if len(steps) == 1 and steps[0].count == 1:
         return sampled_step(steps[0].rate, steps[0].multiplier, steps[0].adjacency)
     pair = DominatingPair(0.0, steps)

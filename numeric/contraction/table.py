@@ -246,7 +246,7 @@ def gaussian_table(mu: float) -> Table:
 
 
 BEYOND, CUTS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0), 12
-"""Multiples of the order whose Renyi bounds cover ratios beyond a table; number of nodes tried as last."""
+"""Orders of Renyi bounds beyond a table, as multiples of the order; number of nodes tried as the last one."""
 
 
 def table_rdp(table: Table, order: float, known: Callable[[float], float]) -> float:

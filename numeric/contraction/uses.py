@@ -6,8 +6,7 @@ E_g <= E_1, and m clean steps multiply E_1 by at most V_m(D), for the diameter D
     V_0 = 1,   V_(m+1)(z) = E[V_m(min(2 sigma |Y|, D)); not met],   Y > 0 of density phi(y - x) - phi(y + x),
 
 where 2 x = e(z) / sigma, for the update expansion e and the noise sigma. Blocks are chosen by dynamic
-programming. Windows end some steps after a use, and these steps share the noise that hides the use; several
-numbers of such steps are tried.
+programming. Windows end some steps after a use, and these steps share the noise that hides the use.
 
 Source: docs/proofs/contraction.md, reflection.md, participation.md (claims ours/contraction/cyclic, forgetting).
 """

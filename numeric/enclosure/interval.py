@@ -30,7 +30,7 @@ def point(ball: arb) -> Interval:
 
 
 def hull(one: Interval, other: Interval) -> Interval:
-    """Smallest interval that contains both."""
+    """Smallest interval that contains two intervals."""
     return (one[0] if one[0] <= other[0] else other[0]), (one[1] if one[1] >= other[1] else other[1])
 
 

@@ -26,7 +26,7 @@ from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 
 _LEAST_BITS = 96
 _MOST_WIDTHS = 1000
-"""Largest distance between means, in units of the noise; quadrature is too slow for more."""
+"""Largest distance between means, in units of the noise; quadrature is too slow for larger distances."""
 
 _RISING: Interval = (arb(0), arb("inf"))
 _FALLING: Interval = (-arb("inf"), arb(0))

@@ -200,7 +200,7 @@ class ShiftProgram:
         return Path(0, self.initial, shifts)
 
     def last_step(self) -> arb:
-        """Cost e(D)^2 / sigma^2 of hiding all distance in the last step, enclosed; infinite if unbounded."""
+        """Cost e(D)^2 / sigma^2 of hiding the whole distance in the last step, enclosed; may be infinite."""
         t = self.steps - 1
         reach = self.reach(t)
         if not isfinite(reach):
@@ -339,7 +339,7 @@ class ListedProgram(ShiftProgram):
 
 
 def cut_run(run: NoisySGD, start: int, steps: int, **rest: object) -> NoisySGD:
-    """``steps`` steps of a run from ``start`` on; ``rest`` replaces further fields."""
+    """``steps`` steps of a run from ``start`` on; ``rest`` replaces other fields."""
     schedules = {name: getattr(run, name) for name in ("step_size", "noise_std", "batch_size")}
     cut = {name: one[start : start + steps] for name, one in schedules.items() if isinstance(one, tuple)}
     return replace(run, **{"steps": steps, **cut, **rest})  # type: ignore[arg-type]
