@@ -82,9 +82,8 @@ class _Named:
 class Check(_Named):
     """A question to one engine, with mutants: wrong variants that this engine must refute.
 
-    A kind of check defines `formula` or `says`, or has a field ``conclusion``. A kind without an engine of
-    the package has static methods ``decide(check, assumptions)`` and ``near_misses(check, assumptions,
-    room)``.
+    A kind of check defines `formula` or `says`, or has a field ``conclusion``. A kind with an engine of its
+    own also has ``decide`` and ``near_misses`` (docs/extend/engine.md).
     """
 
     engine: ClassVar[str]
@@ -251,7 +250,7 @@ class Recursion(Check):
 class Inequality(TwoSided):
     """``left sign right``, polynomial or algebraic, under the assumptions.
 
-    For "<= and attained", the sides are equal if ``attained`` holds or, without it, at a point with no zeros.
+    For "<= and attained", the sides are equal if ``attained`` holds; if that is empty, at a point without 0.
     """
 
     engine = Engine.INEQUALITY
@@ -374,9 +373,8 @@ class Deduced(Check):
 class Tracked(_ByRules):
     """W_infinity between the two last iterates is at most ``distance``, by the kernel's rules.
 
-    ``derivation`` names an entry of `symbolic.derivations.TRACKED`. The entry shows P(A) <= Q(A^z) for
-    compact A and their z-neighbourhoods A^z, that is, W_infinity <= z (Strassen 1965). ``supposed`` is as in
-    `Derived`.
+    ``derivation`` names an entry of `symbolic.derivations.TRACKED`. It shows P(A) <= Q(A^z) for compact A
+    with z-neighbourhood A^z, that is, W_infinity <= z (Strassen 1965). ``supposed`` is as in `Derived`.
     """
 
     engine = Engine.DERIVATION
@@ -455,7 +453,7 @@ class Unbounded(Check):
 class Units(Check):
     """The sides have the same unit, and all terms of a sum have the same unit.
 
-    ``units`` gives the units of symbols whose unit differs from `notation.MEANING` or `notation.UNITS`.
+    ``units`` overrides `notation.MEANING` and `notation.UNITS`.
     """
 
     engine = Engine.UNITS
@@ -481,7 +479,7 @@ class UpperBound(Check):
     """A claimed upper bound on the Renyi divergence between the last iterates, in both directions.
 
     ``bound`` names a target in `proofs_checks.attacks.targets.TARGETS`, and ``attacks`` name exactly solvable
-    runs that meet the assumptions. In mutants, the evaluator gets parameters ``altered``, such as {K: K / 2}.
+    runs that meet the assumptions. In mutants, the evaluator gets parameters ``altered``.
     """
 
     engine = Engine.ATTACK
@@ -508,8 +506,8 @@ class UpperBound(Check):
 class Certified(Check):
     """The independent checker accepts the certificates of results of `bound`.
 
-    With ``delta``, certificates are of an epsilon, else of a Renyi divergence. In mutants, only `bound` gets
-    parameters ``altered``.
+    They certify an epsilon if ``delta``, else a Renyi divergence. In mutants, only `bound` gets parameters
+    ``altered``.
     """
 
     engine = Engine.CERTIFICATE
@@ -535,8 +533,7 @@ class Certified(Check):
 class Recomputed(Check):
     """Each number of ``quantity`` lies within the limits that another computation gives.
 
-    ``quantity`` names an entry of `proofs_checks.recomputations`. In mutants, ``off`` is a relative change of
-    the numbers.
+    ``quantity`` names an entry of `proofs_checks.recomputations`. In mutants, ``off`` is a relative error.
     """
 
     engine = Engine.RECOMPUTATION
@@ -739,7 +736,7 @@ class VectorInequality(TwoSided):
     """``left sign right`` for all members of families, at all points of R^d, for every d.
 
     The sides and premises ``given`` are linear in inner products, squared lengths and values of functions.
-    Otherwise each side is a length or a number, times a nonnegative number. ``samples`` name gradients,
+    Otherwise each side is a length, or a number, times a nonnegative number. ``samples`` name gradients,
     values, projections or images at points. ``multipliers`` of the hypotheses are tried before any search and
     are verified like all others. A hypothesis is named like "f(x, y)" (f(x) is above the tangent at y), a
     premise like "given 1".
@@ -772,7 +769,7 @@ class VectorInequality(TwoSided):
 
 
 def constant(statement: Statement) -> str:
-    """The reason why a statement is trivial (a constant, or a condition that is False), or "".
+    """The reason why a statement is trivial (a constant, or a condition that is False); else "".
 
     >>> from sympy.abc import mu
     >>> constant(ForAll((), (), mu**0 < 1)), constant(ForAll((mu,), (), mu < 1))

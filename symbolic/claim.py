@@ -37,8 +37,7 @@ LAST_ITERATES: Final[Words] = words("Rényi divergence of order {} of the last i
 class RefutingRun:
     """A run, or a case, in which a statement fails; ``fails`` says how, in one sentence.
 
-    The claim is REFUTED only if enclosures of ``claimed`` and ``true`` at these values contradict the
-    ``sign``.
+    The claim is REFUTED only if enclosures of ``claimed`` and ``true`` contradict ``sign``.
 
     Attributes:
         at: the exact values of the parameters.
@@ -98,14 +97,12 @@ class Claim:
 
     Attributes:
         key: ``paper/number`` for a statement, ``paper/number/step`` for a step of its proof; lower case.
-        title: one line.
         checks: all must hold, and all their mutants must be refuted.
         assumptions: Sympy conditions, which are premises of the engines. Conditions that follow from the
             declarations of their symbols are omitted.
         statement: the statement with its quantifiers; None if the checks make it.
         letters: meanings of letters that differ from `notation.MEANING`.
-        misprint: the check as printed, if ``checks`` correct it; the verdict is TYPO if the misprint is
-            refuted.
+        misprint: the check as printed, if ``checks`` correct it; the verdict is TYPO if it is refuted.
         repairs: key of the claim that this claim corrects.
         refutation: the run on the page of a refuted statement, which is decided with the checks.
         remark: for a verdict other than PROVED: what is claimed, what fails, and what is true instead.

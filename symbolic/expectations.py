@@ -1,4 +1,4 @@
-"""Means of random quantities with symbolic sizes, which the engine of `Expected` replaces by exact values."""
+"""Means of random quantities with symbolic sizes, which the engine of `Expected` replaces with exact values."""
 
 import re
 from abc import abstractmethod
@@ -95,7 +95,6 @@ class GaussianMean(ExactMean):
         return tuple(Ge(part, 0) for part in self.parts())
 
     def _read(self) -> tuple[dict[Expr, tuple[Expr, ...]], list[Expr], list[tuple["_End", "_End"]]]:
-        """Sizes and variances of matrices, letters of all factors, and indices linked by products."""
         words, *laws = self.args
         letters, joined = list[Expr](), list[tuple[_End, _End]]()
         for word in words:
@@ -176,7 +175,6 @@ def _classes(links: Sequence[tuple[Any, Any]]) -> list[set[Any]]:
 
 
 def _sizes(ends: set[tuple[Expr, int]], entries: dict[Expr, tuple[Expr, ...]]) -> set[Expr]:
-    """The size of linked indices, if it is known."""
     sizes = {
         entries[letter][end] if letter in entries else S.One for letter, end in ends if letter in entries or end
     }
@@ -188,7 +186,6 @@ def _sizes(ends: set[tuple[Expr, int]], entries: dict[Expr, tuple[Expr, ...]]) -
 
 
 def _summed(ends: set[_End], letters: Sequence[Expr], entries: dict[Expr, tuple[Expr, ...]]) -> Expr:
-    """The sum over one index: its size, or the inner product of the vectors at its ends."""
     vectors = [letters[k] for k, end in sorted(ends) if letters[k] not in entries and end == 0]
     sizes = _sizes({(letters[k], end) for k, end in ends}, entries)
     if len(vectors) == 2:

@@ -1,4 +1,4 @@
-"""Families of functions, convex sets and operators on R^d, as seen at finitely many points.
+"""Families of functions, convex sets and operators on R^d, evaluated at finitely many points.
 
 Inequalities between any two samples, linear in inner products and function values, describe a family. Sources
 of `exact`: Taylor, Hendrickx & Glineur 2017, Theorem 4, for functions; Kirszbraun, and maximal monotone
@@ -51,7 +51,6 @@ class Sample:
 
     Attributes:
         image: the gradient, projection or image of the point: a letter, or a known expression.
-        value: the value of the function.
         name: the point, as written in the names of hypotheses.
     """
 

@@ -111,7 +111,7 @@ class Wasserstein(QuantityBase):
 
 
 class LeastGradient(QuantityBase):
-    """The least mean gradient norm of the population risk over the steps up to a number."""
+    """The least mean gradient norm of the population risk over a number of steps."""
 
 
 class Constant(QuantityBase):

@@ -221,7 +221,6 @@ def _leading(law: Components) -> Callable[[acb, bool], tuple[arb, arb, acb]]:
 
 
 def _tail(numerator: Components, denominator: Components, alpha: arb, end: arb, side: int) -> arb:
-    """The smallest tail bound of the module docstring over the components of the denominator."""
     bounds = []
     for weight, mean in denominator:
         total = arb(0)  # squares are products, since ** of a ball around 0 is not finite
@@ -233,7 +232,7 @@ def _tail(numerator: Components, denominator: Components, alpha: arb, end: arb, 
 
 
 def _end(numerator: Components, denominator: Components, alpha: arb, bits: int, side: int) -> float:
-    """A point beyond which the tail is roughly below 2^-bits; any point gives a valid enclosure."""
+    """A point beyond which the tail is roughly below 2^-bits; any point is valid."""
     nearest = []
     for weight, mean in denominator:
         ends = []
@@ -250,7 +249,7 @@ def _end(numerator: Components, denominator: Components, alpha: arb, bits: int, 
 
 
 def _peak(numerator: Components, denominator: Components, alpha: float, left: float, right: float) -> float:
-    """Approximate maximum of log(f sqrt(2 pi)), over the centres and a coarse grid; used only as a scale."""
+    """Approximate maximum of log(f sqrt(2 pi)), used only as a scale."""
     p, q = ([(log(float(w.mid())), float(m.mid())) for w, m in law] for law in (numerator, denominator))
     centres = [alpha * a - (alpha - 1) * c for _, a in p for _, c in q]
     x = np.concatenate([np.linspace(left, right, 65), centres])

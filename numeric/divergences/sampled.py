@@ -104,7 +104,6 @@ def s_down(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
 
 
 def _binomial(q: float, noise: float, shift: float, alpha: int) -> arb:
-    """log(E) / (alpha - 1), where E is the binomial sum."""
     rate, half = exact(q), (exact(shift) / exact(noise)) ** 2 / 2
     odds = rate / (1 - rate)
     growth, grown = (2 * half).exp(), arb(1)  # the j-th exponential over the (j-1)-th is exp((j-1) d^2/s^2)
@@ -163,7 +162,6 @@ def _excess(q: arb, g: arb, alpha: arb, bits: int) -> arb:
 
 
 def _peak(q: float, g: float, alpha: float) -> float:
-    """Approximate maximum of the logarithm of the integrand; used only as a scale."""
     x = np.linspace(g / 2, alpha * g + 8, 402)[1:]
     u = g * x - g * g / 2
     log_ratio = np.where(u > 600, log(q) + u, np.log1p(q * np.expm1(np.minimum(u, 600))))
@@ -175,7 +173,6 @@ def _peak(q: float, g: float, alpha: float) -> float:
 
 
 def _end(q: arb, g: arb, alpha: arb, fine: arb) -> arb:
-    """A point beyond which the tail is at most ``fine``."""
     low, high = g / 2, alpha * g + 8
     while not _tail(q, g, alpha, high) <= fine:
         low, high = high, 2 * high

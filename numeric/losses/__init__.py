@@ -1,1 +1,1 @@
-"""Assumptions on the per-sample losses, and the expansion of one update that each implies."""
+"""Assumptions on the per-sample losses, and the expansions of an update that they imply."""

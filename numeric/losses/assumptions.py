@@ -305,10 +305,8 @@ class Blocks(_OfParts, Modulus):
     """Gradients that consist of blocks, for example one per layer, each with its own modulus.
 
     If |g_j(x) - g_j(y)| <= omega_j(|x - y|), where |x - y| is the distance in all parameters, then g = (g_1,
-    ..., g_m) has the modulus omega = (sum_j omega_j^2)^.5. Let omega_j(r) = L_j r^(lambda_j), with smallest
-    order p and largest order q. Then omega is concave if q <= 1/2, p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2.
-    Otherwise the root for the orders up to 1/2 and the root for the larger orders are added, an upper bound
-    with concave parts.
+    ..., g_m) has the modulus omega = (sum_j omega_j^2)^.5. If the orders of the blocks do not make omega
+    concave, a sum of two concave roots bounds it (see ``groups``).
 
     >>> float(Blocks(Holder(3.0, 1.0), Holder(4.0, 1.0)).value(np.array(2.0)))
     10.0
@@ -550,7 +548,7 @@ class Measured:
 
     Attributes:
         assumption: the assumption with these constants.
-        conditional_on: the condition, in one sentence, for every value computed from it.
+        conditional_on: the condition, in one sentence, for values computed from ``assumption``.
     """
 
     assumption: Assumption

@@ -35,10 +35,8 @@ class LossConstants:
         statement: the conditions, in words.
         linear_score: whether the loss is a convex function of one linear score of the sample. Its clipped
             gradients are then gradients of another convex loss (claim ours/clipped_scores/convex).
-        radius: radius of the ball of parameters on which the constants hold, a length; inf for all
-            parameters.
-        any_sample: whether the constants hold for every sample that the statement admits, not only for the
-            given ones.
+        radius: radius of the ball of parameters on which the constants hold; inf for all parameters.
+        any_sample: whether the constants hold for every sample that the statement admits.
         input_norm: largest norm of an input; inf if the statement gives another set.
         loss: "cross_entropy" or "logistic", times ``scale``; empty if only the statement describes the loss.
     """
@@ -64,7 +62,7 @@ class LossConstants:
         """The strongest assumption that these constants prove for a run; `Clipped` if smoothness is infinite.
 
         The domain must lie in the ball. The check diameter / 2 <= radius suffices if both have the same
-        centre, as in this package. For other domains the caller must ensure the inclusion.
+        centre, as in this package. The caller must check other domains.
 
         Raises:
             InputError: the ball is too small for the domain, or the constants hold only for given samples.
@@ -94,7 +92,7 @@ class LossConstants:
 def logistic_regression(
     feature_norm: float, *, scale: float = 1.0, l2: float = 0.0, parameter_norm: float = inf
 ) -> LossConstants:
-    """Constants of scale * log(1 + exp(-y w.x)) + l2/2 |w|^2, y = +-1, rounded up; l2-strongly convex.
+    """Constants of the l2-strongly convex loss scale * log(1 + exp(-y w.x)) + l2/2 |w|^2, y = +-1, rounded up.
 
     Args:
         feature_norm: largest norm of the features of any possible sample, the constant feature included.

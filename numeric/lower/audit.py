@@ -1,6 +1,6 @@
 """Audits: lower confidence limits for epsilon and mu from the runs of an attack, and the claims they refute.
 
-The counts of right and wrong answers at one threshold, which is learned from other runs, give
+The counts of right and wrong answers at a threshold that is learned from other runs give
 
     epsilon >= max(log((1 - delta - FPR) / FNR), log((1 - delta - FNR) / FPR)),   mu >= -(z(FPR) + z(FNR)),
 
@@ -8,11 +8,12 @@ by Liang et al. 2026, (20). FPR and FNR are the upper Clopper-Pearson limits for
 "the run used this sample", and z is the standard normal quantile function. A score is a number computed from
 a released model by a rule that was fixed before these runs. All scores give further limits:
 
-AUC    Under mu-GDP, a run with the sample scores higher than one without, ties counted half, with probability
-       A <= Phi(mu / sqrt 2). A is rejected if the observed share is at least the mean of the largest ``doubt``
-       fraction of B / n, where B ~ Binomial(n, A) and n is the number of runs with the sample or without it,
-       whichever is smaller. Only claims of mu-GDP are refuted.
-Curve  Simultaneous Clopper-Pearson limits for both error rates at every threshold of a list refute any claim.
+AUC    Under mu-GDP, a run with the sample scores higher than a run without it, ties counted half, with
+       probability A <= Phi(mu / sqrt 2). A is rejected if the observed share is at least the mean of the
+       largest ``doubt`` fraction of B / n, B ~ Binomial(n, A), n = min(positives, negatives). Only claims of
+       mu-GDP are refuted.
+Curve  Simultaneous Clopper-Pearson limits for both error rates at every threshold of a list. They refute all
+       kinds of claims.
 
 Source: docs/proofs/lower_bounds.md; Hoeffding 1963; Clopper & Pearson 1934; Kairouz, Oh & Viswanath 2015;
 Dong, Roth & Su 2022.
@@ -119,7 +120,7 @@ class Scores:
         return max([mu_of_auc(self.auc_at_least), *(mu_of_rates(*rates) for rates in self.curve)])
 
     def epsilon(self, delta: float) -> float:
-        """Lower limit for epsilon, at least 0, simultaneous for all delta in (0, 1); it refutes any smaller claim."""
+        """Lower limit for epsilon, at least 0, simultaneous for all delta in (0, 1), which refutes smaller claims."""
         delta = chance("delta", delta)
         return max([0.0, *(epsilon_of_rates(*rates, delta) * DOWN for rates in self.curve)])
 
@@ -131,8 +132,8 @@ class Scores:
 def all_scores(with_it: ArrayLike, without: ArrayLike, *, level: float = 0.95) -> Scores:
     """Limits from the scores of independent runs; the AUC and the curve get half of 1 - level each.
 
-    The scores of runs with the sample, shape (positives,), should be larger than the scores of runs
-    ``without`` it, shape (negatives,).
+    Runs with the sample, shape (positives,), should score higher than runs ``without`` it, shape
+    (negatives,).
 
     Raises:
         InputError: scores are not a list of numbers, or the level is outside (0, 1).
@@ -163,8 +164,7 @@ def auc(with_it: Array, without: Array) -> float:
 def auc_limits(shares: Array, runs: int, doubt: float) -> Array:
     """Lower limits for the expected AUC from observed AUCs, each too large with probability at most ``doubt``.
 
-    ``shares`` has shape (audits,), and ``runs`` is the number of runs with the sample or without it,
-    whichever is smaller. Limits are rounded down.
+    ``shares`` has shape (audits,), and ``runs`` is min(positives, negatives). Limits are rounded down.
     """
     low, high = np.zeros_like(shares), np.ones_like(shares)
     surely = shares - (_MARGIN + _MARGIN_OF_RUN * runs)
@@ -207,7 +207,6 @@ def _curve(with_it: Array, without: Array, doubt: float) -> tuple[tuple[float, f
 
 
 def _ranks(runs: int) -> NDArray[np.int64]:
-    """Error counts 0, 1, 4, 9, ... for which limits are computed, about two standard deviations apart."""
     return np.arange(isqrt(runs - 1) + 1) ** 2
 
 

@@ -67,9 +67,9 @@ def lower_bound(
     """A lower bound on the privacy loss of the last iterate for some losses that satisfy the assumption.
 
     No valid upper bound for the described run can be smaller. Strongly convex losses on an unbounded domain
-    have unbounded gradients, so the witness is then a pair of update maps with the contraction and the
-    sensitivity that bounds use. Give either ``order``, above 1, for the Renyi divergence, or ``delta``, in
-    (0, 1), for the epsilon of (epsilon, delta)-DP.
+    have unbounded gradients, so the witness is a pair of update maps with the contraction and the sensitivity
+    that bounds use. Give either ``order``, above 1, for the Renyi divergence, or ``delta``, in (0, 1), for
+    the epsilon of (epsilon, delta)-DP.
 
     Returns:
         The largest bound found, rounded down; 0 with the reason if no witness applies.
@@ -146,7 +146,6 @@ def _losses(m: float) -> str:
 
 
 def _moves(run: NoisySGD) -> Iterator[Move]:
-    """Lengths by which a step with the sample moves each run further than a step without it."""
     r = run.step_size_at(0) * run.clip_norm / run.batch
     for (first, second), words in _units(run.adjacency):
         yield (first * r, second * r), words
@@ -164,7 +163,6 @@ def _units(adjacency: str) -> Iterator[Move]:
 
 @lru_cache(maxsize=1024)  # independent of the assumption
 def _mixed(run: NoisySGD, target: Target, kinds: Kinds, units: tuple[float, float]) -> float:
-    """Privacy loss without projection of two mixtures whose steps move by ``units`` times the moves in ``kinds``."""
     noise = run.noise_std_at(0)
     if run.steps == 1 and target.order is not None:
         rate, moves = lower(arb(run.batch) / run.dataset_size), [one * kinds[-1][2] for one in units]
@@ -188,7 +186,7 @@ def _mixed(run: NoisySGD, target: Target, kinds: Kinds, units: tuple[float, floa
 
 
 def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
-    """Gap between the last iterates' means, and variance, if a sample of the last batch has gradients m x +- K."""
+    """Gap between the means, and variance, of last iterates if a sample of the last batch has gradients m x +- K."""
     pull = exact(m) + exact(run.weight_decay)
     c, batches = 1 - exact(run.step_size_at(0)) * pull, run.batches
     s, sigma = 2 * exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch, exact(run.noise_std_at(0))
@@ -208,7 +206,6 @@ def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
 
 
 def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
-    """Bounds from walks in the first coordinate, and from the last step in a direction orthogonal to it."""
     t = run.steps - 1
     step_size, noise, size = run.step_size_at(t), run.noise_std_at(t), run.batch_at(t)
     last = replace(run, steps=1, diameter=inf, step_size=step_size, noise_std=noise, batch_size=size)
@@ -227,11 +224,7 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> It
 
 
 def _contracting(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
-    """Quadratics without projection, as walks on an interval; the probability of leaving it is added to the error.
-
-    The curvature is the least required curvature times the smallest power of 1.5 that makes the interval
-    narrow enough.
-    """
+    """Quadratics without projection, as walks on an interval; the probability of leaving it is added to the error."""
     eta, noise, h = run.step_size_at(0), run.noise_std_at(0), least_curvature(assumption)
     extra = 4 * run.steps * float(ndtr(-_OUTLIERS)) * 1.01
     while (

@@ -51,8 +51,7 @@ def largest_gradient(gradient: Gradient) -> float:
 def admits_gradient(assumption: Assumption, gradient: Gradient) -> bool:
     """Tell whether a loss on the line with this gradient satisfies the assumption, except for the clip norm.
 
-    A loss in more dimensions that depends on one coordinate then satisfies it, too; under `Blocks`, a block
-    contains the coordinate.
+    A loss of one coordinate in more dimensions then satisfies the assumption, too.
     """
     if isinstance(assumption, Minimum):
         return all(admits_gradient(part, gradient) for part in assumption.parts)
@@ -74,16 +73,15 @@ def _slopes_within(gradient: Gradient, least: float, most: float) -> bool:
 
 
 def _slack(gradient: Gradient) -> Fraction:
-    """Rounding allowance for the difference between two values, below the rounding error of an update."""
+    """Rounding allowance for a difference of values, below the rounding error of an update."""
     return Fraction(largest_gradient(gradient)) * Fraction(_ROUNDING)
 
 
 def _changes_within(gradient: Gradient, modulus: Modulus) -> bool:
     """Tell whether |g(x) - g(y)| <= omega(|x - y|) for all x, y.
 
-    At a fixed distance z the change is largest if x or x + z is a breakpoint of g. The change from a
-    breakpoint is convex in z between the distances of two breakpoints. omega is concave between its knots, at
-    which it may jump up. So it suffices to check the ends of these pieces, with both limits at a jump.
+    It suffices to check distances between breakpoints, and the knots of omega, with both limits of g at a
+    jump.
     """
     exact = [(Fraction(x), Fraction(g)) for x, g in gradient]
     places, slack = [x for x, _ in exact], _slack(gradient)

@@ -193,9 +193,9 @@ def component_below(target: Target, steps: int, rate: Fraction, move: float, off
     """Lower bound, by one component, on the loss between offset + move Binomial(steps, rate) + N(0, v) and N(0, v).
 
     Here v is ``variance``. The density is at least w N, where N is the density of a component and w its
-    weight. So the divergence of order alpha is at least the divergence of N plus alpha / (alpha - 1) log w,
-    and the hockey-stick divergence at e^epsilon is at least w times the divergence of N at e^epsilon / w. The
-    two terms may nearly cancel, so they are rounded together.
+    weight. So D_alpha is at least alpha / (alpha - 1) log w plus D_alpha of N, and the hockey-stick
+    divergence at e^epsilon is at least w times the divergence of N at e^epsilon / w. The two terms may nearly
+    cancel, so they are rounded together.
     """
     order, delta = target.order, float(target.delta or 0)
     q, k = float(rate), np.unique(np.linspace(0, steps, _LOOK).round())
@@ -260,7 +260,6 @@ def decayed(run: NoisySGD, target: Target, moves: Iterator[Move]) -> Iterator[tu
 
 
 def _decayed_law(powers: Array, rate: Fraction, most: int, move: float, std: float) -> GaussianMixture:
-    """Law of move sum_k c^k B_k + N(0, std^2), with each c^k rounded down and the sum capped at ``most``."""
     if not move:
         return GaussianMixture(np.zeros(1), np.ones(1), np.ones(1), 0.0, std)
     per_move = max(_PLACES // most, 1)

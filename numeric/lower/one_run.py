@@ -45,14 +45,13 @@ _LARGEST_MU: Final = 64.0
 
 @dataclass(frozen=True)
 class OneRun(Displayed):
-    """Outcome of one training run with canaries. Direction: lower bounds, simultaneous at confidence ``level``.
+    """Outcome of one training run with canaries: lower bounds, simultaneous at confidence ``level``.
 
     Attributes:
         epsilon, mu, gaussian_epsilon: as in `Audit`.
         canaries: the number m of canaries.
         guesses: a pair (coins guessed, right guesses) for each number of guesses.
-        adjacency: a coin decides which of two samples is used ("replace"), or whether a sample is used
-            ("add_remove").
+        adjacency: a coin chooses one of two samples ("replace"), or whether to use a sample ("add_remove").
     """
 
     epsilon: float
@@ -95,8 +94,7 @@ def one_run(
     """Lower confidence bounds from the scores of the canaries of one training run.
 
     Args:
-        scores: one score per canary, shape (canaries,), from the released model alone; a large score means
-            heads.
+        scores: one score per canary, shape (canaries,), from the released model; large for heads.
         coins: fair independent coins, True for heads, shape (canaries,).
         delta: in (0, 1).
         adjacency: what a coin decides, "replace" or "add_remove".

@@ -61,7 +61,6 @@ def widest(run: NoisySGD) -> float:
 
 
 def _tuned(family: _Family, budget: int) -> tuple[_Place, Witness] | None:
-    """Parameters with a large value, found by a scan of each parameter and a pattern search, and their witness."""
     seen: dict[_Place, float] = {}
 
     def value(place: _Place) -> float:
@@ -137,7 +136,6 @@ def _strongest(witness: Witness) -> float:
 
 
 def _weakest(witness: Witness) -> float:
-    """Gradient of the shared samples that moves an iterate by half a standard deviation of the noise."""
     run, last = witness.run, witness.run.steps - 1
     shared = (run.batch - 1 if run.batch > 1 else 1) / run.batch
     return run.noise_std_at(last) / 2 / (run.step_size_at(last) * shared)
@@ -150,7 +148,6 @@ def _curved(base: Witness, m: float, place: _Place) -> Witness:
 
 
 def _pushed(base: Witness, kappa: float, place: _Place) -> Witness:
-    """Shared gradients have slope -kappa outside a dead zone, up to a maximum; the differing sample's are constant."""
     half, K = base.half, base.run.clip_norm * _JUST_BELOW
     push = K * min(_weakest(base) / K, 1.0) ** place[2]
     tilt = min(place[0] * _strongest(base), push)

@@ -122,8 +122,7 @@ class WalkStep:
     def log_contraction(self) -> float:
         """Logarithm of an upper bound on the factor by which a step contracts total variation.
 
-        Two Gaussians whose means differ by r have total variation distance 1 - 2 Phi(-r / (2 sigma))
-        (Dobrushin 1956).
+        Source: Dobrushin 1956.
         """
         common = erfc(max(one.range for one in self.updates) / (2 * sqrt(2) * self.noise)) * (1 - 1e-12)
         return log(max(1 - common, 1e-300)) if common else 0.0
@@ -209,7 +208,7 @@ class Grid:
         return exp(min(best + log(scale), 0.0)) * (1 + 1e-9)
 
     def errors(self, steps: int) -> tuple[float, float] | None:
-        """Absolute and relative error of masses after this many steps; None if one of them exceeds `MOST_ERROR`."""
+        """Absolute and relative error of masses after this many steps; None if above `MOST_ERROR`."""
         absolute = 3 * steps * (self.quadrature_error + 2 * len(self.points) * LEAST)
         # A step rounds two kernels, their sum and sums over the states. Squaring rounds no more often.
         relative = steps * (RELATIVE + 4 * len(self.points) * 2.3e-16)

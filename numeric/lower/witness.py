@@ -45,13 +45,11 @@ class Witness:
 
     Attributes:
         run: a run whose domain has a finite diameter.
-        shared: gradient of every other sample, or, for fixed batches, one gradient per batch of the last
-            epoch.
+        shared: gradient of all other samples, or, for fixed batches, of each batch of the last epoch.
         first: gradient of the differing sample in the first data set.
         second: gradient of this sample in the second data set; None if it is absent there.
         start: the first iterate, a length.
-        value: divergence at ``order`` or epsilon at ``delta``, rounded down; the larger of the two
-            directions.
+        value: divergence at ``order`` or epsilon at ``delta``, in the worse direction; rounded down.
     """
 
     run: NoisySGD
@@ -87,7 +85,7 @@ class Witness:
 
     @property
     def gradients(self) -> tuple[Gradient, ...]:
-        """Gradients of the shared samples, then those of the differing sample."""
+        """Gradients of the shared samples, then of the differing sample."""
         return (*self.shared, self.first, *(() if self.second is None else (self.second,)))
 
 

@@ -57,9 +57,9 @@ def network_constants(
         samples: inputs, shape (n, features).
         radius: Euclidean length in the space of all parameters that move.
         input_radius: the constants hold for every input within this distance of a sample. With a zero sample
-            and the largest norm of an input, they hold for any data, so they give a bound.
+            and the largest norm of an input, they hold for all data and give a bound.
         inputs: description of a set that these neighbourhoods cover, if the set was chosen without looking at
-            the data. The constants then hold for any data in the set, so they give a bound.
+            the data. The constants then hold for all data in the set and give a bound.
         loss: "cross_entropy" of the outputs, or "logistic" for one output and labels 0 and 1.
         scale: factor of the loss.
 
@@ -133,7 +133,6 @@ def network_constants(
 def _of_sample(
     layers: Sequence[Layer], found: Derivatives, loss: OutputLoss
 ) -> Iterator[tuple[Gradient, arb, arb]]:
-    """For each label: the gradient in the outputs, and upper bounds on the slope and the curvature."""
     moving, last = list(found.sizes), len(layers) - 1
     jacobian = [(found.outer[last, j], found.sizes[j]) for j in moving]
     bent = [(loss.root.turned.times(matrix), size) for matrix, size in jacobian]

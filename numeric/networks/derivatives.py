@@ -2,7 +2,7 @@
 
 Activations, the derivatives da_l/da_j and dh_l/da_j, and the derivative of the outputs in every h_l are
 enclosed in balls around their values at the centre. The Hessian is the sum over the layers in `constants`,
-with matrices instead of norms. On a small ball the bound on its norm is nearly the norm at the centre.
+with matrices instead of norms.
 
 Source: docs/proofs/network_constants.md, "The Hessian as a matrix" (claims ours/certified/network/*).
 """
@@ -32,7 +32,7 @@ from lastiterate.numeric.rounding import exact
 
 
 def _entrywise(phi: Activation, center: Array, spread: Spread) -> tuple[Array, Array, Slopes, Slopes]:
-    """Values of phi at ``center``, their errors, and the ranges of phi' and phi'' within ``spread`` of ``center``."""
+    """Values of phi at ``center``, their errors, and ranges of phi' and phi'' within ``spread``."""
     entries = [exact(a) for a in center.tolist()]
     ends = [(a - exact(off), a + exact(off)) for a, off in zip(entries, spread.each.tolist(), strict=True)]
     exactly = [phi.value(a) for a in entries]
@@ -64,13 +64,12 @@ class Derivatives:
 
     Attributes:
         sizes: s_l, upper bounds on |V h + c| for unit directions (V, c) of the parameters of layer l.
-        inner: da_l/da_j, with keys (l, j), for moving layers j <= l; if j has shared weights, da_l/d(V, c),
-            and s_j = 1.
-        outer: dh_(l+1)/da_j or dh_(l+1)/d(V, c), with keys (l, j).
+        inner: da_l/da_j at (l, j), for moving layers j <= l; da_l/d(V, c), with s_j = 1, for shared weights.
+        outer: dh_(l+1)/da_j or dh_(l+1)/d(V, c) at (l, j).
         upward: derivative of the outputs in phi_l(a_l), for each l.
         slopes: phi_l', for each l.
         bends: phi_l'', for each l.
-        entering: h_l, the input of layer l, for each l; then the outputs.
+        entering: h_l, the input of layer l, for each l; at the end the outputs.
     """
 
     sizes: dict[int, arb]
@@ -174,7 +173,6 @@ class Hessian:
         return total
 
     def _mixed(self, k: int, gradient: Gradient) -> MatrixBall:
-        """Mixed second derivatives in the weights of layer k and the parameters of earlier layers."""
         sharing, layer = self._sharing[k], self._layers[k]
         at, off = gradient.before(self._found.upward[k].before(self._found.slopes[k]))
         weighed = sharing.weighed(at).reshape(-1, sharing.terms, sharing.inputs)
@@ -194,7 +192,6 @@ def _dense(inputs: int) -> Sharing:
 
 
 def _joined(balls: dict[tuple[int, int], MatrixBall], k: int, widths: dict[int, int]) -> MatrixBall:
-    """Derivatives of layer k in the parameters of all layers, which are zero for later layers."""
     inside = [balls[k, j] for j in widths if (k, j) in balls]
     missing = np.zeros((len(inside[0].center), sum(widths[j] for j in widths if (k, j) not in balls)))
     center = np.concatenate([*(ball.center for ball in inside), missing], axis=1)

@@ -47,9 +47,8 @@ class Sharing:
 
     Attributes:
         meets: shape (groups, terms, places). At place p, weight k of each channel of group g is applied to
-            input ``meets[g, k, p]``, or to a zero if this index is -1. The channels are split evenly among
-            the groups, in order. The outputs are the places of the first channel, then those of the second,
-            and so on.
+            input ``meets[g, k, p]``, or to a zero if this index is -1. Groups hold equally many channels, in
+            order. Outputs are ordered by channel, then by place.
 
     Raises:
         InputError: an input does not exist, or occurs twice at one place or for one weight.
@@ -124,7 +123,6 @@ class Sharing:
         return self._spread_out(outputs.reshape(-1, self.places), self.meets)
 
     def _spread_out(self, values: Array, meets: NDArray[np.int64]) -> Array:
-        """Matrix whose rows hold the ``values`` of one channel, in the columns that ``meets`` lists."""
         share, rows = len(values) // self.groups, meets.shape[1]
         matrix = np.zeros((len(values), rows, self.inputs + 1))
         for c, row in enumerate(values):
@@ -146,12 +144,12 @@ class AffineMap:
 
     @cached_property
     def still(self) -> MatrixBall:
-        """Ball that contains the weights at the centre."""
+        """Ball around the weights at the centre."""
         return MatrixBall(self.weight, self.error)
 
     @cached_property
     def ball(self) -> MatrixBall:
-        """Ball that contains the weights for all parameters."""
+        """Ball that holds the weights for all parameters."""
         return MatrixBall(self.weight, self.radius + self.error)
 
     @cached_property
@@ -194,8 +192,7 @@ class Layer:
     """One layer phi(W h + b), with a choice of the parameters that move.
 
     Attributes:
-        weight: W at the centre of the ball, shape (outputs, inputs), or (channels, terms) if weights are
-            shared.
+        weight: W at the centre, shape (outputs, inputs), or (channels, terms) if weights are shared.
         bias: b at the centre, one number per row of ``weight``; None for no bias.
         activation: an activation, or its name in `lastiterate.numeric.losses.activations.activation`.
         weight_moves, bias_moves: whether the weights, or the biases, vary over the ball.

@@ -79,7 +79,7 @@ def spectral_norm(matrix: Array) -> arb:
 
 
 def _row_sum(matrix: Array, terms: int) -> arb:
-    """Upper bound on the largest absolute row or column sum, and so on the spectral norm."""
+    """Upper bound on the spectral norm: the largest absolute row or column sum."""
     sizes = np.abs(matrix)
     return exact(float(round_up(np.maximum(sizes.sum(axis=0), sizes.sum(axis=1)).max(), terms)))
 
@@ -203,8 +203,8 @@ def box(each: Array) -> Spread:
 def parameter_spread(radius: arb, blocks: Iterable[tuple[MatrixBall, arb]], width: int) -> Spread:
     """Spread of a vector that depends on the parameters: the radius times a bound on its derivative.
 
-    If v_l is the length of a direction's part in layer l, the derivative along the direction is the sum over
-    l of S_l z_l, |z_l| <= s_l v_l, with the pairs (S_l, s_l) in ``blocks``.
+    In directions with parts of lengths v_1, v_2, ..., the derivative is a sum of S z with |z| <= s v, over
+    (S, s) in ``blocks``.
     """
     rows, squares, sizes = np.zeros(width), arb(0), list(blocks)
     for matrix, size in sizes:

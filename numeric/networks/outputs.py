@@ -29,7 +29,7 @@ class Gradient:
 
     center: Array
     radius: arb
-    norm: arb  # upper bound of the length
+    norm: arb  # upper bound on the length
 
     def before(self, matrix: MatrixBall) -> tuple[Array, Spread]:
         """A^T g at the centre of a ball of matrices A, and the largest distance of A^T g from this value."""
@@ -132,7 +132,7 @@ def _norm(values: list[arb]) -> arb:
 
 
 def _largest_product(low: arb, high: arb) -> arb:
-    """Upper bound of p (1 - p) for p in [low, high]."""
+    """Upper bound on p (1 - p) for p in [low, high]."""
     if high < arb(1) / 2:
         return high * (1 - high)
     if low > arb(1) / 2:

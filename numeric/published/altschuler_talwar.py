@@ -114,7 +114,6 @@ def equation_b_3(run: NoisySGD, assumption: Assumption, order: float) -> float:
 
 
 def _best_split(run: NoisySGD, order: float, c: arb) -> float:
-    """Smallest value of (B.2) or (B.3) found over windows and shares."""
     whole = smaller_direction(run, order)
     with precision():
         composed = whole if run.steps == 1 else upper(run.steps * exact(whole))
@@ -173,7 +172,7 @@ def _hidden(run: NoisySGD, order: float, share: float) -> float:
 
 
 def _around(place: float, low: int, high: int) -> Iterator[int]:
-    """Integers in [low, high] next to the real minimiser of a convex function; one of them is the best integer."""
+    """Integers in [low, high] next to the real minimiser of a convex function."""
     if place >= high:
         yield high
         return

@@ -1,17 +1,17 @@
 """Chien & Li 2025, as printed, at the optimum over windows, shares and shifts.
 
-Their conventions are those of this package: noise on the iterate, K the clip norm, D a diameter. Shares
-beta_t split the variance of the noise; shifts a_t hide the past of a window of w = T - tau steps. Values are
-rounded up by more than their floating-point error of 1e-12.
+This package has their conventions: noise on the iterate, K the clip norm, D a diameter. Shares beta_t split
+the variance of the noise; shifts a_t hide the past of a window of w = T - tau steps. Values are rounded up by
+more than their floating-point error of 1e-12.
 
-*Full batches.* In Theorem 3.1, (3), the sum s^2 / beta_t + Delta^2 / sum (1 - beta_t) c^-2(t - tau + 1) over
-0 <= beta_t <= 1 is minimal at s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-j a_j =
-Delta. The minimum is sum max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Similarly, Theorem
-3.7 becomes the program of direct shifts for e(z) = z + eta L z^lambda + s.
+*Full batches.* Theorem 3.1, (3), minimises sum s^2 / beta_t + Delta^2 / sum (1 - beta_t) c^-2(t - tau + 1)
+over 0 <= beta_t <= 1. The optimum is s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-j
+a_j = Delta. Its value is sum max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Similarly,
+Theorem 3.7 becomes the program of direct shifts for e(z) = z + eta L z^lambda + s.
 
 *Without replacement.* Theorem 3.12, (19), has S_alpha(b/n, beta_t sigma b / (2 eta K)), although the noise
-that hides the data change has the *variance* beta_t sigma^2 (below (70)). We read it with sqrt(beta_t), which
-gives a smaller value. S_alpha is their (18), the smaller direction of the sampled Gaussian.
+that hides the data change has the *variance* beta_t sigma^2 (below (70)). We use sqrt(beta_t), which gives a
+smaller value. S_alpha is their (18), the smaller direction of the sampled Gaussian.
 """
 
 from dataclasses import dataclass, replace

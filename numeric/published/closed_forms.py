@@ -14,7 +14,7 @@ sqrt(beta)). The later version states both theorems up to a constant; the consta
 Bok, Su & Altschuler 2024, strongly convex losses. Their gradients of two samples differ by at most L_sens = 2
 K, and their noise sigma is added to the gradient. c = max(|1 - eta m|, |1 - eta L|) is the contraction of the
 step taken, and m_1 = 2 eta K / (b noise_std) is the sensitivity of one participation divided by the noise.
-Projections are not used. The ledger derives both values below (`ours/cyclic/strongly_convex`, direct shifts).
+Projections are not used. The ledger derives the values of both theorems (`ours/cyclic/strongly_convex`).
 """
 
 from math import inf, isfinite

@@ -87,7 +87,7 @@ def contraction_factor(run: NoisySGD, assumption: Assumption) -> arb:
 
 
 def hypothesis(words: str, holds: Callable[[NoisySGD, Assumption], bool]) -> Refusal:
-    """A refusal in these words of runs for which ``holds`` is false."""
+    """A refusal, in these words, unless ``holds`` is true."""
     return lambda run, assumption: "" if holds(run, assumption) else words
 
 
@@ -119,7 +119,6 @@ def kind_of(claim: str) -> str:
 
 
 def _meets(assumption: Assumption, kind: type[Assumption]) -> bool:
-    """Tell whether the assumption is of the kind; any class with the modulus L z counts as smooth."""
     if kind is Smooth:
         return isinstance(assumption, Holder) and assumption.lam == 1
     return isinstance(assumption, kind)
@@ -131,7 +130,7 @@ class PublishedBound:
 
     Attributes:
         claim: key of the ledger's claim that decides the theorem; empty if there is none.
-        schemes: values of `NoisySGD.sampling` that the theorem covers; empty if its run is no `NoisySGD`.
+        schemes: values of `NoisySGD.sampling` that the theorem covers; empty if its run is not a `NoisySGD`.
         assumptions: kinds of losses that the theorem covers.
         statement: a formula of `lastiterate.symbolic.formulas.published`.
         evaluate: maps run, assumption and order to the smallest value of the statement, rounded up.

@@ -150,7 +150,7 @@ SETTING: Final[Setting] = {
 }  # fmt: skip
 """Setting of Figure 1 of Chien & Li 2025 (appendix A.13), to which measured constants are transferred.
 
-The letters are those of the paper, which does not state its Rényi order; 2 is our choice.
+The letters are as in the paper, which does not state its Rényi order; 2 is our choice.
 """
 
 

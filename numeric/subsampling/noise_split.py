@@ -102,7 +102,7 @@ _LEAST_SHARE, _POINTS = 0.01, 160
 class PriceTable:
     """The lower convex hull of (multiplier^2, S) over increasing multipliers, in floats.
 
-    S + pull * multiplier^2 is smallest at a vertex. The slopes, which increase towards 0, determine it.
+    S + pull * multiplier^2 is smallest at a vertex, found from the slopes, which increase towards 0.
     """
 
     multiplier: Array

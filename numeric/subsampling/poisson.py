@@ -5,8 +5,8 @@ has the law Binomial(n - 1, q). An update takes two copies of the run without i*
 e_k(z). The expansion covers every k, or, outside an event of probability p, k in [low, high]. If G bounds the
 divergence outside the event and F bounds it for every k, epsilon <= log((1 - p) e^((alpha-1) G) + p
 e^((alpha-1) F)) / (alpha - 1). With a wider range, which has a bound G' outside an event of probability p',
-the last term becomes p e^(.. G') + p' e^(.. F). For a window that starts from the diameter, the event
-concerns only the steps of the window. If distances shrink, it also concerns earlier steps, until almost
+the last term becomes p e^((alpha-1) G') + p' e^((alpha-1) F). For a window that starts from the diameter, the
+event concerns only the steps of the window. If distances shrink, it also concerns earlier steps, until almost
 nothing is left of the diameter.
 
 Under m-strong convexity, a block of w steps contracts by C = (1 - eta m S / (b w))^w, where S ~ Binomial(w (n
@@ -46,7 +46,7 @@ _CLOSE = 1e12
 _BLOCKS = (16, 64, 256)
 """Numbers of steps in a block, for strongly convex losses."""
 _DEPTHS, _TAKEN_OFF = (2.0, 4.0, 12.0, 24.0), (3.0, 6.0)
-"""Trial amounts by which an event's log probability is below a relevant one, at an order and at a delta."""
+"""Trial amounts by which an event's log probability is below a relevant value, at an order and at a delta."""
 _CHAINED, _IN_BLOCKS = (12.0, 8.0, 4.0), (8.0, 12.0)
 """Such amounts in a chain of ranges, each of which is based on the previous bound, and in blocks."""
 _LENGTHS = (2**16, 2**24)
@@ -200,7 +200,7 @@ class _Search:
                 yield low, high, tail
 
     def for_sizes(self, low: Size, high: Size, tail: float, surely: float | None) -> list[Candidate]:
-        """Windows and worst batches over a range of sizes; a batch size is outside with probability ``tail``."""
+        """Windows and worst batches for a range of sizes; sizes are outside with probability ``tail``."""
         program = last_steps(self.run, Sized(self.assumption, low, high), tail)
 
         def bounded(one: Candidate) -> Candidate:
@@ -211,7 +211,6 @@ class _Search:
         return beside(Shares(self.run, program, self.order), surely, bounded)
 
     def in_blocks(self, assumption: StronglyConvex, surely: float | None) -> list[Candidate]:
-        """Windows of contracting blocks."""
         run, found = self.run, list[Candidate]()
         program = ShiftProgram(fixed_size(run), Sized(assumption, 0, run.dataset_size - 1))
         for width, depth in product(_BLOCKS, _IN_BLOCKS):
@@ -227,7 +226,6 @@ class _Search:
         return found
 
     def _growth(self, low: Size, high: Size) -> float | None:
-        """Growth factor of a step over these sizes, if known and equal for all steps; else None."""
         if isinstance(low, tuple) or isinstance(high, tuple):
             return None
         known = self.run.constant and self.assumption.over_sizes(self.run, 0, low, high).affine_on(

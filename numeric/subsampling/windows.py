@@ -152,7 +152,6 @@ class _Search:
         self.best, self.nu = inf, 1.0
 
     def _shorten(self, length: int) -> None:
-        """Keep the windows of at most ``length`` steps, rounded up to whole periods."""
         length = -(-length // self.shares.period) * self.shares.period
         self.growth, self.drop, self.weight = self.growth[:length], self.drop[:length], self.weight[:length]
 
@@ -192,7 +191,6 @@ class _Search:
         best: tuple[float, NDArray[np.int64] | None] = (inf, None)
 
         def at(log_nu: float) -> float:
-            """Logarithm of the resulting nu minus ``log_nu``."""
             nonlocal best
             chosen = table.best(exp(log_nu) * pull, most)
             left = self.shares.left(table.multiplier[chosen])
