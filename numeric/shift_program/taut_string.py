@@ -1,4 +1,4 @@
-"""Exact optima for affine expansions by a taut string, without a loop over the steps if these are periodic.
+"""Exact optima for affine expansions by a taut string, without a loop over periodic steps.
 
 For steps z' = c_t z + s_t with noise sigma_t, and P_t = c_t ... c_{T-1}, let X_t = sum_{i>=t} (sigma_i
 P_{i+1})^2, H_t = sum_{i>=t} P_{i+1} s_i, and R_t = P_t z_t + H_t. The cost is the energy of a string R over X
