@@ -1,6 +1,6 @@
 """Checkpoints of optimisers, written atomically, checksummed, and refused if any bit has changed.
 
-A file is a first line with its kind and the state in the format of ``torch.save``, followed by their SHA-256.
+A file consists of the line `HEAD`, the state in the format of ``torch.save``, and the SHA-256 of both.
 """
 
 import io
@@ -17,7 +17,7 @@ HEAD: Final = b"lastiterate checkpoint 3\n"
 
 
 def write_checkpoint(path: str | Path, state: dict[str, Any]) -> None:
-    """Write tensors, numbers, texts and containers of them."""
+    """Write tensors, numbers, strings and containers of them."""
     held = io.BytesIO()
     torch.save(state, held)
     with writing("A checkpoint needs", f"path={path}", "choose another"):
@@ -45,7 +45,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
         ) from None
     try:
         state = torch.load(io.BytesIO(payload), weights_only=True, map_location="cpu")
-    except Exception as error:  # intact bytes of another writer, for which torch may raise anything
+    except Exception as error:  # torch may raise any exception on intact bytes from another writer
         raise InputError(
             f"A checkpoint may hold only tensors and numbers, got path={path} ({type(error).__name__}); give the file "
             "that save wrote."

@@ -1,6 +1,6 @@
 """Devices, floating-point formats, threads and memory.
 
-Excessive memory is refused before any work, since Linux kills the process that uses it.
+Work that would need too much memory is refused, since Linux would kill the process.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
 def device_of(name: str) -> torch.device:
     """The torch device called ``name``: cpu, cuda or cuda:INDEX.
 
-    On CUDA this permanently disables TF32, since rounding is assumed to be that of float32.
+    On CUDA this permanently disables TF32, since the rounding of float32 is assumed.
     """
     there = {"cpu": 1, "cuda": torch.cuda.device_count()}
     try:
@@ -71,13 +71,13 @@ _TRIM_THRESHOLD: Final = -1
 """Options of mallopt, from glibc's malloc.h."""
 
 MEMORY: Final = 256 * 2**20
-"""Bytes of a chunk on the CPU; chunks four times as large are not faster."""
+"""Size of a chunk on the CPU, in bytes; chunks four times as large are not faster."""
 
 _SHARE: Final = 0.9
-"""Share of the free memory of a GPU that a chunk may take."""
+"""Share of a GPU's free memory that a chunk may take."""
 
 _PAIRS: Final = 4
-"""Smallest number of pairs that fit in a chunk on the CPU, if the machine has the memory."""
+"""Minimum number of pairs in a chunk on the CPU, if the machine has the memory for them."""
 
 _GIB: Final = 2**30
 _OF_THE_ALLOCATORS: Final = ("DefaultCPUAllocator", "out of memory", "not enough memory", "ALLOC_FAILED")
@@ -85,7 +85,7 @@ _OF_THE_ALLOCATORS: Final = ("DefaultCPUAllocator", "out of memory", "not enough
 
 @torch.no_grad()
 def bytes_of_a_pair(module: nn.Module, row: Tensor, dimension: int, dtype: torch.dtype) -> int:
-    """Estimated working set of one (point, sample), with a batch of one ``row`` on the module's device."""
+    """Estimated memory of one (point, sample) pair, from a batch of one ``row`` on the module's device."""
     seen = 0
 
     def count(_module: nn.Module, _inputs: object, output: object) -> None:
@@ -121,7 +121,7 @@ def refuse_beyond(what: str, needed: float, device: torch.device, remedy: str) -
 
 
 def peak(work: Callable[[], object], device: torch.device) -> int:
-    """Largest number of bytes that torch holds on a CUDA device during work, beyond those held before."""
+    """Largest number of bytes that torch holds on a CUDA device during ``work``, less the number before."""
     before = torch.cuda.memory_allocated(device)
     torch.cuda.reset_peak_memory_stats(device)
     work()
@@ -129,7 +129,7 @@ def peak(work: Callable[[], object], device: torch.device) -> int:
 
 
 def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) -> None:
-    """Refuse a network for which the gradients of a single pair exceed the memory."""
+    """Refuse a network if the gradients of a single pair exceed the memory."""
     moving = sum(p.numel() for p in module.parameters() if p.requires_grad)
     smaller = "use float32, " if dtype is torch.float64 else ""
     remedy = f"{smaller}freeze layers, or use a smaller network or a machine with more memory"
@@ -139,10 +139,10 @@ def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) ->
 
 
 def memory_of(device: torch.device, of_a_pair: int) -> int:
-    """Default number of bytes of a chunk on a device, if one (point, sample) takes ``of_a_pair`` bytes.
+    """Default size of a chunk in bytes, if one (point, sample) pair takes ``of_a_pair`` bytes.
 
-    On CUDA it is 90% of the free memory. On the CPU it is `MEMORY`, or four pairs if these need more, but at
-    most half of the machine's memory, whatever its load.
+    On CUDA the default is 90% of the free memory. On the CPU it is `MEMORY`, or the size of four pairs, up to
+    half of the machine's total memory, if that is larger.
     """
     if device.type == "cuda":
         return int(_SHARE * free_memory(device))
@@ -160,7 +160,7 @@ def ran_out(error: BaseException) -> bool:
 
 @cache
 def keep_freed_memory() -> bool:
-    """Let glibc keep freed memory, whose pages the kernel clears when it maps them again; True on success."""
+    """Let glibc keep freed memory, since the kernel clears pages that are mapped again; True on success."""
     set_option = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     return set_option is not None and all(
         set_option(option, value) == 1 for option, value in ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, 2**31 - 1))

@@ -1,11 +1,11 @@
 """Per-sample gradients of large layers as sums of outer products, which are never multiplied out.
 
-The gradient of a linear map in its matrix is sum_t d_t a_t', where t ranges over the tokens of a sample, a_t
-is the input of the map and d_t is the slope of the loss in its output. A convolution is a linear map of
-patches, and an embedding table is a linear map of unit vectors. The d_t are the slopes in zeros added to the
-outputs of the maps, and the a_t are recorded in the forward pass. Parameters other than matrices used once by
-a function of `torch.nn.functional` (biases, norms, tied or reshaped weights, small layers) have gradients as
-in `lastiterate.runtime.gradients`.
+The slope of the loss in the matrix of a linear map is sum_t d_t a_t', where t ranges over the tokens of a
+sample, a_t is the input of the map, and d_t is the slope of the loss in the map's output. A convolution is a
+linear map of patches, and an embedding table is a linear map of unit vectors. The d_t are the slopes in zeros
+that are added to the outputs of the maps; the a_t are recorded in the forward pass. Only matrices that a
+function of `torch.nn.functional` uses once are treated in this way; the gradients of other parameters
+(biases, norms, tied or reshaped weights, small layers) are as in `lastiterate.runtime.gradients`.
 
 Source: Goodfellow 2015, "Efficient per-example gradient computations".
 """
@@ -27,10 +27,10 @@ from torch.nn import functional
 from lastiterate.runtime.workloads.rows import Rows
 
 _FEWEST: Final = 2**18
-"""Fewest parameters in such layers; smaller networks are faster with all points at once."""
+"""Minimum number of parameters in such layers; smaller networks are faster with all points at once."""
 
 _COPIES: Final = 8
-"""Copies of a, of d and of a sample's other gradients that coexist, including those in double precision."""
+"""Number of copies of a_t, d_t and a sample's other gradients held at once, some in double precision."""
 
 _GRAM_COST: Final = 4
 """Cost of token products in double precision, relative to a pass over a gradient."""
@@ -42,16 +42,16 @@ _ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
         "padding_idx": None, "max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False,
     },
 }  # fmt: skip
-"""Functions that have a rule, with their arguments after the input and the parameter."""
+"""Supported functions, with their arguments after the input and the parameter."""
 
 _ONE_AT_A_TIME: Final = RLock()
 
 
 class Outer(NamedTuple):
-    """Gradients of some samples in matrices of one shape (out, in), or in tables of one shape (rows, out).
+    """Gradients of some samples for matrices of one shape (out, in), or for tables of one shape (rows, out).
 
     Attributes:
-        inputs: a_t, shape (matrices, samples, tokens, in); for tables, row indices, no last axis.
+        inputs: a_t, shape (matrices, samples, tokens, in); for tables, row indices without the last axis.
         slopes: d_t, shape (matrices, samples, tokens, out).
     """
 
@@ -69,7 +69,7 @@ class Use:
     shape: tuple[int, ...]
 
     def tokens(self, parameter: torch.Size) -> int:
-        """Number of tokens of a sample."""
+        """Number of tokens in a sample."""
         return prod(self.shape) // parameter[1 if self.name == "embedding" else 0]
 
     def pays(self, parameter: torch.Size) -> bool:
@@ -80,7 +80,7 @@ class Use:
         return _GRAM_COST * self.tokens(parameter) * (inside + out) <= inside * out
 
     def of_samples(self, inputs: Tensor, slopes: Tensor, parameter: torch.Size) -> Outer:
-        """Factors of samples, from inputs and slopes of shape (samples, 1, ...)."""
+        """Factors of each sample's gradient, from inputs and slopes of shape (samples, 1, ...)."""
         if self.name == "conv2d":
             pairs = [(one, one) if isinstance(one, int) else (one[0], one[-1]) for one in self.rest[1:4]]
             patches = _patches(inputs[:, 0], parameter[2:], self.shape[2:], *pairs)
@@ -99,7 +99,7 @@ def _patches(
     padding: tuple[int, int],
     dilation: tuple[int, int],
 ) -> Tensor:
-    """Patches of a convolution, (images, places, channels times kernel): the transpose of `unfold`."""
+    """Patches of a convolution, shape (images, places, channels * kernel): the transpose of `unfold`."""
     high, wide = padding
     padded = functional.pad(images, (wide, wide, high, high))
     image, channel, row, column = padded.stride()
@@ -111,7 +111,7 @@ def _patches(
 
 
 class _Watch:
-    """Recorder of the inputs of maps with certain parameters; adds zeros to their outputs."""
+    """Recorder of the inputs to maps with certain parameters, which adds zeros to the maps' outputs."""
 
     def __init__(self, leaves: Sequence[Tensor], added: dict[int, Tensor] | None) -> None:
         self._leaf = {id(leaf): k for k, leaf in enumerate(leaves) if added is None or k in added}
@@ -120,7 +120,7 @@ class _Watch:
         self.inputs: dict[int, Tensor] = {}
 
     def of(self, name: str, original: Callable[..., Tensor]) -> Callable[..., Tensor]:
-        """Wrapper of the named function that reports every call to this watch."""
+        """Wrapper around the named function that reports every call to this watch."""
         defaults = list(_ARGUMENTS[name].items())
 
         def called(input: Tensor, weight: Tensor, *given: Any, **options: Any) -> Tensor:  # noqa: A002
@@ -147,7 +147,7 @@ class _Watch:
 
 @contextmanager
 def _watching(watch: _Watch) -> Iterator[None]:
-    """Make torch's functions report to ``watch`` their calls with its parameters."""
+    """Report to ``watch`` every call of torch's functions with its parameters."""
     fast = torch.backends.mha.get_fastpath_enabled()
     with _ONE_AT_A_TIME:
         kept = {name: getattr(functional, name) for name in _ARGUMENTS}
@@ -163,19 +163,19 @@ def _watching(watch: _Watch) -> Iterator[None]:
 
 
 Part = Tensor | Outer
-"""Gradients of some samples in a group of parameters: (parameters, samples, *parameter), or outer products."""
+"""Gradients of samples for a group of parameters: shape (parameters, samples, *parameter), or `Outer`."""
 
 
 class Factored:
-    """Per-sample gradients at one point, with the large parameters as sums of outer products.
+    """Per-sample gradients at one point, as sums of outer products for the large parameters.
 
-    ``loss`` is that of one sample, a function of all parameters, its row and its target. The network is
-    tested at ``leaves``. ``activations`` and ``memory`` are bytes: for one sample, and for all factors.
+    ``loss`` is a function of all parameters and of a sample's row and target. The network is tested at
+    ``leaves``. ``activations`` and ``memory`` are the bytes for one sample and for all factors.
 
     Attributes:
-        uses: uses of the large parameters, by parameter index; empty if factors do not pay.
-        groups: indices of the parameters of one shape and use, which are processed together.
-        at_once: number of samples that fit in factored form at two points.
+        uses: uses of the large parameters, by parameter index; empty if factors are not cheaper.
+        groups: indices of parameters that have the same shape and use and are processed together.
+        at_once: number of samples whose factors at two points fit in memory.
     """
 
     def __init__(
@@ -252,7 +252,7 @@ class Factored:
         return tuple(_together([parts[k] for k in group]) for group in self.groups)
 
     def summed(self, parts: tuple[Part, ...], factors: Tensor) -> tuple[Tensor, ...]:
-        """Sums over samples of the gradients times ``factors``, per group (parameters, *shape)."""
+        """Sums over samples of gradients times ``factors``, per group of shape (parameters, *parameter)."""
         return tuple(
             self._summed(group[0], part, factors).reshape(len(group), *self.shapes[group[0]])
             for group, part in zip(self.groups, parts, strict=True)
@@ -269,7 +269,7 @@ class Factored:
         return zeros.index_put_((table, part.inputs), slopes, accumulate=True)
 
     def in_order(self, grouped: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Tensors of groups, split into one per parameter, in the order of the parameters."""
+        """Tensors of groups split into one tensor per parameter, in the order of the parameters."""
         found: dict[int, Tensor] = {}
         for group, ones in zip(self.groups, grouped, strict=True):
             found |= zip(group, ones, strict=True)

@@ -18,8 +18,8 @@ _ITEMS: Final = 16
 def identify_workload(workload: Workload, gradients: Gradients) -> dict[str, object]:
     """Identify a workload in the settings of a `lastiterate.numeric.store.Store`.
 
-    The data and the first initial point are identified by every bit, the code of a user's workload by the
-    mean gradient of the first samples there, to five digits.
+    The data and the first initial point are identified by all their bits. The code of a user's workload is
+    identified by the mean gradient of the first samples at this point, to five digits.
     """
     digest = sha256()
     for part in (workload.inputs, workload.targets):
@@ -37,14 +37,14 @@ def identify_workload(workload: Workload, gradients: Gradients) -> dict[str, obj
 
 
 def fingerprint_of_values(values: Any) -> str:
-    """Fingerprint of tensors, numbers and texts, in any nesting of mappings and sequences."""
+    """Fingerprint of tensors, numbers and strings, in any nesting of mappings and sequences."""
     found = sha256()
     _feed(found, values)
     return found.hexdigest()
 
 
 def data_fingerprint(data: Any) -> str:
-    """Fingerprint of some items of a data set; empty if two reads differ, as with random transformations."""
+    """Fingerprint of some items of a data set; empty if they vary, as with random transformations."""
     chosen = sorted({round(k * (len(data) - 1) / (_ITEMS - 1)) for k in range(_ITEMS)})
     first, second = (fingerprint_of_values([data[k] for k in chosen]) for _ in range(2))
     return first if first == second else ""

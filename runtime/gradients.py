@@ -1,4 +1,4 @@
-"""Per-sample gradients at many points at once, in chunks that fit the memory of a device.
+"""Per-sample gradients at many points at once, in chunks that fit in the memory of a device.
 
 A *point* is the flat vector of all parameters. Gradients are returned leaf by leaf.
 """
@@ -26,17 +26,17 @@ from lastiterate.runtime.workloads.validation import place_loss, probe, refuse_m
 from lastiterate.runtime.workloads.workload import Workload
 
 _SPARE: Final = 1.3
-"""Safety factor of the measured memory of a gradient on CUDA."""
+"""Safety factor for the measured memory of a gradient on CUDA."""
 
 _TRIED: Final = 2**27
 _ROWS: Final = 64
-"""Estimated bytes of the gradients made to measure their memory; largest number of their rows."""
+"""Estimated bytes of the gradients that are computed to measure memory, and their largest number of rows."""
 
 _LITTLE: Final = 8
 """Work is recorded if it takes at most 1/8 of the memory of a chunk, since a recording retains its memory."""
 
 _AGAIN: Final = 2
-"""Weight factor, on CUDA, of work on several gradients or their derivatives; CPU estimates have room to spare."""
+"""Factor on CUDA for the weight of work on several gradients or their derivatives; the CPU needs none."""
 
 
 class Gradients:
@@ -48,10 +48,10 @@ class Gradients:
             require no gradient are frozen at every point.
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
-        memory: bytes that one chunk may take, by an estimate; None for `memory_of` the device. Larger inputs
+        memory: estimated bytes that one chunk may take; None for the default of `memory_of`. Larger inputs
             are moved to the device in chunks.
         tried: True to test the workload at once (`lastiterate.runtime.workloads.validation`) and, on CUDA, to
-            measure the memory of a gradient instead of estimating it; False if that was done before.
+            measure the memory of a gradient instead of estimating it; False if both were done before.
 
     Attributes:
         start: parameters of ``module`` as one point, shape (dimension,).
@@ -61,8 +61,8 @@ class Gradients:
         layer_sizes: number of parameters of each layer.
 
     Raises:
-        InputError: unknown dtype or device, a budget below one point and one sample, or a workload without
-            per-sample gradients, see `probe`.
+        InputError: an unknown dtype or device, too little memory for one point and one sample, or a workload
+            without per-sample gradients (see `probe`).
 
     >>> line = Workload("line", lambda: nn.Linear(1, 1, bias=False),
     ...                 lambda z, y: (z - y).square().sum() / 2, torch.tensor([[1.0], [2.0]]), torch.zeros(2, 1))
@@ -110,7 +110,7 @@ class Gradients:
         if tried:
 
             def first() -> Tensor:
-                """First gradient, after a pass of two rows: recurrent layers are batched only for one."""
+                """First gradient, after a pass over two rows, since recurrent layers batch only one."""
                 twice = torch.zeros(2, dtype=torch.int64)
                 rows, targets = self._inputs[twice], self._targets[twice]
                 vmap(self._loss_of_one, (None, 0, 0))(self.parameters(self.start), rows, targets)
@@ -130,27 +130,27 @@ class Gradients:
             )
 
     def at(self, points: Tensor, samples: slice | Tensor = slice(None)) -> Leaves:
-        """Gradients of all samples at all ``points``, shape (points, dimension); not chunked.
+        """Gradients of chosen ``samples`` at ``points``, shape (points, dimension), in one chunk.
 
-        Leaves have shape (points, samples, *parameter), or (points, samples, 1) for a scalar.
+        Leaves have shape (points, samples, *parameter), or (points, samples, 1) for a scalar parameter.
         """
         rows, targets = self._inputs[samples], self._targets[samples]
         gradients: Leaves = self.replayed(Gradients.of_rows, len(points) * len(rows))(points, rows, targets)
         return gradients
 
     def of_rows(self, points: Tensor, rows: Tensor, targets: Tensor) -> Leaves:
-        """Gradients of the same rows at every point, leaves of shape (points, rows, *parameter)."""
+        """Gradients of the same rows at every point, as leaves of shape (points, rows, *parameter)."""
         gradients: Leaves = self._both(self.parameters(points), rows, targets)
         return gradients
 
     def of_own_rows(self, points: Tensor, rows: Tensor, targets: Tensor) -> Leaves:
-        """Gradients of separate rows for each point, shape (points, rows, ...); leaves as in `of_rows`."""
+        """Gradients of other ``rows`` at each point, shape (points, rows, ...); leaves as in `of_rows`."""
         gradients: Leaves = self._own(self.parameters(points), rows, targets)
         return gradients
 
     @cached_property
     def factored(self) -> Factored | None:
-        """Gradients as sums of outer products if that is cheaper, as for large matrices; else None."""
+        """Gradients as sums of outer products; None if this form is not cheaper, as for small matrices."""
         activations = bytes_of_a_pair(self.module, self._inputs[:1], 0, self.dtype)
         memory = self.memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half for points, and room for sums
         found = Factored(self._loss_of_one, self.parameters(self.start), *self.rows(), activations, memory)
@@ -161,7 +161,7 @@ class Gradients:
         return self._inputs, self._targets
 
     def on(self, inputs: Tensor | Rows, targets: Tensor | Rows) -> "Gradients":
-        """The same network on other samples, placed on the device; tests are not repeated."""
+        """Gradients of the same network for other samples; the tests are not repeated."""
         other = copy(self)
         other._inputs, other._targets, other.samples = self._placed(inputs), self._placed(targets), len(inputs)
         other._replayed = {}
@@ -203,7 +203,7 @@ class Gradients:
         return True
 
     def total(self, point: Tensor, clip_norm: float = math.inf, chosen: Tensor | None = None) -> Tensor:
-        """Sum, shape (dimension,), of the clipped gradients at one point; ``chosen``: shape (k,), k >= 0."""
+        """Sum of the clipped gradients of ``chosen`` samples (None: all) at one point, shape (dimension,)."""
         total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)
         count = self.samples if chosen is None else len(chosen)
         factored = self.factored
@@ -230,7 +230,7 @@ class Gradients:
     def _clipped_sums(
         self, points: Tensor, rows: Tensor, targets: Tensor, counted: Tensor, clip_norm: float
     ) -> Tensor:
-        """Sums over the rows marked in ``counted`` of the clipped gradients, shape (points, dimension)."""
+        """Sums of the clipped gradients of the rows marked in ``counted``, shape (points, dimension)."""
         leaves = (self.of_own_rows if counted.ndim == 2 else self.of_rows)(points, rows, targets)
         factor = clip_factor(norm(leaves), clip_norm) * counted
         return torch.cat(
@@ -243,10 +243,10 @@ class Gradients:
         return found
 
     def totals(self, points: Tensor, clip_norm: float, chosen: Tensor) -> Tensor:
-        """Sum of the clipped gradients of chosen samples at many points, shape (points, dimension).
+        """Sum of the clipped gradients of chosen samples at each point, shape (points, dimension).
 
-        ``chosen`` has shape (k,), k >= 0, for the same samples at every point, or (points, k) for separate
-        ones at each point, with -1 for no sample.
+        ``chosen`` has shape (number,) for the same samples at every point, or (points, number) for different
+        samples at each point, with -1 for no sample; the number may be 0.
         """
         found, chosen = torch.zeros_like(points), chosen.to(self.device)
         for part in self.point_chunks(len(points), chosen.shape[-1]):
@@ -259,7 +259,7 @@ class Gradients:
         return found
 
     def parameters(self, points: Tensor) -> Leaves:
-        """Parameter tensors of one point or many, each of shape (*points, *parameter)."""
+        """Parameter tensors at one or many points, each of shape (*points, *parameter)."""
         parts = torch.split(points, self.sizes, dim=-1)
         return tuple(
             part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self._shapes, strict=True)
@@ -278,33 +278,33 @@ class Gradients:
         return max(1, round(_SPARE * (more - less) / (points * rows)))
 
     def sample_chunks(self, count: int | None = None, *, weight: int = 1) -> Iterator[slice]:
-        """Slices of ``count`` samples (None: all) that fit at one point; weight as in `pair_chunks`."""
+        """Slices of ``count`` samples (None: all) that fit in memory at one point; see `pair_chunks`."""
         return _slices(self.samples if count is None else count, min(self.samples, self.fitting(weight)))
 
     def point_chunks(self, points: int, samples: int | None = None) -> Iterator[slice]:
-        """Slices of ``points`` points that fit with a chunk of ``samples`` samples (None: all)."""
+        """Slices of ``points`` points that fit in memory with a chunk of ``samples`` samples (None: all)."""
         count = self.samples if samples is None else max(1, samples)
         return _slices(points, self._pairs_at_once // min(count, self._pairs_at_once))
 
     def pair_chunks(self, pairs: int, *, weight: int = 1) -> Iterator[slice]:
-        """Slices of ``pairs`` (point, sample) pairs that fit if a pair weighs ``weight`` gradients."""
+        """Slices of ``pairs`` (point, sample) pairs that fit in memory if each takes ``weight`` gradients."""
         return _slices(pairs, self.fitting(weight))
 
     def vector_chunks(self, vectors: int, *, copies: int) -> Iterator[slice]:
-        """Slices of ``vectors`` points of which ``copies`` tensors fit."""
+        """Slices of ``vectors`` points that fit in memory in ``copies`` copies."""
         return _slices(vectors, max(1, self.memory // (copies * self.dimension * self.dtype.itemsize)))
 
     def fitting(self, weight: int) -> int:
-        """Number of (point, sample) pairs, at least 1, that fit if each weighs ``weight`` gradients."""
+        """Number of (point, sample) pairs, at least 1, that fit if each takes ``weight`` gradients."""
         return max(
             1, self._pairs_at_once // (weight * _AGAIN if weight > 1 and self.device.type == "cuda" else weight)
         )
 
     def replayed(self, function: Callable[..., Any], pairs: int, most: int | None = None) -> Callable[..., Any]:
-        """Function of these gradients and of tensors, recorded on a GPU for few (point, sample) pairs.
+        """Function of these gradients and of tensors, recorded on a GPU if there are few pairs.
 
-        It may depend on the samples only through its arguments. ``most`` is the number of pairs that fit;
-        None for that of whole gradients.
+        The function may depend on the samples only through its arguments. ``most`` is the number of (point,
+        sample) pairs that fit in memory; None if whole gradients are formed.
         """
         if not self.little(pairs, most):
             return partial(function, self)
@@ -325,7 +325,7 @@ def _loss_of_row(
     row: Tensor,
     target: Tensor,
 ) -> Tensor:
-    """Loss of one sample with ``leaves`` in place of the parameters ``names``."""
+    """Loss of one sample if the parameters ``names`` have the values ``leaves``."""
     held = zip(names, leaves, strict=True)
     given = {name: leaf if module.get_parameter(name).ndim else leaf.reshape(()) for name, leaf in held}
     called = functional_call(module, given, (row[None],))

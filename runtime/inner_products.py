@@ -1,22 +1,22 @@
 """Inner products of gradients that are sums of outer products, in double precision, with rounding bounds.
 
-For g = sum_t d_t a_t' here and h = sum_t (d_t + q_t) (a_t + b_t)' there, the change is
+For g = sum_t d_t a_t' at one point and h = sum_t (d_t + q_t) (a_t + b_t)' at another, the change is
 
     h - g = sum_t q_t a_t' + (d_t + q_t) b_t',
 
-so |h - g|^2, <h - g, g> and |g|^2 are sums over pairs of tokens of products of two inner products of a, b, d
-and q, without cancellation if h is near g. For clipped gradients u h - v g = u (h - g) + (u - v) g, and if
-both are clipped to the same length, |u - v| |g| <= u |h - g|.
+so |h - g|^2, <h - g, g> and |g|^2 are sums over pairs of tokens. Each term is a product of two inner products
+of a, b, d and q, and nothing cancels if h is near g. If clipping multiplies h by u and g by v, the change is
+u h - v g = u (h - g) + (u - v) g; if both are clipped to the same length, |u - v| |g| <= u |h - g|.
 
 Rounding. An inner product of m floats, in any order, has error at most gamma_m |x| |y|, where gamma_m = m w /
 (1 - m w) and w = 2^-53 (Higham 2002, Accuracy and Stability of Numerical Algorithms, section 3.1). With S =
 sum_t |q_t| |a_t| + (|d_t| + |q_t|) |b_t| and s = sum_t |d_t| |a_t|, the three sums have errors at most
-gamma_N S^2, gamma_N S s and gamma_N s^2 for N = in + out + 3 T^2 + 16: two inner products, a product and a
-sum over 3 T^2 terms, whose absolute values add up to at most S^2, S s, s^2. So |u h - v g|^2 has error at
-most E = gamma_N (u S + |u - v| s)^2, and its root at most min(E^(1/2), E / root), as |x - y| = |x^2 - y^2| /
-(x + y) for x, y >= 0. The differences b and q of the network's floats have relative error at most w, which
-the 16 covers. The lengths in S and s have relative rounding error at most gamma_N, which is covered by 4 in
-place of 1 in the denominator of gamma_N.
+gamma_N S^2, gamma_N S s and gamma_N s^2 for T tokens and N = in + out + 3 T^2 + 16: they contain two inner
+products, a product and a sum over 3 T^2 terms, whose absolute values add up to at most S^2, S s and s^2. So
+|u h - v g|^2 has error at most E = gamma_N (u S + |u - v| s)^2, and its root has error at most min(E^(1/2), E
+/ root), since |x - y| = |x^2 - y^2| / (x + y) for x, y >= 0. The differences b and q of the network's floats
+have relative error at most w, which the term 16 covers. The lengths in S and s have relative rounding error
+at most gamma_N, which the larger denominator 1 - 4 N w in gamma_N covers.
 """
 
 from typing import Final, NamedTuple
@@ -28,14 +28,14 @@ from lastiterate.runtime.factors import Outer, Part
 
 _HALF_ULP: Final = 2.0**-53
 _FURTHER: Final = 64
-"""Further roundings of a number: differences and factors; sums over parameters are counted separately."""
+"""Allowance for further roundings, in differences and factors; sums over parameters count separately."""
 
 
 class Products(NamedTuple):
-    """Inner products of the change c and the gradient g of every parameter, with their rounding bounds.
+    """Inner products of the change c and the gradient g of every parameter, with bounds on their rounding.
 
     Attributes:
-        changes: |c|^2, shape (parameters, samples), float64, as the next four; groups are adjacent.
+        changes: |c|^2, float64 of shape (parameters, samples) like the next four; sorted by group.
         mixed: <c, g>.
         squares: |g|^2.
         reach: S, at least |c|.
@@ -109,7 +109,7 @@ def root(squared: Tensor, error: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _of_pair(there: Part, here: Held) -> tuple[Tensor, int]:
-    """The five rows of `Products` for a group, shape (5, parameters, samples), and the terms N."""
+    """First five fields of `Products` for a group, shape (5, parameters, samples), and number of terms."""
     if isinstance(here, _Grams) and isinstance(there, Outer):
         return _of_outer(there, here)
     if isinstance(here, Outer) and isinstance(there, Outer):
@@ -144,7 +144,7 @@ def _of_outer(there: Outer, here: _Grams) -> tuple[Tensor, int]:
 
 
 def _of_table(there: Outer, here: Outer) -> tuple[Tensor, int]:
-    """Rows for embedding tables; if both points look up the same row, its change is that of the slopes."""
+    """Result of `_of_pair` for tables; if a token looks up one row at both points, only its slope changes."""
     d = here.slopes.double()
     same = (there.inputs == here.inputs)[..., None]
     index = torch.cat([here.inputs, there.inputs], dim=2)
@@ -156,7 +156,7 @@ def _of_table(there: Outer, here: Outer) -> tuple[Tensor, int]:
 
 
 def _rows(index: Tensor, values: Tensor) -> Tensor:
-    """Sum of the values of each row of a table, at the first token that looks it up, and 0 at the others."""
+    """Sum of the values of each table row, placed at the first token that looks up the row; 0 elsewhere."""
     same = index[..., :, None] == index[..., None, :]
     first = ~same.tril(-1).any(dim=3, keepdim=True)
     return (same & first).to(values) @ values

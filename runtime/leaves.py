@@ -1,4 +1,4 @@
-"""Per-sample gradients leaf by leaf: norms, differences and clip factors."""
+"""Norms, differences and clip factors of per-sample gradients, leaf by leaf."""
 
 import torch
 from torch import Tensor
@@ -23,9 +23,9 @@ def leaf_norms(leaves: Leaves) -> Tensor:
 
 
 def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None = None) -> Leaves:
-    """Difference u left - v right, leaves of shape (points, samples, size of the parameter).
+    """Difference u left - v right, as leaves of shape (points, samples, size of the parameter).
 
-    Leaves on the right broadcast; ``scale`` = (u, v), or None for (1, 1), broadcasts to (points, samples).
+    ``right`` is broadcast. ``scale`` is (u, v), broadcast to shape (points, samples), or None for (1, 1).
     """
     parts = [(a.flatten(start_dim=2), b.flatten(start_dim=2)) for a, b in zip(left, right, strict=True)]
     if scale is None:
@@ -35,5 +35,5 @@ def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None 
 
 
 def clip_factor(norms: Tensor, clip_norm: float) -> Tensor:
-    """Factor min(1, K / norm) that scales a gradient of each norm into the ball of radius K = clip_norm."""
+    """Factors min(1, K / norm) that scale gradients with these norms into the ball of radius K."""
     return (clip_norm / norms).clamp(max=1.0).nan_to_num(nan=1.0)

@@ -11,7 +11,7 @@ from lastiterate.numeric.arrays import Array
 class Kind(StrEnum):
     """Kind of gradient whose largest change over the samples is measured.
 
-    Theorem 3.7 assumes that ``SAMPLE`` is Hölder continuous; its proof uses ``SAMPLE_CLIPPED``.
+    Theorem 3.7 assumes that ``SAMPLE`` gradients are Hölder continuous; its proof uses ``SAMPLE_CLIPPED``.
     """
 
     SAMPLE = "sample"
@@ -40,8 +40,8 @@ class PairTable:
     Attributes:
         distances: |x - y|, shape (pairs,), a length.
         differences: largest |g(x) - g(y)| over the samples for each kind, shape (pairs,), a gradient.
-        floors: assumed rounding error of every difference of that pair, shape (pairs,), a gradient.
-        blocks: the differences of every layer's block of the gradient for each kind, shape (pairs, layers).
+        floors: assumed rounding error of the differences of each pair, shape (pairs,), a gradient.
+        blocks: largest differences of each layer's block of the gradient, by kind, shape (pairs, layers).
     """
 
     distances: Array
@@ -50,14 +50,14 @@ class PairTable:
     blocks: dict[Kind, Array] = field(default_factory=dict)
 
     def columns(self) -> Array:
-        """All fields as one array of shape (pairs, 4 + 2 layers)."""
+        """All fields as one array of shape (pairs, 4 + 2 * layers)."""
         parts = [self.distances[:, None], self.floors[:, None]]
         parts += [self.differences[kind][:, None] for kind in Kind]
         return np.concatenate([*parts, *(self.blocks[kind] for kind in Kind if self.blocks)], axis=1)
 
     @staticmethod
     def of_columns(columns: Array) -> "PairTable":
-        """Table with these `columns`, the inverse."""
+        """Table with the given `columns`."""
         first = 2 + len(Kind)
         blocks = np.split(columns[:, first:], len(Kind), axis=1)
         differences = {kind: columns[:, 2 + k] for k, kind in enumerate(Kind)}

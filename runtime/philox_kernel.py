@@ -1,4 +1,4 @@
-"""Philox-4x64-10 as one Triton kernel (torch operators need 500); Triton comes with CUDA torch on Linux."""
+"""Philox-4x64-10 as one Triton kernel instead of 500 torch ones; CUDA torch on Linux includes Triton."""
 
 import triton  # type: ignore[import-not-found,import-untyped,unused-ignore]
 import triton.language as tl  # type: ignore[import-not-found,import-untyped,unused-ignore]
@@ -11,7 +11,7 @@ _AT_ONCE = 256
 def fill_words(
     made: Tensor, first: int, part: int, key: tuple[int, int], rounds: int, constants: tuple[int, ...]
 ) -> None:
-    """Write the blocks of words of `lastiterate.runtime.random_streams.philox`, signed, shape (4 blocks,).
+    """Write the blocks of `lastiterate.runtime.random_streams.philox` as signed words, shape (4 * blocks,).
 
     ``constants`` are the two multipliers and two key increments.
     """

@@ -1,21 +1,21 @@
-"""Streams of random numbers, one per purpose of a seed, independent of device and chunk size.
+"""Streams of random numbers, one for each seed and purpose, independent of device and chunk size.
 
-A number depends only on the seed, the purpose and its position. Draws are in rows, each of which begins at a
-new block, so rows drawn together or one by one are the same.
+A number depends only on the seed, the purpose and its position in the stream. Every row of a draw begins at a
+new block, so rows are the same whether they are drawn together or one by one.
 
-The bits are Philox-4x64-10, a function of a key and a counter,
+The bits are those of Philox-4x64-10, a function of a key and a counter,
 
     (c_0, c_1, c_2, c_3) -> (hi(M_1 c_2) ^ c_1 ^ k_0, lo(M_1 c_2), hi(M_0 c_0) ^ c_3 ^ k_1, lo(M_0 c_0)), ten times,
 
-with the key raised by (W_0, W_1) between rounds. They are computed by NumPy or, on CUDA, by a Triton kernel
-if Triton is installed, with the same bits. No statistical test is known to distinguish them from random ones,
-but this is not a cipher.
+with the key raised by (W_0, W_1) between rounds. NumPy computes the bits; on CUDA a Triton kernel computes
+the same bits if Triton is installed. No statistical test is known to distinguish them from random bits, but
+Philox is not a cipher.
 
-Normal numbers are made in pairs, sqrt(-2 log u) cos(v) and sqrt(-2 log u) sin(v) (Box & Muller 1958). Torch's
-logarithm, cosine and sine have errors of at most 2 units in the last place on CPU and CUDA, so numbers on two
-devices differ by at most 8 eps, relatively. u has 53 bits, or 32 in float32, so no number is larger than
-8.66, or 6.77, which cuts off tails of probability 6e-18, or 1.4e-11, below the resolution of a statistic of
-measured constants or of an attack. A bound concerns exact Gaussians, which no computer draws.
+Normal numbers are made in pairs, sqrt(-2 log u) cos(v) and sqrt(-2 log u) sin(v), from uniform u and v (Box &
+Muller 1958). Torch's logarithm, cosine and sine have errors of at most 2 units in the last place on CPU and
+CUDA, so numbers on two devices differ by a relative error of at most 8 eps. Since u has 53 bits (32 in
+float32), no number is larger than 8.66 (6.77). The tails that are cut off have probability 6e-18 (1.4e-11),
+too little to affect measured constants or attacks. A bound concerns exact Gaussians, which no computer draws.
 
 Source: Salmon, Moraes, Dror & Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3".
 """
@@ -40,31 +40,31 @@ _ALL: Final = 2**64 - 1
 
 Key = tuple[int, int]
 LARGE: Final = 2**20
-"""Longest row drawn in float64; longer ones are drawn in the precision in which they are used."""
+"""Length of the longest row drawn in float64; longer rows are drawn in the precision of their use."""
 
 _AT_ONCE: Final = 2**15
 _AT_ONCE_ON_CUDA: Final = 2**20
-"""Blocks computed at once on the CPU, where they stay in its caches, and on a GPU."""
+"""Number of blocks computed at once on the CPU, so that they stay in its caches, and on a GPU."""
 
 _SEEDS: Final = 1_000_003
 """Upper bound on the number of parts with one seed."""
 
 
 class Stream:
-    """Random numbers of one purpose of one seed, or of a part of them.
+    """Stream of random numbers for one seed, purpose and part.
 
     Args:
         seed: at least 0; seeds that differ by a multiple of 2**64 are equivalent.
         purpose: from 0 to 2**64 - 1.
-        part: index of the stream among the 2**64 of this purpose.
-        done: blocks drawn so far; setting it resumes the stream there.
+        part: index of the stream among the 2**64 streams of this purpose.
+        done: number of blocks drawn so far; assigning it moves the stream to that block.
     """
 
     def __init__(self, seed: int, purpose: int, part: int = 0, done: int = 0) -> None:
         self._key, self._part, self.done = (seed % 2**64, purpose), part, done
 
     def part(self, index: int) -> "Stream":
-        """Stream of the same purpose, from its beginning."""
+        """Stream of part ``index`` of the same purpose, from the beginning."""
         return Stream(*self._key, part=1 + index)
 
     def words(self, rows: int, size: int, device: torch.device | str = "cpu") -> Tensor:
@@ -89,7 +89,8 @@ class Stream:
     def normals(self, rows: int, size: int, like: Tensor, dtype: torch.dtype | None = None) -> Tensor:
         """Standard normal numbers, shape (rows, size), with the device and dtype of ``like``.
 
-        They are computed in ``dtype``; None for float64, or for ``like.dtype`` in long rows.
+        The numbers are computed in ``dtype``; None means float64, or ``like.dtype`` in rows longer than
+        `LARGE`.
         """
         dtype, home = dtype or (like.dtype if size > LARGE else torch.float64), like.device
         found = torch.empty(rows, size, dtype=dtype, device=home)
@@ -106,7 +107,7 @@ class Stream:
 
 
 def _fill(found: Tensor, bits: Tensor) -> None:
-    """Write normal numbers from bits, shape (rows, even); a pair takes two words, or one in float32."""
+    """Write normal numbers from bits, shape (rows, even); a pair takes two words, in float32 one word."""
     if found.dtype is torch.float64:
         u, v = (shift_right(bits[:, k::2], 11).double().add_(0.5).mul_(2.0**-53) for k in (0, 1))
     else:
@@ -120,12 +121,12 @@ def _fill(found: Tensor, bits: Tensor) -> None:
 
 
 def stream(seed: int, purpose: int) -> Stream:
-    """Stream of one purpose of one seed."""
+    """Stream for one seed and purpose."""
     return Stream(seed, purpose)
 
 
 def seed_of(seed: int, part: int) -> int:
-    """Seed of one part of a seeded computation: an initialisation, or a block of runs."""
+    """Seed for one part of a seeded computation, such as an initialisation or a block of runs."""
     return _SEEDS * seed + part
 
 

@@ -1,6 +1,6 @@
 """Recording and replay of many small kernels on CUDA, for each argument shape (CUDA graphs).
 
-Launching a small kernel takes longer than running it; a recording is launched by one call.
+Launching a small kernel takes longer than running it; one call launches a whole recording.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -28,21 +28,21 @@ READS: Final = frozenset(
 """Operators that read a number or a size from the device."""
 
 MASKS: Final = (torch.bool, torch.uint8)
-"""Index dtypes that have the same effect."""
+"""Dtypes of indices that have the same effect as these operators."""
 
 _COPYING: Final = ("copy", "index", "scatter", "where")
-"""Name parts of operators that copy from the CPU to the device, even a single number."""
+"""Parts of the names of operators that copy from the CPU to the device, even a single number."""
 
 _MOST: Final = 8
-"""Largest number of recordings per function; further shapes run without one."""
+"""Largest number of recordings per function; further shapes are not recorded."""
 
 
 class Replayed:
     """A function of tensors whose work is recorded and replayed on devices that support it.
 
     Arguments are tensors, tuples and dictionaries of tensors, and hashable values, none of which is written
-    to. The first call of each shape runs unrecorded, so that libraries load their kernels. The second is
-    inspected: if it reads from or copies to the device, that shape is never recorded.
+    to. The first call of each shape runs unrecorded, so that libraries load their kernels. The second call is
+    inspected: if it reads from the device or copies to it, its shape is never recorded.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -75,7 +75,7 @@ class Replayed:
 
 
 class _Looking(TorchDispatchMode):
-    """Inspection of a call; ``fit`` is False if it read from the device or copied to it."""
+    """Inspection of a call; ``fit`` is False if the call read from the device or copied to it."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -101,7 +101,7 @@ def records(device: torch.device) -> bool:
 
 
 def _recorded(function: Callable[..., Any], given: tuple[Any, ...]) -> "_Recording | None":
-    """Record a call as a function of its tensors; None if that fails."""
+    """Record a call as a function of its tensors; None if the recording fails."""
     held: list[Tensor] = []
 
     def keep(leaf: Any) -> Any:

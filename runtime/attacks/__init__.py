@@ -1,1 +1,1 @@
-"""Attacks on the last iterate, lower confidence bounds on epsilon, and the distance of coupled runs."""
+"""Attacks on the last iterate, lower confidence bounds on epsilon, and the distance between coupled runs."""

@@ -1,22 +1,24 @@
 """Attacks on the last iterate, which give lower bounds that a valid privacy bound cannot contradict.
 
 Many runs are trained on the data and on adjacent data, each with its own noise and batches, and only their
-last iterates are observed. The attack learns from half of the runs, and the other half are counted. All
-scores are used as well, except those of the learning runs if the score itself is learned (shadow). Half of
-the error probability is for the counts, a quarter for the AUC and a quarter for the trade-off curve.
+last iterates are observed. The attack learns from half of the runs and counts its errors on the other half.
+The AUC and the trade-off curve use the scores of all runs, or of the second half if the score is learned
+(shadow). Half of the error probability goes to the counts, and a quarter to each of these two.
 
-canary    The gradient of the differing sample is always +K u on one data set and -K u on the other (add_remove:
-          none), where u is a direction drawn once; the score is <W_T - W_0, u>. Cebere, Bellet & Papernot 2024.
-          A linear loss has such gradients; it meets every assumption except strong convexity, for which it is
-          bent (`crafted_tilt`). A ball narrower than the noise, about sigma sqrt(d T), shrinks the score.
-loss      A real sample; the score is its loss at W_T, which is small if the sample was seen. Yeom et al. 2018.
-shadow    The same loss, scored by the likelihood ratio of Gaussians fitted to the learning runs, which also uses
-          the difference in the spread of the loss. Carlini et al. 2022.
+canary    The gradient of the differing sample is always +K u on one data set and -K u on the other
+          (add_remove: none), where u is a random direction; the score is -<W_T - W_0, u>. Cebere, Bellet &
+          Papernot 2024. A linear loss has such gradients; it meets every assumption except strong convexity,
+          for which it is curved (`crafted_tilt`). A ball narrower than the noise, about sigma sqrt(d T),
+          shrinks the score.
+loss      A real sample; the score is minus its loss at W_T, which is small if the sample was seen. Yeom et
+          al. 2018.
+shadow    The same loss, scored by the likelihood ratio of Gaussians fitted to the learning runs, so that its
+          spread counts, too. Carlini et al. 2022.
 
-Without a workload every gradient is crafted, as in the witnesses of `lower_bound`, with one parameter on the
-interval of the domain. The differing sample pulls with +K against -K. If there are few steps or the domain is
-wide, the worst other samples have gradient 0. If an iterate reaches the ends of the domain, samples that push
-outwards as hard as the assumption allows preserve an early difference to the end.
+Without a workload every gradient is crafted, as in the witnesses of `lower_bound`, with one parameter in an
+interval. The differing sample has gradient +K on one data set and -K on the other. If there are few steps or
+the domain is wide, the worst other samples have gradient 0. If iterates reach the ends of the domain, the
+worst samples push outwards as hard as the assumption allows, which preserves an early difference.
 """
 
 from collections.abc import Callable
@@ -51,7 +53,7 @@ _DIRECTION: Final = 2**45
 
 
 class AttackKind(StrEnum):
-    """Kinds of attack, see the module."""
+    """Kind of attack; see the module."""
 
     CANARY = "canary"
     LOSS = "loss"
@@ -72,18 +74,19 @@ def attack(
     level: float = 0.95,
     **settings: Unpack[Settings],
 ) -> Audit:
-    """Attack a run for lower confidence bounds on its epsilon; `Audit.refutes` compares them with a bound.
+    """Attack a run to find lower confidence bounds on epsilon; `Audit.refutes` compares them with a bound.
 
     Args:
         workload: network, loss and data. Under "replace" a real sample is exchanged for the workload's last
-            one, so loss and shadow need one sample more than the run.
+            one, so the attacks "loss" and "shadow" need one more sample than the run.
         run: the run.
         kind: the attack.
         delta: delta of (epsilon, delta)-DP.
-        assumption: assumption of the bound to compare with, met by the canary; None if not strongly convex.
+        assumption: assumption of the bound to compare with, which the canary meets; needed for strong
+            convexity.
         runs: number of runs on each of the two data sets.
-        target: index of the differing sample; None for the first one in the last batch of a cyclic run, where
-            it costs most, and 0 in any other.
+        target: index of the differing sample; None for the first sample in the last batch of a cyclic run,
+            where it costs most privacy, and for 0 in other runs.
         level: joint confidence level of all limits.
         **settings: fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of runs are stored.
 
@@ -162,7 +165,7 @@ def attack(
 def _canary(
     gradients: Gradients, run: NoisySGD, target: int, direction: Tensor, crafted: tuple[float, float]
 ) -> Differing:
-    """Gradients m (w - w_0) +- tilt u."""
+    """Sample with gradients m (w - w_0) +- tilt u, for ``direction`` u and ``crafted`` (m, tilt)."""
     curvature, tilt = crafted
 
     def pull(sign: float) -> Callable[[Tensor], Tensor]:
@@ -184,7 +187,7 @@ def _likelihood_ratios(with_it: Array, without: Array) -> tuple[Array, Array]:
 
 
 def _best_threshold(with_it: Array, without: Array, delta: float, level: float) -> float:
-    """Threshold with the largest lower bound on the learning runs, among ties with the fewest errors."""
+    """Threshold with the largest lower bound for the learning runs and, among ties, the fewest errors."""
     thresholds = np.unique(np.concatenate([with_it, without]))
     missed = np.searchsorted(np.sort(with_it), thresholds, side="right")
     wrong = len(without) - np.searchsorted(np.sort(without), thresholds, side="right")
@@ -196,9 +199,9 @@ def _best_threshold(with_it: Array, without: Array, delta: float, level: float) 
 class Others(StrEnum):
     """Behaviour of the samples that both data sets share.
 
-    ``STILL``: zero gradient, or that of the least curvature if losses are strongly convex.
-    ``PULL``: like the adjacent data's sample, so a random batch without the canary looks like one with it.
-    ``OUTWARD``: away from the middle of the domain, as hard as the assumption allows.
+    ``STILL``: zero gradient, or the least curvature if losses are strongly convex. ``PULL``: the gradient of
+    the adjacent data's sample, which then does not stand out in a random batch. ``OUTWARD``: a push away from
+    the middle of the domain, as hard as the assumption allows.
     """
 
     STILL = "still"
@@ -216,10 +219,11 @@ class _Point(nn.Module):
 
 
 def crafted_tilt(run: NoisySGD, assumption: Assumption | None) -> tuple[float, float]:
-    """Curvature m and tilt of a crafted gradient m (w - w_0) +- tilt u that meets assumption and clip norm.
+    """Curvature m and tilt of a crafted gradient m (w - w_0) +- tilt u, for a unit vector u.
 
-    In a strongly convex run, the canary's loss must be strongly convex as well, so its gradient has norm K
-    only at the ends of the domain; an `InputError` if none fits into the clip norm on the whole domain.
+    The gradient meets the assumption and the clip norm K. If losses are strongly convex, so is the canary's
+    loss, and its gradient has norm K only at the ends of the domain. An `InputError` is raised if no such
+    gradient has norm at most K on the whole domain.
     """
     m = 0.0 if assumption is None else least_curvature(described_assumption(assumption))
     tilt = run.clip_norm - m * run.diameter / 2 if m else run.clip_norm
@@ -232,7 +236,7 @@ def crafted_tilt(run: NoisySGD, assumption: Assumption | None) -> tuple[float, f
 
 
 def hardest(run: NoisySGD, assumption: Assumption, delta: float) -> Others:
-    """Behaviour of the shared samples in the run with the largest certified lower bound on epsilon."""
+    """Behaviour of the shared samples in the witness of the largest certified lower bound on epsilon."""
     found = lower_bound(run, assumption, delta=delta)
     if "outwards" in found.witness:
         return Others.OUTWARD
@@ -243,7 +247,7 @@ def hardest(run: NoisySGD, assumption: Assumption, delta: float) -> Others:
 
 @teaches()
 def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Others.STILL) -> Workload:
-    """Workload of one parameter that meets the assumption, for a canary.
+    """Workload of one parameter for a canary, with losses that meet the assumption.
 
     The domain is an interval. `hardest` gives the worst behaviour ``others`` of the shared samples.
 
@@ -274,7 +278,7 @@ def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Oth
 def _landscape(
     others: Others, clip_norm: float, m: float, tilt: float, reach: float
 ) -> Callable[[Tensor, Tensor], Tensor]:
-    """Summed loss of shared samples at w, shape (rows, 1); gradients m w, m w - tilt, or the push."""
+    """Summed loss of the shared samples at w, shape (rows, 1), with gradient m w, m w - tilt or the push."""
     if others == Others.OUTWARD:
 
         def loss(output: Tensor, _target: Tensor) -> Tensor:

@@ -1,12 +1,12 @@
 """Distance over time between runs on adjacent data with the same batches and noise.
 
-The forward-tracked distance D_t of the theory bounds the distance of every such pair at every time. Different
-pairs are independent, so their ends are independent draws from the laws of the two last iterates.
+The forward-tracked distance D_t of the theory bounds the distance between every two such runs at time t.
+Pairs of runs are independent, so their ends are independent draws from the laws of the two last iterates.
 
-A tracked distance from proved constants is never exceeded. One from an assumption of the user is exceeded
-only if the assumption is false for this network.
+A tracked distance from proved constants is never exceeded. If it is based on the user's assumption, it is
+exceeded only if the assumption is false for this network.
 
-Source: Chien & Li 2025, Lemmas 3.5 and 3.10, whose proofs have this coupling; docs/proofs/lower_bounds.md.
+Source: Chien & Li 2025, Lemmas 3.5 and 3.10, whose proofs use this coupling; docs/proofs/lower_bounds.md.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ _ROUNDING: Final = 1e-9
 
 @dataclass(frozen=True)
 class CoupledRuns:
-    """Measured distances of coupled runs. Direction: lower estimates of the largest distance.
+    """Measured distances between coupled runs. Direction: lower estimates of the largest distance.
 
     Attributes:
         replaced: index of the differing sample.
@@ -63,16 +63,16 @@ class CoupledRuns:
         return np.asarray(self.distances.max(axis=1))
 
     def excess(self, tracked: Array) -> float:
-        """Largest greatest[t] / D_t - 1 over all times, with D_t of shape (steps + 1,); 0 up to rounding."""
+        """Largest greatest[t] / tracked[t] - 1 over all times t >= 1; 0 if rounding explains the excess."""
         found = float((self.greatest[1:] / np.maximum(tracked[1:], 1e-300) - 1).max())
         return found if found > _ROUNDING else 0.0
 
 
 def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -> Array:
-    """min(D, D_t) for t = 0..T, shape (steps + 1,), rounded up; no pair has a larger distance.
+    """Bounds min(D, D_t) on the distance between coupled runs, t = 0..T, rounded up, shape (steps + 1,).
 
-    For shuffled batches it holds for every order. From measured constants it is an estimate. ``replaced`` is
-    the index of the differing sample.
+    For shuffled batches the bounds hold for every order. From measured constants they are estimates.
+    ``replaced`` is the index of the differing sample.
 
     Raises:
         InputError: Poisson batches, an assumption that does not fit the run, or an invalid index.
@@ -85,7 +85,7 @@ def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -
 
 
 def _tracked_in_any_order(run: NoisySGD, assumption: Assumption) -> Array:
-    """Largest tracked distance over places of the sample, epoch by epoch, as e is nondecreasing."""
+    """Largest tracked distance over places of the sample, by epochs, since expansions are nondecreasing."""
     known: dict[float, tuple[UpdateExpansion, UpdateExpansion]] = {}
     up = 1 + 2 * ULPS * np.finfo(float).eps
     distances = np.zeros(run.batches)  # one per place of the sample in this epoch
@@ -119,10 +119,10 @@ def coupled_runs(
     replaced: int = 0,
     **settings: Unpack[Settings],
 ) -> CoupledRuns:
-    """Run pairs that share batches and noise on the first ``run.dataset_size`` samples and adjacent data.
+    """Run pairs on the first ``run.dataset_size`` samples and adjacent data, with common batches and noise.
 
-    Under "replace" the workload's last sample replaces the differing one, of index ``replaced``, so the
-    workload needs one sample more than the run. Under "add_remove" the adjacent data omit that sample.
+    Under "replace" the workload's last sample replaces the sample with index ``replaced``, so the workload
+    needs one more sample than the run. Under "add_remove" the adjacent data omit the sample with that index.
     ``settings`` are fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of pairs are stored.
 
     Raises:
@@ -170,7 +170,7 @@ class TrackedDistance:
     Attributes:
         rests: "certified" for proved constants, "assumed" for an assumption of the user.
         distances: min(D, D_t), shape (steps + 1,), lengths.
-        excess: largest relative excess of a pair over it; 0 if there is none up to rounding.
+        excess: largest relative excess of a pair's distance; 0 if rounding explains it.
         statement: the assumption.
     """
 
@@ -212,7 +212,7 @@ def measure_drift(
 ) -> Drift:
     """Run coupled pairs and compare them with all known tracked distances.
 
-    ``assumption`` is on the losses. All other arguments are as for `coupled_runs`.
+    ``assumption`` concerns the losses. All other arguments are those of `coupled_runs`.
 
     Raises:
         InputError: as in `coupled_runs` and `tracked_distance`.

@@ -1,16 +1,16 @@
 """Opacus accountant for training that releases only the last iterate, registered as "last_iterate".
 
 Opacus passes the noise multiplier and the sampling rate of each step to an accountant;
-`LastIterateAccountant.describe` takes the rest. The parameters and batches before the last step must stay
-secret, including checkpoints and validation scores of earlier models.
+`LastIterateAccountant.describe` takes the rest of the description. The parameters and batches before the last
+step must stay secret, including checkpoints and validation scores of earlier models.
 
 Units: Opacus adds noise of standard deviation sigma C to the sum of the clipped gradients, where sigma is the
-noise multiplier and C is max_grad_norm, and divides by the expected batch size b. The standard deviation on
-the *iterate* is eta sigma C / b. Batches are Poisson. Adjacent data lack one sample in the batches; see
-``public`` of `describe` for the number of samples.
+noise multiplier and C is max_grad_norm, and divides by the expected batch size b. With step size eta, the
+standard deviation on the *iterate* is eta sigma C / b. Batches are Poisson. In adjacent data sets, one sample
+is absent from the batches; see ``public`` of `describe` for the number of samples.
 
-Without a description, or if no theorem for the last iterate gives less, the number is that of composition,
-which is always valid, and `LastIterateAccountant.route` gives the reason.
+Without a description or a theorem that gives less, epsilon comes from composition, which is always valid, and
+`LastIterateAccountant.route` gives the reason.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -47,7 +47,7 @@ Method = TypeVar("Method", bound=Callable[..., None])
 class _State(BaseModel, extra="forbid"):
     """State of the accountant in a checkpoint.
 
-    ``projected`` counts the steps with a projection; ``parameters`` is their fingerprint after the last step.
+    ``projected`` counts the steps with a projection; ``parameters`` is a fingerprint after the last step.
     """
 
     mechanism: str
@@ -83,9 +83,10 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         engine.accountant.describe(optimizer, Convex(L=1.0), data_loader, diameter=2.0)
 
     Attributes:
-        history: (noise multiplier, sampling rate, number of steps) for runs of equal steps, as in Opacus.
-        route: route of the number in the last call of `get_epsilon`; empty before it.
-        refused: message that refused the last call of `describe`; empty if it was accepted.
+        history: (noise multiplier, sampling rate, number of steps) for each series of equal steps, as in
+            Opacus.
+        route: method that gave the last result of `get_epsilon`; empty before the first call.
+        refused: error message of the last call of `describe`; empty if the description was accepted.
     """
 
     def __init__(self) -> None:
@@ -120,22 +121,24 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             optimizer: optimiser from ``make_private``: plain SGD, flat clipping, mean reduction.
             assumption: assumption on the losses over the domain.
             data_loader: loader from ``make_private``, with Poisson batches; its data set has all n samples.
-            diameter: diameter of the domain, a length; inf without projection. If finite, `project` first.
-            scheduled: those of "lr" and "noise_multiplier" that change between steps, by a schedule that does
+            diameter: diameter of the domain, a length; inf without projection. If it is finite, call
+                `project` first.
+            scheduled: settings, "lr" or "noise_multiplier", that change between steps by a schedule that does
                 not depend on the data. A step with any other change is refused.
             public: numbers (m, b) that do not depend on the data or on its size, to which loader and
                 optimiser are set. Every sample is drawn with probability 1/m, an epoch has m batches, and
-                sums are divided by b; adjacent data sets may differ in size by one. Without them, Opacus
-                computes both from n, which stays the same while the differing sample has gradient 0.
-            module: module from ``make_private``. With ``loss``, it serves to test on some of the data that
-                the loss of a batch is the mean of its single-row losses and that the assumption holds.
-                Without them, the assumption is tested only on the gradients of the steps.
+                sums are divided by b; adjacent data sets may then differ in size by one. Otherwise Opacus
+                computes m and b from n, and adjacent data sets both have n samples, one with gradient 0.
+            module: module from ``make_private``. With ``loss``, it is tested on some of the data whether the
+                loss of a batch is the mean of its single-row losses and whether the assumption holds.
+                Otherwise the assumption is tested only on the gradients of the steps.
             loss: loss(output, target) of a batch, as in the training loop.
 
         Raises:
-            InputError: more than plain SGD, other than Poisson batches, no theorem for such a step, steps
-                before the description or that do not fit it, only one of ``module`` and ``loss``, a row that
-                changes the gradients of others, or losses that violate the assumption.
+            InputError: an optimiser that is not plain SGD, batches that are not Poisson, a step that no
+                theorem covers, steps that precede the description or do not fit it, only one of ``module``
+                and ``loss``, a row that changes the gradients of others, or losses that violate the
+                assumption.
         """
         described_assumption(assumption)
         if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
@@ -173,7 +176,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._count(noise_multiplier, sample_rate, 0.0)
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[DPOptimizer], None]:
-        """Hook that counts a step with the current step size; Opacus calls it after each step."""
+        """Hook that counts a step with the current step size; Opacus calls it before each update."""
 
         def hook(optimizer: DPOptimizer) -> None:
             if self._description is not None:
@@ -190,11 +193,11 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         return hook
 
     def get_epsilon(self, delta: float, **_: Any) -> float:
-        """Epsilon of (epsilon, delta)-DP of the last iterate, rounded up; sets `route`.
+        """Epsilon for which the last iterate is (epsilon, delta)-DP, rounded up; sets `route`.
 
         Raises:
-            InputError: delta out of range, steps not projected onto the described domain, or parameters other
-                than those after the last step.
+            InputError: delta out of range, steps not projected onto the described domain, or parameters that
+                changed after the last step.
         """
         delta = chance("delta", delta, -inf)
         if self._watch is not None:
@@ -242,7 +245,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         )
 
     def run(self) -> NoisySGD:
-        """The steps so far as a run, with the noise rounded down.
+        """The steps taken so far, as a run, with the noise rounded down.
 
         Raises:
             InputError: steps that were not described, do not fit the description, or refuted the assumption.
@@ -269,7 +272,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         return _NAME
 
     def state_dict(self, destination: Any = None) -> Any:
-        """State in ``destination`` or a new mapping, without assumption and optimiser."""
+        """State without assumption and optimiser, in ``destination`` or a new mapping."""
         now = _State(
             mechanism=self.mechanism(),
             history=self.history,

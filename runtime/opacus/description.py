@@ -1,12 +1,13 @@
 """Description of a training with Opacus, read from the result of ``make_private``.
 
 Opacus draws every sample with probability q = 1 / m, where m is the number of batches in an epoch, and
-divides the sum of the gradients by b = floor(q n). Both depend on n (its issues 571 and 819), and so does the
-scale of the noise, visible in the last iterate. No guarantee therefore covers data sets of n and of n - 1
-samples: either n stays the same and one sample has gradient 0, or m and b are public numbers.
+divides the sum of the gradients by b = floor(q n). For n samples, both q and b depend on n (Opacus issues 571
+and 819), and so does the scale of the noise, which is visible in the last iterate. No guarantee therefore
+covers data sets of two sizes unless m and b are public numbers; otherwise n stays the same and one sample has
+gradient 0.
 
-If m does not divide n, this is a run on more data with another step size: samples without a gradient are
-added until m divides their number n', and step_size is eta n' / (m b). The iterates are the same.
+If m does not divide n, the training is described as a run on more data: samples with gradient 0 are added
+until m divides their number n', and the step size becomes eta n' / (m b). The iterates are the same.
 """
 
 from collections.abc import Iterable, Sequence, Sized
@@ -77,10 +78,10 @@ class Description:
         step_sizes: Sequence[tuple[float, int]],
         assumption: Assumption,
     ) -> NoisySGD:
-        """The steps as a run, with the noise rounded down; an `InputError` if not of one Poisson training.
+        """Run with the given steps, with the noise rounded down; an `InputError` if no run has these steps.
 
-        ``history`` has (noise multiplier, sampling rate, number of steps) of equal steps, and ``step_sizes``
-        has (step size, number of steps), with 0 if unknown.
+        ``history`` lists (noise multiplier, sampling rate, number of steps) of equal steps, and
+        ``step_sizes`` lists (step size, number of steps), with step size 0 if unknown.
         """
         rates = {rate for _, rate, _ in history}
         if len(rates) != 1:
@@ -137,7 +138,7 @@ class Description:
 def describe_training(
     optimizer: Any, data_loader: Any, diameter: float, public: tuple[int, int] | None = None
 ) -> Description:
-    """Describe the training of an optimiser and a loader from ``make_private``."""
+    """Describe a training by the optimiser and the loader from ``make_private``."""
     check_plain(optimizer)
     if not isinstance(data_loader, DPDataLoader):
         raise InputError(
@@ -204,7 +205,7 @@ def _centre(optimizer: DPOptimizer, diameter: float) -> str:
 
 
 def _is_strongly_convex(assumption: Assumption) -> bool:
-    """True if the assumption excludes a sample without a gradient."""
+    """True if the assumption excludes samples with gradient 0."""
     return isinstance(assumption, StronglyConvex) or any(
         map(_is_strongly_convex, getattr(assumption, "parts", ()))
     )
@@ -215,7 +216,7 @@ def _unrolled(runs: Iterable[tuple[float, int]]) -> list[float]:
 
 
 _FLAT = (DPOptimizer, DPOptimizerFastGradientClipping)
-"""Both clip each sample's whole gradient; the second ("ghost") without storing it, in Opacus's loss."""
+"""Optimisers that clip each sample's whole gradient; the second ("ghost clipping") does not store it."""
 
 
 def check_plain(optimizer: Any) -> None:

@@ -1,4 +1,4 @@
-"""Test of a description on some of the data, on the network of ``make_private`` without Opacus's hooks."""
+"""Test of a description on some of the data, with the network of ``make_private`` without Opacus's hooks."""
 
 from copy import deepcopy
 from typing import Any

@@ -2,10 +2,10 @@
 
 Before every step, the settings of the optimiser, the loader that drew the batch, the data set, the projection
 and the parameters are compared with the description and with the state after the last step. A change is
-refused before a step uses it, so the account stays valid for the iterate that was counted.
+refused before a step uses it, so the account stays valid for the last iterate that was counted.
 
-Some samples are stored with their clipped gradient and its iterate. If one is drawn again, two points and two
-gradients of one loss are known, and may refute the assumption.
+Some samples are stored with their clipped gradient and the iterate. If such a sample is drawn again, the
+gradients of one loss at two points are known and may refute the assumption.
 """
 
 from collections import deque
@@ -27,7 +27,7 @@ from lastiterate.runtime.opacus.projection import Projection, attached, paramete
 
 _SAMPLES: Final = 16
 _NUMBERS: Final = 2**22
-"""Largest number of stored samples, and of floats for all of them."""
+"""Largest number of stored samples, and of floats stored for all of them."""
 
 _FLOOR: Final = 2.0**10
 """Assumed rounding error of a gradient, in units of its last place."""
@@ -37,7 +37,7 @@ SCHEDULED: Final = ("lr", "noise_multiplier")
 
 
 class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
-    """Poisson batches of a loader, with a queue of those that no step has taken yet."""
+    """Poisson batches of a loader, with a queue of the batches that no step has used yet."""
 
     def __init__(self, drawn: UniformWithReplacementSampler) -> None:
         super().__init__(
@@ -64,7 +64,7 @@ class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
 
 
 class _Trial:
-    """Test of an assumption on ``pairs`` pairs of gradients of some samples."""
+    """Test of an assumption on pairs of gradients; ``pairs`` counts them."""
 
     def __init__(self, assumption: Assumption) -> None:
         self._parts = [one for one in conjuncts(assumption) if isinstance(one, TRIED)]
@@ -72,7 +72,7 @@ class _Trial:
         self.pairs = 0
 
     def refuted(self, optimizer: DPOptimizer, batch: Sequence[int]) -> str:
-        """Clause naming the pair that refutes the assumption after a step; empty if none."""
+        """Clause that names a pair that refutes the assumption; empty if there is none."""
         point = torch.cat([one.detach().reshape(-1) for one in optimizer.params])
         most = max(1, min(_SAMPLES, _NUMBERS // (2 * len(point)))) if self._parts else 0
         for row, sample in enumerate(batch):
@@ -136,7 +136,7 @@ class Watch:
                 "make_private returned."
             )
         self._draws = sampler if isinstance(sampler, _Draws) else _Draws(sampler)
-        # DataLoader forbids setting it, and reads it in every epoch.
+        # DataLoader forbids setting this attribute, and reads it in every epoch.
         vars(data_loader)["batch_sampler"] = self._draws
         self._loader, self._data, self._described = data_loader, data_loader.dataset, described
         self._seen = _contents(self._data)

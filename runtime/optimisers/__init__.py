@@ -1,1 +1,1 @@
-"""Optimisers and callbacks for custom training loops, which keep the account."""
+"""Optimisers and callbacks that account for the privacy of custom training loops."""

@@ -10,7 +10,7 @@ from lastiterate.runtime.optimisers.trainers import Record, check_settings
 
 @teaches()
 class HuggingFaceRecord(Record, TrainerCallback):
-    """Callback that checks a training by ``transformers.Trainer`` against its run, and bounds it at the end.
+    """Callback that checks ``transformers.Trainer`` against its run, and bounds the run at the end.
 
     The trainer takes ``optimizers=(optimiser, None)``, its ``get_train_dataloader`` returns the optimiser's
     batches, and its arguments are ``max_grad_norm=0`` and ``lr_scheduler_type="constant"``, unless the run

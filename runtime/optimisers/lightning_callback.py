@@ -7,7 +7,7 @@ from lastiterate.numeric.errors import teaches
 from lastiterate.runtime.optimisers.trainers import Record, check_settings
 from lastiterate.runtime.workloads.cifar import torchvision
 
-if find_spec("torchvision") is not None:  # Lightning imports it, even if built for another torch
+if find_spec("torchvision") is not None:  # Lightning imports torchvision, even if built for another torch
     torchvision("models", "lightning")
 
 from lightning.pytorch import Callback, LightningModule, Trainer
@@ -15,7 +15,7 @@ from lightning.pytorch import Callback, LightningModule, Trainer
 
 @teaches()
 class LightningRecord(Record, Callback):
-    """Callback that checks a Lightning training against its run, and bounds it at the end.
+    """Callback that checks a Lightning training against its run, and bounds the run at the end.
 
     The module's ``configure_optimizers`` returns the optimiser, and its training step returns the loss. No
     checkpoint and no logged number of an earlier model may be released. Arguments and attributes are those of

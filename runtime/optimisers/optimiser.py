@@ -1,13 +1,13 @@
 """Projected noisy SGD as a torch optimiser for custom training loops, with an account of the steps taken.
 
-It performs `lastiterate.runtime.training.descent.train` step by step. Each step uses the rows chosen by
-`ProjectedNoisySGD.batches`. Steps on other rows have no bound, so a detectable deviation is refused: a step
-without a batch drawn for it, a batch of another size, and a sample whose row changes. A run resumed from a
-checkpoint continues bit for bit.
+The optimiser performs `lastiterate.runtime.training.descent.train` step by step. Each step uses the rows
+chosen by `ProjectedNoisySGD.batches`. Steps on other rows have no bound, so every detectable deviation is
+refused: a step without a batch drawn for it, a batch of another size, or a sample whose row changes. A run
+resumed from a checkpoint continues bit for bit.
 
-The DPSGD-DC of Liang et al. 2026 (algorithm 1, "double clipping" of gradients and of parameters) has
-``center="origin"``, and ``run.diameter`` is twice the radius D of its domain |theta| <= D. The center of the
-ball must not depend on the data, and the constants of the losses must hold on this ball.
+For DPSGD-DC (Liang et al. 2026, algorithm 1, "double clipping" of gradients and of parameters), ``center`` is
+"origin", and ``run.diameter`` is twice the radius D of the domain |theta| <= D. The center of the ball must
+not depend on the data, and the constants of the losses must hold on this ball.
 """
 
 from collections.abc import Callable, Iterator
@@ -53,7 +53,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         loss: loss(output, target) of a batch of one sample, a scalar.
         run: the planned run; `accounted` returns the run so far.
         center: center of the domain: "initial", the initial parameters of the module, or "origin".
-        seed: seed of the noise and of the batches, with the same draws on every device.
+        seed: seed of the noise and of the batches; draws are the same on every device.
         memory: bytes for one chunk of per-sample gradients; None for the memory available on the device.
 
     Raises:
@@ -115,7 +115,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         self._move(project_onto_ball(self._point(), self._center, run.diameter))
 
     def batches(self) -> Iterator[Tensor]:
-        """Sample indices of every remaining step, drawn as in the run."""
+        """Sample indices for every remaining step, drawn as the run describes."""
         left = islice(enumerate(draw_batches(self.run, stream(self.seed, purpose=BATCHES))), self.done, None)
         for t, batch in left:
             self._waiting[t] = batch
@@ -194,10 +194,10 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         return replace(self.run, steps=self.done, **cut)
 
     def bound(self, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
-        """Bound of the run so far, as by `lastiterate.numeric.bound.bound`; samples test the assumption.
+        """Bound on the run so far, from `lastiterate.numeric.bound.bound`; samples test the assumption.
 
         Raises:
-            InputError: as in `bound`, or two points and a sample refute the assumption.
+            InputError: as in `bound`, or if two points and a sample refute the assumption.
         """
         found = bound(self.accounted(), assumption, order=order, delta=delta)
         return replace(found, tried=self._tried(assumption))
@@ -230,10 +230,11 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         write_checkpoint(path, self.state_dict())
 
     def load(self, path: str | Path) -> None:
-        """Resume from a file of `save`, including the module's parameters.
+        """Resume from a file written by `save`, including the module's parameters.
 
         Raises:
-            InputError: a file that is missing, damaged or not a checkpoint of this run; nothing changes then.
+            InputError: a file that is missing, damaged or not a checkpoint of this run; the state is then
+                unchanged.
         """
         self.load_state_dict(read_checkpoint(path))
 
@@ -323,7 +324,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
 
 
 def _checksums(rows: Tensor) -> Tensor:
-    """Checksum of the bytes of each row, shape (k,), on the CPU; equal rows agree on every device."""
+    """Checksum of each row's bytes, shape (rows,), on the CPU; equal rows agree on every device."""
     if not isinstance(rows, Tensor) or not rows.numel():  # other types are refused when gradients are computed
         return torch.zeros(len(rows), dtype=torch.int64)
     words = rows.detach().contiguous().reshape(len(rows), -1).view(torch.uint8)

@@ -2,8 +2,9 @@
 
 A trainer calls ``optimizer.step()`` without a batch. `RecordedSGD` sees the batch of the module's last
 forward pass, compares it with the batch that the run draws, and takes the private step on its own per-sample
-gradients, not on the trainer's. What the theory does not cover (several forward passes per step, mixed
-precision, other batches, an undescribed schedule, parameters moved otherwise) raises an `InputError`.
+gradients, not on the trainer's. Training that the theory does not cover (several forward passes per step,
+mixed precision, other batches, an undescribed schedule, parameters moved by other code) raises an
+`InputError`.
 """
 
 from collections.abc import Callable
@@ -27,7 +28,7 @@ class RecordedSGD(ProjectedNoisySGD):
     """`ProjectedNoisySGD` whose ``step()`` uses the batch of the last forward pass.
 
     Args:
-        module: map from inputs to outputs; the trainer's model may be a larger one that calls it.
+        module: map from inputs to outputs; the trainer's model may be a larger module that calls it.
         loss: loss(output, target) of a batch of one sample, a scalar.
         run: the planned run, with batches of one size.
         inputs: all samples, shape (dataset_size, ...).
@@ -35,7 +36,8 @@ class RecordedSGD(ProjectedNoisySGD):
         **options: options of `ProjectedNoisySGD`.
 
     Raises:
-        InputError: as in `ProjectedNoisySGD`; Poisson batches; or another number of samples than the run has.
+        InputError: as in `ProjectedNoisySGD`; Poisson batches; or a number of samples that differs from the
+            run.
 
     >>> from torch.nn.functional import mse_loss
     >>> run = NoisySGD(2, 0.1, 0.01, 1.0, dataset_size=4, batch_size=2, sampling="cyclic", diameter=1.0)
@@ -87,11 +89,11 @@ class RecordedSGD(ProjectedNoisySGD):
         module.register_forward_pre_hook(self._see, with_kwargs=True)
 
     def batch_sampler(self) -> list[list[int]]:
-        """Indices of the batch of every remaining step, for one pass of a DataLoader."""
+        """Sample indices for every remaining step, for one pass of a DataLoader."""
         return [batch.tolist() for batch in self.batches()]
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:  # type: ignore[override]
-        """Take one step on the batch with which the module was called; return the loss of ``closure``.
+        """Take one step on the batch with which the module was called; return the result of ``closure``.
 
         Raises:
             InputError: as in `ProjectedNoisySGD.step`, or the trainer deviates from the run.

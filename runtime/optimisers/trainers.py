@@ -1,4 +1,4 @@
-"""Account of a training in the loop of a trainer, and checks of its settings."""
+"""Account of a training in a trainer's loop, and checks of the trainer's settings."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,7 +24,7 @@ _WHY: Final = {
 
 
 class Record:
-    """Base of callbacks that check a training against its run and bound it at the end.
+    """Base of callbacks that check a training against its run and bound the run at the end.
 
     Args:
         optimiser: the only optimiser that trains.
@@ -32,7 +32,7 @@ class Record:
         order, delta: as in `lastiterate.numeric.bound.bound`.
 
     Attributes:
-        bound: bound of the completed training; None before the end.
+        bound: bound on the completed training; None before the end.
 
     Raises:
         InputError: the optimiser is not a `RecordedSGD`, or its run has no bound.
@@ -63,7 +63,7 @@ class Record:
 def check_settings(
     optimiser: RecordedSGD, optimisers: Sequence[object], **settings: tuple[object, object]
 ) -> None:
-    """Refuse other ``optimisers`` of the trainer, and settings (actual value, needed value) that differ."""
+    """Refuse further ``optimisers`` of the trainer, and settings whose (actual, needed) values differ."""
     if len(optimisers) != 1 or optimisers[0] is not optimiser:
         names = [type(one).__name__ for one in optimisers]
         raise InputError(

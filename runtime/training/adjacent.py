@@ -1,4 +1,4 @@
-"""Many runs in parallel on a data set and on one in which a sample is replaced or missing."""
+"""Many parallel runs on a data set and on adjacent data, in which a sample is replaced or missing."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -30,10 +30,10 @@ class Differing:
     """The sample in which two data sets differ.
 
     Attributes:
-        index: its index in the data.
-        here: its clipped gradient on the data, from points of shape (points, dimension) to the same shape.
-        there: clipped gradient of its replacement in the adjacent data; None if it is missing there.
-        stand_in: index of its replacement, -1 for none; None for crafted gradients.
+        index: index of the sample in the data.
+        here: map from points, shape (points, dimension), to the sample's clipped gradients on the data.
+        there: the same map for the replacement in the adjacent data; None if the sample is missing there.
+        stand_in: index of the replacement, -1 for none; None for crafted gradients.
     """
 
     index: int
@@ -43,7 +43,7 @@ class Differing:
 
 
 def check_sample(workload: Workload, run: NoisySGD, name: str, index: int, *, spare: bool) -> None:
-    """Refuse an index outside of the data, or too few samples; ``spare`` requires one more."""
+    """Refuse an index outside of the data, or too few samples; ``spare`` requires one more sample."""
     needed = run.dataset_size + spare
     if workload.samples < needed:
         why = ", one of them to replace another" if spare else ""
@@ -58,7 +58,7 @@ def check_sample(workload: Workload, run: NoisySGD, name: str, index: int, *, sp
 
 
 def real_sample(gradients: Gradients, run: NoisySGD, index: int) -> Differing:
-    """A sample of the workload, replaced by the workload's last one or missing."""
+    """Sample of the workload that is replaced by the last one, or missing, in the adjacent data."""
 
     def of(sample: int) -> Callable[[Tensor], Tensor]:
         chosen = torch.tensor([sample]).to(gradients.device)
@@ -79,8 +79,8 @@ def in_blocks(
 ) -> list[Arrays]:
     """Compute arrays for many pairs of runs, block by block; finished blocks are stored.
 
-    ``compute`` takes the block, its number of pairs, and a function to call after each step; ``on_step``
-    takes the numbers of finished and of all steps.
+    ``compute`` takes the index of a block, its number of pairs, and a function to call after each step;
+    ``on_step`` takes the number of finished steps and of all steps.
     """
     sizes = _block_sizes(gradients, run, pairs)
     found, finished = [], 0
@@ -104,7 +104,7 @@ def in_blocks(
 
 
 def _block_sizes(gradients: Gradients, run: NoisySGD, pairs: int) -> list[int]:
-    """Numbers of pairs per block, a minute of one core each, the same on every machine."""
+    """Number of pairs in each block: a minute's work for one core, and the same on every machine."""
     step = run.batch * gradients.dimension
     wanted = max(_ENTRIES_TO_BE_FAST // step, _ENTRIES_OF_A_MINUTE // (run.steps * step))
     size = max(1, min(wanted, _ENTRIES_AT_ONCE // max(step, run.dataset_size), _MOST_RUNS))
@@ -152,7 +152,7 @@ def adjacent_runs(
 
 
 def _sums(gradients: Gradients, run: NoisySGD, differing: Differing, points: Tensor, chosen: Tensor) -> Tensor:
-    """Sums of the clipped gradients over the batches; the first half are runs on the data."""
+    """Sums of clipped gradients over the batches; the first half of ``points`` is of runs on the data."""
     pairs = len(points) // 2
     if chosen.ndim == 1:
         others = chosen[chosen != differing.index]

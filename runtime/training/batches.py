@@ -38,8 +38,8 @@ def draw_batches_of_many(
 ) -> Iterator[Tensor]:
     """Sample indices in the batch of each step of many parallel runs, drawn from one stream.
 
-    They have shape (k,), on the CPU, if all runs share the batch (full, cyclic); otherwise shape (runs, k),
-    on the device, with -1 for no sample.
+    If all runs share the batch (full, cyclic), indices have shape (size of the batch,), on the CPU; otherwise
+    shape (runs, size of the largest batch), on the device, with -1 for no sample.
     """
     scheme = SCHEMES[run.sampling]
     if scheme.fixed:
@@ -71,7 +71,7 @@ def _uniform(
 
 
 def _padded(taken: Tensor) -> Tensor:
-    """Indices taken in each row, shape (rows, most in a row), filled with -1."""
+    """Indices of the true entries in each row, shape (rows, most in a row), filled up with -1."""
     places, columns = taken.cumsum(dim=1), torch.arange(taken.shape[1], device=taken.device)
     most = int(places[:, -1].max())
     found = torch.full((len(taken), most + 1), -1, device=taken.device)  # the last column collects the others

@@ -2,14 +2,14 @@
 
     W <- Proj_K[(1 - eta lambda) W - eta / b * sum over the batch of clip_K(grad l_i(W)) + N(0, sigma^2 I)]
 
-Source: Chien & Li 2025, update (1), with weight decay lambda and batches as in the run; b is ``run.batch``
-for every size of a Poisson batch. The domain is the ball around the initial point whose *diameter* is
+Source: Chien & Li 2025, update (1), with weight decay lambda and batches as in the run; b is ``run.batch``,
+even if a Poisson batch has another size. The domain is the ball around the initial point whose *diameter* is
 ``run.diameter``. The papers draw a ball of radius D and then use D as its diameter.
 
 Appendix A.13 states the learning rate 0.1, 200 epochs and the clip norm 1.0, but neither the noise nor the
 domain of the trained network. `paper_run` uses full batches (one step per epoch), the domain of Figure 1
-(diameter 1, which a ball of radius 1 around any iterate covers, as the radius of A.13 suggests), and noise of
-standard deviation 0.001 per coordinate, about as long as a gradient step of this network.
+(diameter 1, so that a ball of radius 1 around any iterate, as in A.13, covers it), and noise of standard
+deviation 0.001 per coordinate, which is about as long as a gradient step.
 """
 
 from math import inf
@@ -34,12 +34,12 @@ _PAPER: Final = {"steps": 200, "step_size": 0.1, "clip_norm": 1.0, "noise_std": 
 
 
 def paper_run(workload: Workload, **changed: Any) -> NoisySGD:
-    """The run of A.13 on all samples of ``workload``, with changes; the module describes open settings."""
+    """Run of A.13 on all samples of ``workload``, with changes; the module gives the open settings."""
     return NoisySGD(**_PAPER | {"dataset_size": workload.samples} | changed)
 
 
 def spread_iterates(steps: int, centers: int | None = None) -> tuple[int, ...]:
-    """Indices of ``centers`` evenly spaced iterates, with the first and last; None for all steps + 1."""
+    """Indices of ``centers`` evenly spaced iterates with the first and last; None for all ``steps`` + 1."""
     if centers is None or count("centers", centers) > steps:
         return tuple(range(steps + 1))
     if centers < 2:
@@ -50,13 +50,13 @@ def spread_iterates(steps: int, centers: int | None = None) -> tuple[int, ...]:
 
 
 def project_onto_ball(points: Tensor, center: Tensor, diameter: float) -> Tensor:
-    """Nearest points of the ball of this *diameter* around ``center``, never outside of it by rounding.
+    """Nearest points in the ball of the given *diameter* around ``center``; rounding moves none outside.
 
-    Lengths are computed in double precision, a point whose length might exceed the radius by rounding counts
-    as outside, and points outside are projected onto a ball that is smaller by all rounding involved. So
-    |result - center| <= diameter / 2 holds for the resulting floats as real numbers, and projecting again
-    changes nothing. The result is within (4 dimension + 40) 2^-53 diameter, and a unit in the last place of
-    its coordinates, of the exact projection.
+    Lengths are computed in double precision. A point whose length may exceed the radius through rounding
+    counts as outside, and points outside are projected onto a ball that is smaller by the rounding involved.
+    So |result - center| <= diameter / 2 holds for the resulting floats as real numbers, and projecting again
+    changes nothing. The result differs from the exact projection by at most (4 dimension + 40) 2^-53 diameter
+    and a unit in the last place of its coordinates.
 
     Points have shape (..., dimension). A diameter of inf leaves them unchanged.
 
@@ -96,11 +96,12 @@ def train(
         gradients: per-sample gradients of the workload.
         initial: shape (dimension,), on the device of ``gradients``.
         run: the run over all samples of ``gradients``.
-        seed: seed of the noise and of the batches, with the same draws on every device.
+        seed: seed of the noise and of the batches; draws are the same on every device.
         centers: number of iterates to store, as in `spread_iterates`.
 
     Raises:
-        InputError: fewer than two ``centers``, another number of samples, or parameters that are not finite.
+        InputError: fewer than two ``centers``, a run on another number of samples, or parameters that are not
+            finite.
     """
     if run.dataset_size != gradients.samples:
         raise InputError(
