@@ -35,7 +35,7 @@ from lastiterate.numeric.shift_program.program import ShiftProgram, used_part, u
 _TAIL = 1e-11
 """Relative error of `ndtr`."""
 _ENOUGH, _PLACES, _WIDTHS = 12.0, 200, 9
-"""Number of steps used, in (diameter / noise)^2; maximum number of tables; number of block lengths."""
+"""Number of steps used per (diameter / noise)^2; maximum number of tables; number of block lengths."""
 _LEVELS, _ACROSS, _MOST = 1024, 16.0, 4000
 """Number of distances for V; ratio of diameter to noise of merged steps; maximum number of merged steps."""
 _LONGEST = 1024
