@@ -87,7 +87,7 @@ def _files() -> Iterator[tuple[str, bytes]]:
 
 
 class _Printer(ReprPrinter):  # type: ignore[misc]
-    """Printer with sorted declarations of letters; Sympy's order is that of the first equal letter."""
+    """Printer with sorted declarations of letters; Sympy prints the order of the first equal letter."""
 
     def __init__(self) -> None:
         super().__init__({"order": "none"})  # arguments are sorted already; sorting them again is slow
@@ -165,7 +165,7 @@ class ReportCache:
         return self.folder / f"{digest([self.basis(claim), _canonical(claim)])[:40]}.json"
 
     def read(self, claim: Claim) -> ClaimReport | None:
-        """Stored report on a claim; None if it is missing or damaged."""
+        """Stored report on a claim; None if missing or damaged."""
         return self._read(self.address(claim), claim.key)
 
     def _read(self, path: Path, key: str) -> ClaimReport | None:
@@ -207,7 +207,7 @@ class ReportCache:
 
 _PACKAGE: Final = "lastiterate"
 _CITING: Final = tuple([_PACKAGE, "symbolic", folder] for folder in ("derivations", "kernel"))
-"""Packages whose derivations rest on claims cited by key; other keys are references for readers."""
+"""Packages whose derivations rest on claims cited by key; keys elsewhere are references for readers."""
 _KEY: Final = compile_(r"[a-z0-9_]+(/[a-z0-9_]+)+")
 _DATA: Final = compile_(r"[\w-]+(\.[\w-]+)*\.(toml|json|csv|txt|npy|npz)")
 _LIBRARIES: Final = tuple(

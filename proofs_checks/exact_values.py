@@ -143,7 +143,7 @@ _FOLDED: dict[type, Callable[[fmpq, fmpq], fmpq]] = {sp.Add: add, sp.Mul: mul, s
 
 
 def _short_powers(expression: sp.Expr, point: Point) -> bool:
-    """Tell whether exact substitution stays small: Sympy would write out 2^(123456/7891)."""
+    """Tell whether exact substitution gives short numbers; Sympy would write out 2^(123456/7891)."""
     for power in expression.atoms(sp.Pow, sp.exp):
         if power.exp.free_symbols <= point.keys():
             exponent = power.exp.xreplace(point)

@@ -90,7 +90,7 @@ def _normalised(gradient: Array, stab: float) -> Array:
 
 @_experiment("stab", ValueRange(lambda _: -1.0, lambda _: 1.0))
 def _normalised_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
-    """A gradient of 5, -1 or -1, equally likely, divided by its size plus stab."""
+    """Gradient 5, -1 or -1, with equal probability, divided by its size plus stab."""
     return _normalised(draw.choice(np.array([5.0, -1.0, -1.0]), copies), at["stab"])
 
 

@@ -95,7 +95,7 @@ def definitions(conditions: Sequence[Boolean]) -> dict[sp.Symbol, sp.Expr]:
 def find_points(
     symbols: Sequence[sp.Symbol], conditions: Sequence[Boolean], wanted: int, *, seed: int = 0, tries: int = 200
 ) -> Iterator[Point]:
-    """Up to ``wanted`` admissible rational points, the same for the same input.
+    """Up to ``wanted`` admissible rational points, determined by the input.
 
     Raises:
         NoPointError: none of ``tries * wanted`` candidates satisfies the conditions.

@@ -170,8 +170,8 @@ def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
     """Reason why a check shows less than it says; "" if there is none.
 
     A check must list the hypotheses of its derivation in ``supposed``, and these must be possible. Claims of
-    the ledger without a statement are exempt if the derivation is the package's: `lastiterate show` lists
-    them.
+    the ledger without a statement are exempt if the derivation is the package's: `lastiterate show` lists the
+    hypotheses.
     """
     for check in checks:
         if not isinstance(check, Derived | RenyiBound | Tracked):

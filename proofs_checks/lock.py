@@ -1,4 +1,4 @@
-"""Lock file with the expected verdict of every claim, and the differences of a run from it."""
+"""Lock file with the expected verdict of every claim, and the differences of a run from the file."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -115,7 +115,7 @@ def drifts(
 ) -> tuple[str, ...]:
     """Sentences about differences between the reports and the expected entries.
 
-    In a ``complete`` run every entry needs a report. ``says`` is compared if the lock file has it.
+    In a ``complete`` run every entry needs a report. ``says`` is compared if the lock file contains it.
     """
     found: list[str] = []
     seen: set[str] = set()

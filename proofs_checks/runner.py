@@ -115,7 +115,7 @@ class _Worker:
 
 
 _POLL: Final = 0.5
-"""Longest time in seconds between two looks at the workers."""
+"""Longest time in seconds between two checks of the workers."""
 
 
 def _together(claims: Sequence[Claim]) -> list[list[int]]:

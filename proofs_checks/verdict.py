@@ -84,7 +84,8 @@ class Outcome:
         detail: how the check was shown, or what is left to show, in words.
         scope: the box, sample or settings to which the evidence of a check that holds is limited; else "".
         premises: hypotheses and claims that a derivation rests on.
-        rests_on: works, and claims with their limits, that a check that holds relies on without a proof here.
+        rests_on: works, and claims with their limits, on which a check that holds relies without a proof
+            here.
     """
 
     check: str

@@ -1,8 +1,8 @@
 """Exactly solvable runs on the line and on an interval, with full, fixed and random batches.
 
 Full batches. Without projection, the two runs apply x -> c x + v and x -> c x + v' with |v - v'| = s, and add
-N(0, sigma^2). The last iterates are Gaussians of equal variance with means gap apart, so both directions of
-the Renyi divergence are alpha gap^2 / (2 variance). On [-D/2, D/2] the runs are clamped walks
+N(0, sigma^2). The last iterates are Gaussians of equal variance with means at distance gap, so both
+directions of the Renyi divergence are alpha gap^2 / (2 variance). On [-D/2, D/2] the runs are clamped walks
 (`lastiterate.numeric.lower.walk`).
 
 Other batches, linear losses. For batches drawn without replacement and no projection, all other samples have

@@ -14,7 +14,7 @@ JUST_BELOW: Final = 1 - 1e-13
 
 
 class Assumed(StrEnum):
-    """Assumption of a privacy bound about the losses, beyond gradients of norm at most K."""
+    """Assumption of a privacy bound about the losses, besides gradients of norm at most K."""
 
     SENSITIVITY = "sensitivity"
     """Only that the update maps satisfy |psi(x) - psi'(x)| <= s at every x."""

@@ -73,7 +73,7 @@ def certified() -> Iterator[Setting]:
 
 
 def scheduled_run(setting: Setting, sampling: str) -> NoisySGD:
-    """Run of a setting whose step size falls evenly by the share ``falls``."""
+    """Run of a setting whose step size falls linearly by the share ``falls``."""
     run = run_of(setting, sampling)
     if not setting["falls"]:
         return run
@@ -84,9 +84,9 @@ def scheduled_run(setting: Setting, sampling: str) -> NoisySGD:
 def settings(seed: int, *, bounded: bool) -> Iterator[Setting]:
     """Endless, reproducible stream of settings, a few in round numbers first.
 
-    The sensitivity of one step and the diameter are drawn in units of the noise, the curvatures are drawn in
-    units of 1/eta, so that no regime is rare. Bounded settings have finite diameters and shorter runs, whose
-    laws are enclosed numerically; the others have D = inf.
+    The sensitivity of one step and the diameter are drawn in units of the noise, and the curvatures in units
+    of 1/eta, so that no regime is rare. Bounded settings have finite diameters and shorter runs, whose laws
+    are enclosed numerically; the others have D = inf.
     """
     yield from _round(bounded=bounded)
     if bounded:

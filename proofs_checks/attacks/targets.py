@@ -39,7 +39,7 @@ from lastiterate.symbolic.notation import T
 _SEED, _MANY = 2027, 10
 """Seed and number of the random settings with batches."""
 _WIDEST = 1e4
-"""Largest move, in noise deviations, for which S_down is enclosed; log(1 / (1 - q)) replaces it beyond."""
+"""Largest move, in noise deviations, for which S_down is enclosed; beyond, log(1 / (1 - q)) is used."""
 
 
 @dataclass(frozen=True)

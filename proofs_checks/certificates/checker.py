@@ -178,7 +178,7 @@ class _Run:
         return f"{self.steps} steps of {size}, {self.scheme} batches of {self.b} of {self.n}"
 
     def moved(self, t: int) -> arb:
-        """Distance s_t that a sample moves an update: 2 eta K / b if replaced, eta K / b if left out."""
+        """Shift s_t of an update by one sample: 2 eta K / b if replaced, eta K / b if left out."""
         return self.clip * self.eta[t] / self.b * (1 if self.scheme == "poisson" else 2)
 
     def part(self, first: int, steps: int, apart: arb) -> "_Run":
@@ -295,7 +295,7 @@ class Updates:
 def start(node: Node, updates: Updates) -> tuple[int, arb]:
     """First step tau of a window, and an upper bound on the distance between the runs before this step.
 
-    The bound is z_{t+1} = min(e_t(z_t), D) from step ``since`` on. At this step, it is the initial distance,
+    The bound is z_{t+1} = min(e_t(z_t), D) from step ``since`` on. At this step, z is the initial distance,
     or the diameter D if ``since`` > 0.
     """
     run, tau = updates.run, whole(node["start"], 0, updates.run.steps - 1)
@@ -407,7 +407,7 @@ def _tail(n: int, q: arb, k: int) -> arb:
 
 
 def leaving(node: Node, window: Node, run: _Run) -> tuple[tuple[int, int] | None, arb]:
-    """Range of sizes of Poisson batches without the sample; probability of another size after ``since``."""
+    """Range of sizes of Poisson batches without the sample; probability of another size from ``since`` on."""
     if run.scheme != "poisson":
         return None, arb(0)
     others, sizes = run.n - 1, node["sizes"]
@@ -427,7 +427,7 @@ def _renyi(b: int, n: int, multiplier: arb, alpha: arb, replace: bool, bits: int
     ``multiplier`` is the noise divided by the sensitivity. With g = 1 / multiplier, r(x) = 1 - q + q e^(g x -
     g^2/2) and M(p, a) = int_a^inf phi(x) r(x)^p dx, the divergence D has e^((alpha-1) D) =
     replace      1 + M(alpha, g/2) + M(1 - alpha, g/2) - M(1, g/2) - M(0, g/2);
-    add, remove  max(M(alpha, -inf), M(1 - alpha, -inf)), first for the law with the sample over that without.
+    add, remove  max(M(alpha, -inf), M(1 - alpha, -inf)); M(alpha, -inf) is for the law with the sample on top.
     """
     g, rate = 1 / multiplier, arb(b) / n
     grown = (alpha * (alpha - 1) * g * g / 2).exp()

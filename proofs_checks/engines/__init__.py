@@ -2,7 +2,7 @@
 
 `decide` also assumes the check's own premises. It raises NoPointError if no point is known to meet the
 assumptions, InputError if the check cannot be read as a statement, UnsupportedError if the engine does not
-decide its kind.
+decide such checks.
 """
 
 from importlib import import_module

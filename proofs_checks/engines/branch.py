@@ -36,7 +36,7 @@ class BoxProblem:
     Attributes:
         boxes: number of boxes examined so far, at most ``budget``.
         zero_tests: number of exact zero tests left, each of which may take a long time.
-        sides: expressions that must be defined where the claim fails; empty for the gap itself.
+        sides: expressions that must be defined at a point where the claim fails; if empty, the gap.
     """
 
     gap: sp.Expr
@@ -285,7 +285,7 @@ def _monotone(edges: Edges, slopes: Sequence[Interval]) -> Edges:
 
 
 def _split(problem: BoxProblem, edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]) -> list[Edges]:
-    """Halves of a box, split on the edge of largest variation or, at times, on the widest; or [].
+    """Halves of a box, split on the edge of largest variation or, at times, on the widest; [] if none.
 
     No edge is split that is too narrow to decide anything; otherwise, a zero of the gap would use up the
     budget.

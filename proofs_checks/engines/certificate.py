@@ -1,7 +1,7 @@
 """Bounds returned by `bound`, tested with the independent checker of certificates.
 
 The checker, which shares no code with `bound`, recomputes a bound from the choices in its certificate. The
-bound is refuted if its certificate is refused or claims a larger one.
+bound is refuted if its certificate is refused or claims a larger bound.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Results cited from other works, and consequences of such results."""
+"""Results cited from other works, and consequences of these results."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -77,7 +77,7 @@ def _of_laws(said: Iterable[Basic]) -> Iterator[Boolean]:
 def _random_letters(said: Collection[Basic], conclusion: Relational) -> set[Symbol]:
     """Letters with a law among the premises, and letters that relations tie to them.
 
-    Raises UnprovedError unless each such relation has a letter of its own that can satisfy it at every
+    Raises UnprovedError unless each such relation has a letter of its own with which it can hold at every
     outcome.
     """
     declared, apart = _declared(said), list(relations(said))

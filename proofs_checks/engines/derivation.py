@@ -200,7 +200,7 @@ def conclude(made: Proposition, statement: ForAll) -> Proposition:
 
 
 def supposed_order(condition: Basic, given: Iterable[Basic]) -> bool:
-    """Tell whether a condition that bounds the order by alpha* is among the given ones."""
+    """Tell whether a condition that bounds the order by alpha* is given."""
     if not condition.has(largest_order):
         return False
     for one in given:
@@ -301,7 +301,7 @@ def _consequences(check: Consequence, factor: Expr) -> Iterator[Consequence]:
 
 
 def _lessened(own: Any, factor: Expr) -> Any:
-    """Scale one distance or number of steps in a profile or tuple of parts; None if it has none."""
+    """Scale one distance or number of steps in a profile or tuple of parts; None without any."""
     if isinstance(own, Letter):
         return Equal()
     if isinstance(own, tuple):

@@ -44,7 +44,7 @@ MAX_GRID = 4000
 
 
 def _box_of(check: IntervalInequality) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
-    """Box with rational ends for all free symbols; InputError if unordered or against declarations."""
+    """Box with rational ends for all free symbols; InputError if unordered or outside declarations."""
     box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]] = {}
     for symbol, ends in check.box.items():
         low, high = (
@@ -211,7 +211,7 @@ def near_misses(
 
 
 _FAR, _NEAR = 400, 8000
-"""Budgets of boxes for a range with an infinite end, on which more rarely help, and for a finite range."""
+"""Budgets of boxes for a range with an infinite end (more boxes rarely help) and for a finite range."""
 
 _LADDER = 3
 """Largest depth of nested derivatives whose signs are shown."""

@@ -74,7 +74,6 @@ def _means(check: Expected) -> list[ExactMean]:
 
 
 def _whole(check: Expected, assumptions: tuple[Boolean, ...]) -> tuple[Expected, tuple[Boolean, ...]]:
-    """Declare all sizes to be integers, and apply `_of_letters`."""
     left, right = _of_letters(check.left), _of_letters(check.right)
     sizes = {size for mean in left.atoms(ExactMean) | right.atoms(ExactMean) for size in mean.sizes()}
     sizes = {size for size in sizes if size.is_Symbol and not size.is_integer}

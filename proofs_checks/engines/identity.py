@@ -1,8 +1,8 @@
 """Equalities, by Sympy and by exact arithmetic.
 
 An identity is shown if a simplification route reaches zero, refuted if the difference is certainly nonzero at
-an admissible rational point, and else undecided. Both sides must be shown to be defined, and agree at some
-point.
+an admissible rational point, and else undecided. Both sides must be shown to be defined, and must agree at
+some point.
 """
 
 from collections.abc import Callable, Sequence

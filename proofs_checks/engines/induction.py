@@ -232,7 +232,7 @@ def _contradicted(check: Induction, assumptions: tuple[Boolean, ...], tried: Seq
     """Reason why laws contradict the relations to be shown at a late index; "" if no contradiction is found.
 
     In this case, no sequence obeys the laws. Laws with a power to the index are left out, because z3 would
-    expand it.
+    expand the power.
     """
     every = [law for law in (*check.laws, *_all(check)) if not _steps(law, check.index)]
     powers = {power for law in every for power in law.atoms(sp.Pow) if check.index in power.exp.free_symbols}
@@ -304,8 +304,8 @@ def _show(wanted: Sequence[Boolean], given: Sequence[Boolean]) -> None:
 def _put_in(condition: Boolean, known: frozenset[Boolean]) -> tuple[Boolean, frozenset[Boolean]]:
     """Substitute into an equality the values that premises give to sequences, and drop these premises.
 
-    Then no point has to satisfy these premises. If a value is nonnegative, a premise states this of its
-    replacement.
+    Then no point has to satisfy these premises. If a value is nonnegative, a premise states that its
+    replacement is, too.
     """
     if not isinstance(condition, sp.Eq):
         return condition, known

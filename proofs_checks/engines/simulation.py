@@ -1,8 +1,8 @@
 """Means of random quantities, by seeded simulation with a stated confidence.
 
 The interval for the mean is valid for every law that the experiment's facts allow (exact binomial, Hoeffding,
-median of means). It fails with probability at most `FAILURE` over the generator's numbers, which are assumed
-to be independent.
+median of means). The interval fails with probability at most `FAILURE` over the generator's numbers, which
+are assumed to be independent.
 """
 
 from collections.abc import Mapping

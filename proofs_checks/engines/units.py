@@ -1,7 +1,7 @@
 """Units: all terms of a sum, and both sides of a formula, must have the same unit.
 
-A unit is a product of powers of base units, listed in the table of notation. A formula that passes may still
-be wrong.
+A unit is a product of powers of base units; the table of notation lists the units. A formula that passes may
+still be wrong.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,6 @@ def _alike(first: sp.Expr, second: sp.Expr) -> bool:
 
 
 def _common(parts: Iterable[sp.Expr], table: Table, where: str) -> sp.Expr | None:
-    """Unit of all parts; None if all are zero."""
     units = {part: _unit(part, table) for part in parts}
     known = [(part, unit) for part, unit in units.items() if unit is not None]
     for part, unit in known[1:]:

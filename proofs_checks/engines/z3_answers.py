@@ -77,7 +77,7 @@ def _soon(asked: Sequence[z3.BoolRef]) -> z3.CheckSatResult:
 
 
 def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """Answer and solution, from nlsat or, if that gives up, from more general solvers."""
+    """Answer and solution, from nlsat or, if nlsat gives up, from more general solvers."""
     # A separate context costs as much as a question. Without it, earlier questions could delay the answer from
     # milliseconds to minutes or prevent it, and change the solution. Each solver is created only when it is
     # asked, because an idle solver also affects the answers of the others.
@@ -145,7 +145,7 @@ FEW, MANY = 100, 20_000
 
 
 def impossible(assumptions: Sequence[Boolean]) -> str:
-    """Reason why no point meets the assumptions; "" if one does, possibly an irrational one from z3."""
+    """Reason why no point meets the assumptions; "" if there is one, possibly irrational (from z3)."""
     why = _without_point(assumptions, FEW)
     if not why or entails(assumptions, sp.false):
         return why

@@ -1,4 +1,4 @@
-"""Distances after one update for each class of losses, by docs/proofs/expansions.md in floats."""
+"""Distances after one update for each class of losses, in floats (docs/proofs/expansions.md)."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -46,7 +46,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 
 
 def renyi_of_densities(numerator: Array, denominator: Array, order: float) -> float:
-    """D_alpha of two densities on the line."""
+    """D_alpha between two densities on the line."""
     inside = (numerator > 0) & (denominator > 0)
     logs = order * np.log(numerator[inside]) + (1 - order) * np.log(denominator[inside])
     return float(logsumexp(logs, b=_STEP)) / (order - 1)
@@ -65,7 +65,7 @@ def binomial_renyi(rate: float, gap: float, order: int) -> float:
 
 
 def replaced_renyi(rate: float, gap: float, order: float) -> float:
-    """Bound of docs/proofs/without_replacement.md for one step: log(1 + alpha (alpha-1) J) / (alpha - 1)."""
+    """Bound in docs/proofs/without_replacement.md for one step: log(1 + alpha (alpha-1) J) / (alpha - 1)."""
     x = np.linspace(gap / 2, gap / 2 + 30, 60_001)
     r = 1 + rate * np.expm1(gap * x - gap**2 / 2)
     values = norm.pdf(x) * (r**order - 1) * (1 - r ** (1 - order))

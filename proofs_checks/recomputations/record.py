@@ -20,7 +20,7 @@ EXACT = 1e-9
 CLOSE = 1e-6
 """Relative tolerance of a recorded number, because searches end at other points on other processors."""
 TABLE = 1e-3
-"""Relative tolerance of tables of contraction, whose nodes depend on last digits of searches."""
+"""Relative tolerance of tables of contraction, whose nodes depend on the last digits of searches."""
 _ROUNDING = 1e-12
 """Relative error of a closed form in floats."""
 

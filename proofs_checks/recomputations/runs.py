@@ -91,7 +91,7 @@ def recompute_contraction() -> Iterator[Number]:
 
 
 def recompute_classes() -> Iterator[Number]:
-    """Bounds by shifts or composition for every class of losses and scheme, decay and schedules."""
+    """Bounds by shifts or composition for all classes of losses and schemes, with decay and schedules."""
     free, decayed = _run(8, 0.2, 0.5), _run(12, 0.2, 0.3, weight_decay=0.5)
     losses: dict[str, loss.Assumption] = {
         "smooth": _SMOOTH,

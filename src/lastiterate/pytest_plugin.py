@@ -29,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start with no claim keys seen."""
+    """Initialise the set of claim keys seen."""
     config.stash[_SEEN] = set()
 
 

@@ -60,7 +60,7 @@ def command(
     threads: int,
     **options: Any,
 ) -> int:
-    """Attack the last iterate of the run in RUN_FILE, and compare with its certified upper bound.
+    """Attack the last iterate of the run in RUN_FILE, and compare the result with its certified upper bound.
 
     The run is trained many times on the data and on the adjacent data. Correct guesses give lower confidence
     bounds on epsilon and mu, compared with the bounds under the assumption of the file and under clipping
@@ -68,7 +68,7 @@ def command(
     --runs.
 
     The attack canary uses a sample with the worst gradients, loss uses the loss of a real sample, and shadow
-    a likelihood ratio of this loss. The last two need one sample more than the run's dataset_size, as a
+    uses a likelihood ratio of this loss. The last two need one sample more than the run's dataset_size, as a
     replacement. Without --workload, the gradients of all samples are crafted as the worst that the assumption
     allows.
     """

@@ -45,7 +45,7 @@ def command(
     A checkpoint is a file of weights saved by torch or safetensors; a folder stands for its checkpoints in
     numerical order. Points are drawn around each checkpoint in the same directions; between successive
     checkpoints, the change of the gradients is divided by the distance. All constants are lower estimates for
-    per-sample gradients. With --metric, lengths are weighted by coordinate, as Adam sees them.
+    per-sample gradients. With --metric, lengths are weighted by coordinate, as for Adam.
 
     \b
     Examples:

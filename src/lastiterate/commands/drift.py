@@ -44,10 +44,10 @@ def command(
 ) -> int:
     """Measure the distance between coupled runs of RUN_FILE whose data differ in one sample.
 
-    The runs of a pair share batches and noise. No pair may exceed the tracked distance D_t: under the
-    assumption of the file, with constants in closed form if the loss has them, and under clipping alone. Exit
-    status 1 if a pair does. Finished pairs are kept for the next call. The replacement is sample number
-    dataset_size + 1 of the workload.
+    The runs of a pair share batches and noise. No pair may exceed the tracked distance D_t, computed under
+    the assumption of the file, with constants in closed form if the loss has them, and under clipping alone.
+    Exit status 1 if a pair exceeds D_t. Finished pairs are kept for the next call. The replacement is sample
+    number dataset_size + 1 of the workload.
     """
     measuring.require_torch()
     from lastiterate.numeric.store import cache_folder

@@ -92,11 +92,11 @@ def command(
     domain. The result is a lower estimate of the true constant, so the privacy numbers are estimates, too.
     The certified constant is also printed, or the reason why it is unknown. With --draw, pairs are drawn
     around every iterate as in the paper, which gives far smaller estimates. With --metric, lengths are
-    weighted by coordinate and gradients are measured in the dual norm, as Adam sees them.
+    weighted by coordinate and gradients are measured in the dual norm, as for Adam.
 
     A module:factory is your function that returns a lastiterate.Workload: network, loss of one sample, data.
     hf:FOLDER is a classifier written by Hugging Face's save_pretrained; --data names a file with input_ids,
-    attention_mask and labels (safetensors, npz, parquet or jsonl). Nothing in it is executed.
+    attention_mask and labels (safetensors, npz, parquet or jsonl). Nothing in these files is executed.
 
     Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn, minilm (a
     pretrained transformer), and cifar10-resnet18 on your copy of CIFAR-10, named by --data. Large workloads

@@ -21,7 +21,7 @@ option: Final = partial(click.option, show_default=True)
 
 
 def computing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for where and how gradients are computed."""
+    """Add options for device, precision, memory, threads and seed."""
     options = (
         option("--device", default="cpu", help="Device: cpu, cuda or cuda:INDEX."),
         option("--dtype", default="float64", help="Precision: float64 or float32."),
