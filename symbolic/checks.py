@@ -606,8 +606,7 @@ class Consequence(Check):
     Every premise of a result must be a premise of the check or follow from the check's relations. If A <= B,
     a bound by a universal constant times A implies a bound by this constant times B. ``covers`` are events:
     whenever the event of the conclusion does not occur, one of them does, so its probability is at least 1
-    minus the sum of their probabilities (Boole). Relations between random letters among the premises hold for
-    every outcome.
+    minus the sum of their probabilities (Boole). Premises that relate random letters hold for every outcome.
     """
 
     engine = Engine.DERIVATION

@@ -173,7 +173,7 @@ class Claim:
 
 
 def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForAll:
-    """The statement that checks make; cited results alone, if there are any, since other checks are instances."""
+    """The statement that checks make; only the cited results, if there are any, since other checks are instances."""
     if len(checks) == 1 and isinstance(checks[0], Deduced) and not assumptions:
         return checks[0].statement
     common: tuple[Basic, ...] = ()

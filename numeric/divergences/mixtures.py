@@ -116,7 +116,7 @@ Components = tuple[tuple[arb, arb], ...]
 
 @dataclass(frozen=True)
 class Mixture:
-    """(1 - weight) N(first, s^2) + weight N(second, s^2); s is an argument where it is used."""
+    """(1 - weight) N(first, s^2) + weight N(second, s^2), for a noise s given elsewhere."""
 
     weight: float
     first: float

@@ -409,7 +409,7 @@ class _UpdateMap(Assumption):
         return Affine(self._factor(run, t, size, size), _sensitivity(run, t, differs=differs))
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
-        """The line through 0 with slope `_factor`; if the slope exceeds 1, its minimum with `Clipped`."""
+        """The line through 0 with slope `_factor`; if the slope exceeds 1, the minimum of this line and `Clipped`."""
         line = Affine(factor := self._factor(run, t, low, high), arb(0))
         return line if factor <= 1 else LeastOf((line, super().over_sizes(run, t, low, high)))
 

@@ -1,9 +1,9 @@
 """Closed-form constants of losses, for bounds without measurements.
 
 Let r bound the norm of the features x, including a constant feature for the bias. With logits W x, softmax
-cross-entropy has per-sample gradients of norm at most sqrt(2) r and smoothness r^2 / 2; the logistic loss of
-one logit has r and r^2 / 4. With logits W2 phi(W1 x + b1) + b2 on a ball, where |phi'| <= p and |phi''| <= c,
-the Jacobian J and the norm H of the second derivative satisfy
+cross-entropy has per-sample gradients of norm at most sqrt(2) r and smoothness r^2 / 2; for the logistic loss
+of one logit they are r and r^2 / 4. With logits W2 phi(W1 x + b1) + b2 on a ball, where |phi'| <= p and
+|phi''| <= c, the Jacobian J and the norm H of the second derivative satisfy
 
     |J|^2 <= |phi|^2 + 1 + (p |W2| r)^2,  H <= (c |W2| r^2 + sqrt((c |W2| r^2)^2 + 4 (p r)^2)) / 2,
 
@@ -95,7 +95,7 @@ def logistic_regression(
     """Constants of the l2-strongly convex loss scale * log(1 + exp(-y w.x)) + l2/2 |w|^2, y = +-1, rounded up.
 
     Args:
-        feature_norm: largest norm of the features of any possible sample, the constant feature included.
+        feature_norm: largest norm of a possible sample's features, including the constant feature.
         scale: factor of the loss.
         l2: weight of the regulariser, at least 0.
         parameter_norm: largest |w| on the domain; needed if l2 > 0, since the Lipschitz constant depends on

@@ -53,7 +53,7 @@ _SHARES = (0.0, 0.25, 0.5, 1.0)
 
 
 def rates_at_most(wrong: NDArray[np.int64], runs: int, doubt: float) -> Array:
-    """Upper Clopper-Pearson limits for rates, each exceeded with probability at most ``doubt``; shape of ``wrong``.
+    """Upper Clopper-Pearson limits for rates, shape of ``wrong``, each exceeded with probability at most ``doubt``.
 
     >>> rates_at_most(np.array([0, 10]), 10, 0.5**10).round(3).tolist()
     [0.5, 1.0]

@@ -164,7 +164,7 @@ def mixture_loss(target: Target, first: GaussianMixture, second: GaussianMixture
     """Larger loss of the two directions, rounded down; 0 if the laws are too far apart for floats."""
     found = 0.0
     for pair in ((first, second), (second, first)):
-        with suppress(ArithmeticError):  # too distant for floats
+        with suppress(ArithmeticError):  # too far apart for floats
             found = max(found, target.of_masses(*mixture_masses(target.order, *pair)))
     return found
 
@@ -185,7 +185,7 @@ def one_step_below(order: float, rate: float, first: float, second: float, noise
     """
     try:
         return renyi_mixtures(Mixture(rate, 0.0, first), Mixture(rate, 0.0, second), noise, alpha=order).lower
-    except (ArithmeticError, ValueError):  # too close or too distant for the quadrature
+    except (ArithmeticError, ValueError):  # too close together or too far apart for the quadrature
         return 0.0
 
 

@@ -106,7 +106,7 @@ class Target:
         return gdp_epsilon_below(max(lower(squared.sqrt()), 0.0), float(self.delta or 0))
 
     def of_masses(self, first: Masses, second: Masses) -> float:
-        """Larger value of the two directions, rounded down, for laws with these masses of cells."""
+        """Larger value of the two directions, rounded down, for laws with these masses."""
         pairs = ((first, second), (second, first))
         if self.order is not None:
             return max(renyi_below(self.order, *pair) for pair in pairs)

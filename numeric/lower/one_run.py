@@ -36,7 +36,7 @@ _FEWEST: Final = 8
 """Maximum number of times that the number of guesses is halved, and the smallest result of halving."""
 _MARGIN: Final = 1e-10
 _MARGIN_OF_GUESS: Final = 1e-14
-"""`_MARGIN` plus this times the guesses covers the relative rounding errors of scipy's binomial masses and tails."""
+"""`_MARGIN` plus this times the number of guesses covers the relative rounding errors of scipy's binomial laws."""
 _UNDERFLOW: Final = 1e-200
 _POINTS: Final = 257
 _HALVINGS: Final = 50
@@ -78,7 +78,7 @@ class OneRun(Displayed):
         """Claims of a bound that are too small, as in `Audit.refutes`.
 
         Raises:
-            InputError: the bound's delta or adjacency differs from that of this audit.
+            InputError: the bound's delta or adjacency does not match this audit.
         """
         if bound.run.adjacency != self.adjacency:
             raise InputError(
@@ -101,7 +101,8 @@ def one_run(
         level: simultaneous confidence of all limits.
 
     Raises:
-        InputError: scores are not numbers, coins do not match them, or adjacency, delta or level is invalid.
+        InputError: scores are not numbers, coins do not match scores, or adjacency, delta or level is
+            invalid.
 
     >>> found = one_run(np.arange(1000.0), np.arange(1000) >= 500, delta=1e-5)
     >>> found.guesses

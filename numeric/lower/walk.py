@@ -26,7 +26,7 @@ from lastiterate.numeric.lower.masses import Masses
 NODES = 32
 PANEL = 3.0
 WIDEST = 100.0
-"""Maximum D / sigma: 34 panels, 1088 nodes."""
+"""Maximum of D / sigma, which gives 34 panels and 1088 nodes."""
 RELATIVE = 4e-11
 TAIL = 1e-11
 """Relative error of a normal tail from scipy's ``ndtr``, including the rounding of its argument."""
@@ -229,9 +229,9 @@ class Grid:
 def last_masses(walk: Walk, edges: Array | None = None, extra: float = 0.0) -> Masses | None:
     """Certified masses of X_T before its projection: below the first edge, between edges, above the last edge.
 
-    The result is None if the walk is too long or too wide for a useful answer. Early steps whose effect on
-    X_T is negligible are left out. ``edges`` are increasing lengths; None stands for cells of about sigma /
-    16 on [-D/2, D/2]. ``extra`` is an additional error in the mass of every set.
+    None if the walk is too long or too wide for a useful answer. Early steps with a negligible effect on X_T
+    are left out. ``edges`` are increasing lengths; None stands for cells of about sigma / 16 on [-D/2, D/2].
+    ``extra`` is an additional error in the mass of every set.
     """
     noise, last = min(step.noise for step in walk.cycle), walk.cycle[-1]
     drift = max(abs(v - x) for step in walk.cycle for update in step.updates for x, v in update.points)
@@ -308,7 +308,7 @@ def _before_last(walk: Walk, grid: Grid) -> Array:
 
 
 def _shuffled_before_last(walk: Walk, grid: Grid) -> tuple[Array, Array]:
-    """Masses before the last of at least two steps: first if its epoch has not met the sample, then if it has."""
+    """Masses before the last of at least two steps, if the sample is not yet met in this epoch, and if it is."""
     (step,), start = walk.cycle, np.array([walk.start])
     plain, met = _shared(grid, step.plain, step.noise), grid.kernel(step.met, step.noise)
     unmet, done = (grid.kernel(updates, step.noise, start)[:, 0] for updates in (step.plain, step.met))

@@ -118,7 +118,7 @@ class Sharing:
     def weighed(self, outputs: Array) -> Array:
         """Matrix of the map from h' to the derivative of u . V X(h') in V; shape (channels * terms, inputs).
 
-        Its entries are entries of u, the ``outputs`` of shape (channels * places,), or 0.
+        Its entries are 0 or entries of u = ``outputs``, shape (channels * places,).
         """
         return self._spread_out(outputs.reshape(-1, self.places), self.meets)
 

@@ -174,7 +174,7 @@ def as_float(ball: arb) -> float:
 
 @dataclass(frozen=True)
 class Spread:
-    """Largest distance of a vector from its centre: in ``each`` entry, shape (width,), and in ``total``."""
+    """Largest distance of a vector from its centre: in ``each`` entry, shape (width,), and in ``total`` length."""
 
     each: Array
     total: arb
@@ -203,8 +203,8 @@ def box(each: Array) -> Spread:
 def parameter_spread(radius: arb, blocks: Iterable[tuple[MatrixBall, arb]], width: int) -> Spread:
     """Spread of a vector that depends on the parameters: the radius times a bound on its derivative.
 
-    In directions with parts of lengths v_1, v_2, ..., the derivative is a sum of S z with |z| <= s v, over
-    (S, s) in ``blocks``.
+    If the part of a direction in layer l has length v_l, the derivative is a sum of S z, |z| <= s v_l, over
+    the pairs (S, s) in ``blocks``.
     """
     rows, squares, sizes = np.zeros(width), arb(0), list(blocks)
     for matrix, size in sizes:

@@ -1,10 +1,10 @@
 """Poisson batches, which hold each sample with probability q = b / n; gradient sums are divided by b.
 
-One of two data sets has an additional sample i*, which n counts. The batch without i* is revealed; its size k
-has the law Binomial(n - 1, q). An update takes two copies of the run without i* from distance z to at most
-e_k(z). The expansion covers every k, or, outside an event of probability p, k in [low, high]. If G bounds the
-divergence outside the event and F bounds it for every k, epsilon <= log((1 - p) e^((alpha-1) G) + p
-e^((alpha-1) F)) / (alpha - 1). With a wider range, which has a bound G' outside an event of probability p',
+One of two data sets has an additional sample i*, which is counted in n. The batch without i* is revealed; its
+size k has the law Binomial(n - 1, q). An update takes two copies of the run without i* from distance z to at
+most e_k(z). The expansion covers every k, or, outside an event of probability p, every k in [low, high]. If G
+bounds the divergence outside the event and F bounds it for every k, epsilon <= log((1 - p) e^((alpha-1) G) +
+p e^((alpha-1) F)) / (alpha - 1). With a wider range, which has a bound G' outside an event of probability p',
 the last term becomes p e^((alpha-1) G') + p' e^((alpha-1) F). For a window that starts from the diameter, the
 event concerns only the steps of the window. If distances shrink, it also concerns earlier steps, until almost
 nothing is left of the diameter.

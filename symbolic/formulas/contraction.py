@@ -1,4 +1,4 @@
-"""A block of steps on a bounded domain, with each of two laws split into two parts; and moments.
+"""A block of steps on a bounded domain, with two laws split into common parts and rests; and moments.
 
 Letters   g is the factor of the second law; u and v are parts of the laws p and q before the block, A and B are
           the masses of the rests; N(r) bounds E_r from two equal points, F(r) from any two points of the domain.
