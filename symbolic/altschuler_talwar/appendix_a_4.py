@@ -1,12 +1,12 @@
 r"""Appendix A.4: the proof of the lower bound, Theorem 4.1.
 
-Observation A.1: $P[E] \ge 0.9$, where under $E$ the pushes are within 15 % of their mean number
+Observation A.1: $P[E] \ge 0.9$, with $E$ the event that the number of pushes is within 15 % of its mean
 $3bD/(4L\eta)$ and the walk is not projected.
 Observation A.2: given $E$, $w_T \ge Z + D/10$ (printed $10/D$). So
 $P[w_T \ge 0] \ge P[N(0, 1) \ge -0.1/\sqrt{0.001}] - 0.1 \ge e^{0.1}/2 + 0.01$.
 
-Constants as in footnote 9. The printed 0.999993 and 0.99993 are wrong; 0.99922 and 0.999 hold, and are
-enough.
+The constants are those of footnote 9. The printed 0.999993 and 0.99993 are wrong; 0.99922 and 0.999 are right
+and suffice.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at

@@ -5,9 +5,9 @@ $(\alpha, \varepsilon)$-RDP with
 $$\varepsilon = \min\Big\{T S,\ \min_{\tau < T - 1}\ (T - \tau) S
   + \frac{\alpha D^2}{2\eta^2\sigma_1^2 (T - \tau - 1)}\Big\},\quad
   S = S_\alpha\Big(\frac bn, \frac{b\sigma_2}{2L}\Big).$$
-Remark B.1: it holds for all orders and all noise.
+Remark B.1: (B.2) holds for all orders and all noise.
 
-Both are refuted by one step, and hold with the cost of a step between two mixtures for $S$.
+Both are refuted by a run of one step, and hold if $S$ is the cost of a step between two mixtures.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -24,7 +24,7 @@ _seen = event(_order, tail(Integer(19)) / 10, tail(Integer(20)))
 _law = SampledUp(_tenth, S.One, _order)  # without projection
 # In the refuting runs a step is N(0, 1), or with probability b/n N(K/(b sigma_DP), 1); they are seen above alpha.
 COST, MOST = SampledDown(b / n, b * sigma_dp / (2 * K), alpha), log(n / (n - b))
-"""The cost S of a step, and its bound at every order."""
+"""The cost S of a step, and a bound on S at every order."""
 
 _composed = Derived(
     "without_replacement/composition", Power(SwapStep(q, sensitivity(b) ** 2 / sigma**2), T), "T steps"

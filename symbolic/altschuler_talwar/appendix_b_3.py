@@ -5,8 +5,8 @@ $$\varepsilon = \min\Big\{T S,\ \min_{\tau < T - 1}\ (T - \tau) S
   + \frac{\alpha D^2}{2\eta^2\sigma_1^2}\,\frac{1 - c^2}{c^{-2(T - \tau - 1)} - 1}\Big\},$$
 by the shifts of footnote 11.
 
-(B.3) is refuted by one step, and holds with the cost of a step between two mixtures for $S$. Footnote 11
-holds.
+(B.3) is refuted by a run of one step, and holds if $S$ is the cost of a step between two mixtures. Footnote
+11 holds.
 """
 
 from lastiterate.symbolic.altschuler_talwar.appendix_b_2 import COST, MOST

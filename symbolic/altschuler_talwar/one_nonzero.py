@@ -1,15 +1,14 @@
 r"""Section 4: "the lower bound holds even when all but one of the losses are zero".
 
-Refuted for long runs: with one loss that is not zero, $b = n/2$ and $T \ge D/(\eta\sigma) + 3$ the
-divergence $D_{100}$ of the last iterates is of order $D/(\eta\sigma)$ at most, where (4.1) grows like
-$1/\sigma^2$.
+Refuted for long runs: with one loss that is not zero, $b = n/2$ and $T \ge D/(\eta\sigma) + 3$ the divergence
+$D_{100}$ of the last iterates is of order $D/(\eta\sigma)$ at most, but (4.1) grows like $1/\sigma^2$.
 
-Why, in lengths of $\eta\sigma$: the last $k + 1$ steps of the second run are free of the loss with probability
-$2^{-(k + 1)}$. A free step leads from an interval of length 1 into a given neighbour with probability $\phi(2)$
-at least, so that $k \le D + 2$ of them lead with probability $\phi(2)^k$ into the interval $I$ next to where the
-first run is before its last noise. That noise and the projection give the first run at most twice the density of
-the point of $I$ next to it, and other points of $I$ are within 1. A mixture costs no more than the worst of its
-parts (Lemma 2.6).
+The proof is in units of $\eta\sigma$. With probability $2^{-(k + 1)}$ the last $k + 1$ steps of the second
+run do not use the loss. Each such step leads from an interval of length 1 into a given neighbour with
+probability at least $\phi(2)$. So $k \le D + 2$ steps lead with probability $\phi(2)^k$ into the interval $I$
+next to the state of the first run before its last noise. This noise and the projection give the first run at
+most twice the density from the nearest point of $I$, and all points of $I$ are within 1 of it. A mixture
+costs at most as much as its worst part (Lemma 2.6).
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -28,7 +27,7 @@ _pair = quantity(Integer(1500)).subs({K: 1, n: 2})
 
 
 def _most(lengths: Expr) -> Expr:
-    """A bound of D_100 for any pair with one nonzero loss at b = n/2, T >= lengths + 3."""
+    """A bound on D_100 for any pair with one nonzero loss at b = n/2, T >= lengths + 3."""
     return (lengths + 3) * (log(2) + 2 + log(2 * pi) / 2) + 100 * log(2) / 99 + 50
 
 

@@ -1,6 +1,6 @@
-"""Places in the paper and its letters.
+"""Sources in the paper, and its letters.
 
-Its Lipschitz constant L is K here, its smoothness M is L, and its noise sigma on the gradient is sigma_DP.
+The paper's Lipschitz constant L is K here, its smoothness M is L, and its noise sigma is sigma_DP.
 """
 
 from functools import partial

@@ -1,13 +1,14 @@
 r"""The printed proof of Theorem 3.1, steps 1 to 4.
 
 Steps 1 and 2: coupled runs with the noise split into $Y$ and $Z$, and auxiliary sequences
-$V_{t+1} = \phi_t(V_t) + Y_{t+1}$ of contractions $\phi_t$. Step 3: (3.5) $Z$ against $Z'$ costs
+$V_{t+1} = \phi_t(V_t) + Y_{t+1}$ with contractions $\phi_t$. Step 3: (3.5) $Z$ against $Z'$ costs
 $(T - \tau) S_\alpha(b/n, b\sigma_2/(2L))$; (3.6) given $Z$, the two runs apply the same maps. Step 4:
 $$D_\alpha(W_T \| W'_T) \le (T - \tau) S
   + \frac{\alpha D^2}{2\eta^2\sigma_1^2 (T - \tau - 1)}. \qquad(3.7)$$
 
-(3.6) is a gap, and (3.7) fails without a condition on order and noise. With the cost of a step between two
-mixtures for $S$, at most twice the larger direction of the sampled Gaussian (see `kernel.renyi`), it holds.
+(3.6) is a gap, and (3.7) fails without a condition on order and noise. (3.7) holds if $S$ is the cost of a
+step between two mixtures, at most twice the divergence of the sampled Gaussian in its larger direction
+(`kernel.renyi`).
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -30,20 +31,19 @@ _positive = (x > 0, z > 0)
 _window, _order = Integer(175), Integer(2)
 _hidden = alpha * D**2 / (2 * eta**2 * r**2 * w)
 SEEN = event(_order, Rational(1, 20), exp(-150) / (1 - exp(-50)))
-"""The divergence of order 2 that the event W_T >= -1 of the run shows."""
+"""A lower bound on the divergence of order 2, from the event W_T >= -1."""
 LEAST = SampledDown(Rational(1, 10), 1 / sqrt(Integer(800)), _order)
-"""S for that run: q = 1/10, noise b sigma_2/(2 K) with sigma_2^2 = 1/200."""
+"""S for this run: q = 1/10, noise b sigma_2/(2 K) with sigma_2^2 = 1/200."""
 
 
 def claimed(cost: Expr) -> Expr:
-    """(3.7) for the run at this cost of one step: T - tau - 1 = 175, the variance split evenly."""
+    """(3.7) for the run with this cost of a step, T - tau - 1 = 175 and the variance split evenly."""
     return (_window + 1) * cost + _hidden.subs(
         {alpha: _order, D: 4, eta: 1, r: 1 / sqrt(Integer(200)), w: _window}
     )
 
 
 def _bias(change: Expr, name: str) -> Inequality:
-    """The mean m_t of the bias, in one dimension."""
     return Inequality(eta / b * Abs(change), "<=", 2 * eta * K / b, (Abs(gamma) <= K, Abs(kappa) <= K), name)
 
 

@@ -2,10 +2,11 @@ r"""Section 1: the main result in its informal form, and footnotes 3 and 4.
 
 Theorem 1.3 (1.2): $\varepsilon \lesssim \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \frac{Dn}{L\eta}\}$, and
 this is tight.
-Remark 1.4 (1.3): so it is $(\varepsilon, \delta)$-DP with
+Remark 1.4 (1.3): so Noisy-SGD is $(\varepsilon, \delta)$-DP with
 $\varepsilon \lesssim \frac{L}{n\sigma}\sqrt{\min\{T, \frac{Dn}{L\eta}\}\log\frac1\delta}$.
 
-(1.2) needs $Dn \ge L\eta$, its tightness bounded orders, and (1.3) $\varepsilon \le 1 \le \log\frac1\delta$.
+(1.2) needs $Dn \ge L\eta$, the tightness needs bounded orders, and (1.3) needs
+$\varepsilon \le 1 \le \log\frac1\delta$.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -19,7 +20,7 @@ _u, _v = Vector("u"), Vector("v")
 
 
 def _between(lipschitz: Expr, far: Expr, name: str) -> VectorInequality:
-    """A Lipschitz map moves the point at theta between two fixed points by at most sqrt(far) their distance."""
+    """A Lipschitz map with fixed points u, v moves (1 - theta) u + theta v by at most sqrt(far) |u - v|."""
     family, middle = Operators("T", lipschitz), (1 - theta) * _u + theta * _v
     ends = tuple(replace(family.at(point), image=point) for point in (_u, _v))
     moved = family.at(middle)

@@ -4,9 +4,9 @@ Lemma 2.1: $\mathrm{Id} - \eta\nabla f$ is a contraction for $f$ convex, $M$-smo
 Lemmas 2.5 to 2.9: conversion to $(\varepsilon, \delta)$-DP, quasi-convexity, post-processing, composition,
 and $D_\alpha(X_{1:k} \| Y_{1:k}) \le \sum_i \sup_x D_\alpha(X_i | x \| Y_i | x)$.
 Definition 2.10: $S_\alpha(q, \sigma) = D_\alpha(N(0, \sigma^2) \| (1 - q) N(0, \sigma^2) + q N(1, \sigma^2))$.
-Lemma 2.11: $S_\alpha(q, \sigma/R)$ is the largest such divergence with any law on a ball of radius $R$ for the shift.
+Lemma 2.11: $S_\alpha(q, \sigma/R)$ is the largest divergence for shifts with any law on a ball of radius $R$.
 
-All hold; the other order of $S_\alpha$ is far larger at large $\alpha$.
+All hold; at large $\alpha$ the divergence in the other order is far larger than $S_\alpha$.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at

@@ -6,7 +6,7 @@ Proposition 5.4: Proposition 3.2 for $c$-Lipschitz maps, $z_t = c z_{t - 1} + s_
 (5.3): $D_\alpha(W_T \| W'_T)
 \le \min_{\tau < T}\ (T - \tau) S + c^{2(T - \tau - 1)}\frac{\alpha D^2}{2\eta^2\sigma_1^2}$.
 
-(5.3) is a gap, and holds with the cost of a step between two mixtures for $S$.
+(5.3) is a gap, and holds if $S$ is the cost of a step between two mixtures.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -21,10 +21,11 @@ from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map, step
 _losses, _size, _factor = strongly_convex("f", m, L), 2 / (L + m), (L / m - 1) / (L / m + 1)
 
 SEEN = event(Integer(2), Rational(1, 20), tail(Integer(20)))
-"""The divergence of order 2 that w_T >= 1 shows.
+"""A lower bound on the divergence of order 2, from the event w_T >= 1.
 
-Ten losses (x - p)^2/2 on [-2, 2], p = -1 for all but i*, whose p is 1 or -1; L = m = eta = b = 1, so that
-w_(t+1) is p plus noise, and sigma_DP = 1/10: 1/10 times 1/2 against 20 deviations.
+Ten losses (x - p)^2/2 on [-2, 2], p = -1 for all but i*, whose p is 1 or -1; L = m = eta = b = 1 and sigma_DP
+= 1/10, so w_(t+1) is p plus noise. The event has probability 1/10 times 1/2 in one run and is 20 deviations
+away in the other run.
 """
 
 CLAIMS = (

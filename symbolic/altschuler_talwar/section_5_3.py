@@ -5,8 +5,8 @@ $$D_\alpha(W_T \| W'_T) \le (T - \tau) S + \frac{\alpha}{2\sigma_1^2}\,\frac{w D
 Example 5.8: $\eta_t = t^{-c}$ gives
 $\varepsilon \lesssim \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \frac{Dn}{L} T^c\}$.
 
-(5.7) is a gap as (3.7) is, and holds with the cost of a step between two mixtures for $S$. Shifts in
-proportion to the squares of the step sizes cost less.
+Like (3.7), (5.7) is a gap, and holds if $S$ is the cost of a step between two mixtures. Shifts in proportion
+to the squares of the step sizes cost less.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -20,7 +20,7 @@ _cost, _sum, _squares, _inverse = (Function(name, nonnegative=True) for name in 
 
 
 def _choice(name: str, says: Relational, shift: Expr) -> Induction:
-    """Shifts in t steps: R is their sum, C their cost; S, X and Q are the sums of eta, eta^2 and 1/eta^2."""
+    """Shifts in t steps with sum R and cost C; S, X and Q are the sums of eta, eta^2 and 1/eta^2."""
     terms = {
         _covered: shift,
         _cost: shift**2 / _size(t) ** 2,

@@ -1,4 +1,4 @@
-r"""Theorem 3.1: the upper bound of Noisy-SGD, up to a constant.
+r"""Theorem 3.1: the upper bound for Noisy-SGD, up to a constant.
 
 Let the domain be convex of diameter $D$, the losses convex, $L$-Lipschitz and $M$-smooth, $\eta \le 2/M$,
 $\sigma > 8\sqrt2 L/b$ and $1 < \alpha \le \alpha^*(b/n, b\sigma/(2\sqrt2 L))$. Then Noisy-SGD is
@@ -6,8 +6,8 @@ $(\alpha, \varepsilon)$-RDP for
 $$\varepsilon \lesssim \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},\quad
   \bar T = \Big\lceil\frac{Dn}{L\eta}\Big\rceil.$$
 
-It holds with the constant 101, and 33 for $b < n/5$: by composition, or by $w$ coins and $w$ shifts $D/w$,
-each at half the variance. The printed proof rests on (3.7), which fails (`proof_3_1`).
+It holds with the constant 101, or 33 if $b < n/5$, by composition, or by $w$ coins and $w$ shifts $D/w$, each
+at half the variance. The printed proof rests on (3.7), which fails (`proof_3_1`).
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -21,11 +21,10 @@ _long = (D * n <= K * eta * w,)
 _order = alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K))
 SMALL: Final = (b / n < Rational(1, 5), _order)
 PRINTED: Final = (BatchesOf(b, n), Diameter(D), b <= n, sigma_dp > 8 * sqrt(2) * K / b, _order)
-"""The conditions of the theorems on random batches besides the class of losses and the step."""
+"""The conditions of the theorems on random batches, except the class of losses and the step size."""
 
 
 def _cost(noise: Expr) -> Expr:
-    """2 alpha q^2/s^2 of Lemma 2.12 at q = b/n."""
     return put(2 * alpha * q**2 / z**2, {q: b / n, z: noise})
 
 

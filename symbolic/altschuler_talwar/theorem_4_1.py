@@ -7,9 +7,9 @@ $$\varepsilon < c_\alpha \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},
   \quad \bar T = \frac{3Dn}{4L\eta}, \qquad(4.1)$$
 from any start.
 
-Its proof: a walk on $[-D/2, D/2]$ pushed up by $\eta L/b$ with probability $b/n$, against one that is not
-pushed, whose maximum bounds it. It shows (4.1) for $T = \bar T$ from 0. Gaps: small noise, shorter runs,
-other starts, and the matching DP bound of Remark 1.4.
+The proof compares two walks on $[-D/2, D/2]$. One is pushed up by $\eta L/b$ with probability $b/n$; the
+other is not pushed, and its maximum bounds it. The proof shows (4.1) for $T = \bar T$ from 0. Gaps: small
+noise, shorter runs, other starts, and the matching DP bound of Remark 1.4.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -21,7 +21,7 @@ LEVEL = Rational(9, 1_600_000)  # (4.1) over y, at T >= T bar
 SEEN = 100 * log((1 + erf(sqrt(Rational(5, 4)))) / 2 - Rational(1, 10)) / 99 + y / 800
 _grown = exp(Rational(1, 10))
 _shown = Rational(1, 10) - log(100) / 99
-"""A lower bound of the order 100 where (1/10, 1/100)-DP fails."""
+"""A lower bound on the divergence of order 100 if (1/10, 1/100)-DP fails."""
 
 _run, _mirrored, _below, _noise = (Function(name, real=True) for name in ("x", "y", "u", "Z"))
 # The loss of a run, and of all runs so far.
@@ -29,7 +29,7 @@ _by_one, _lost = (Function(name, nonnegative=True) for name in ("x", "X"))
 
 
 def quantity(bar: Expr) -> Expr:
-    """(4.1) where ``bar`` is the smaller of T and T bar."""
+    """(4.1), with ``bar`` the smaller of T and T bar."""
     return Rational(1, 10**7) * 100 * K**2 / (n**2 * sigma_dp**2) * bar
 
 

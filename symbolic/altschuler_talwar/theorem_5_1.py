@@ -1,10 +1,10 @@
 r"""Theorem 5.1: strongly convex losses.
 
-As Theorem 3.1, for $m$-strongly convex losses, $\kappa = M/m$ and $\eta = 2/(M + m)$:
+Like Theorem 3.1, for $m$-strongly convex losses, $\kappa = M/m$ and $\eta = 2/(M + m)$:
 $$\varepsilon \lesssim \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},\quad
   \bar T = \tilde O(\kappa) = \lceil\kappa\rceil\max\{1, \lceil\log_3(Dn/(L\eta))\rceil\}. \qquad(5.1)$$
 
-It holds with the constant 101, by composition or by a window. Below (5.3) the rate is checked at
+It holds with the constant 101, by composition or by a window. The rate below (5.3) is checked at
 $\lceil\kappa y/2\rceil$ steps.
 """
 

@@ -3,8 +3,8 @@ r"""A.13: the best windows at the settings of figure 1, small $\lambda$, and the
 "As $\lambda \to 0$ the bound (13) will become identical to" $\min\{T s^2, D^2\}$, and any feasible shifts and shares
 give a valid bound.
 
-The second holds; the first is refuted. K = 2, eta = 0.1, n = 5, D = 1, sigma = 1, L = m = 1: s = 0.08 and c =
-1.1, 1, 0.9. Costs are in units of alpha / (2 sigma^2).
+The second statement holds; the first is refuted. K = 2, eta = 0.1, n = 5, D = 1, sigma = 1, L = m = 1: s =
+0.08 and c = 1.1, 1, 0.9. Costs are in units of alpha / (2 sigma^2).
 """
 
 from lastiterate.symbolic.chien_li.paper import SHIFT_COST, at
@@ -20,7 +20,7 @@ _cost_25 = direct_cost(S.One, _clip, Integer(10), 25)
 
 
 def _split(steps: int) -> Expr:
-    """(3) at c = 0.9 from s / (1 - c) = 0.8."""
+    """(3) at c = 0.9 from the distance s / (1 - c) = 0.8."""
     return split_cost(_strong, _s, Rational(4, 5), steps)
 
 

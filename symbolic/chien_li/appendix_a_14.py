@@ -1,11 +1,11 @@
-r"""A.14, a function that is not smooth with a Hoelder continuous derivative, and A.15, large data sets.
+r"""A.14, a non-smooth function with a Hoelder continuous derivative, and A.15, large data sets.
 
 $$f(x) = \mathrm{sign}(x) \tfrac34 |x|^{4/3}, \qquad
 |f'(x) - f'(y)| \le 2^{2/3} |x - y|^{1/3} \tag{128-132}, \qquad \frac{|f'(x) - f'(0)|}{|x|} = |x|^{-2/3} \tag{133}$$
-A.15: as $n \to \infty$ the bound goes to 0, and those of the form $(C_1 D + C_2)^2$, $C_1 > 1$, do not.
+A.15: as $n \to \infty$ the bound goes to 0, but bounds of the form $(C_1 D + C_2)^2$, $C_1 > 1$, do not.
 
 All hold, but case 3 is about (3/4) |x|^(4/3). x, y and z stand for the cube roots of |x|, |y| and their
-distance. A.15: costs in units of alpha / (2 sigma^2); its D^2 is not a valid bound
+distance. In A.15 costs are in units of alpha / (2 sigma^2), and D^2 is not a valid bound
 (`remarks_3_1/output_perturbation`).
 """
 

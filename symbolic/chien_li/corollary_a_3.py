@@ -1,10 +1,11 @@
-r"""Corollary A.3, shuffled batches: $\epsilon(i)$ bounds the run given the order $i$ of the batches.
+r"""Corollary A.3, shuffled batches: $\epsilon(i)$ is a bound for the run given the order $i$ of the batches.
 
 $$D_\alpha(W_T \| W_T') \le \frac{1}{\alpha - 1} \log E_i\, e^{(\alpha - 1) \epsilon(i)} \tag{62}$$
-Lemma A.4: over laws on a ball of radius $R$ the sampled Gaussian costs $S_\alpha(q, \sigma/R)$ at most. Lemma A.5:
-$e^{(\alpha - 1) D_\alpha}$ of pairs of laws, mixed with the same weights, is at most its mean.
+Lemma A.4: for laws on a ball of radius $R$ the sampled Gaussian costs at most $S_\alpha(q, \sigma/R)$. Lemma
+A.5: for mixtures of pairs with the same weights $e^{(\alpha - 1) D_\alpha}$ is at most its mean over the
+pairs.
 
-All hold, but the divergence, which A.12 names, is not jointly convex: p^alpha q^(1 - alpha) is.
+All hold, but A.12 calls the divergence jointly convex; only p^alpha q^(1 - alpha) is.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -1,12 +1,12 @@
-r"""Lemmas 3.2 and 3.3: fresh noise pays for a shift, and a $c$-Lipschitz map $\phi$ scales it by $c$.
+r"""Lemmas 3.2 and 3.3: fresh noise pays for a shift, and a $c$-Lipschitz map $\phi$ scales a shift by $c$.
 
 $$D_\alpha^{(z)}(\mu * N(0, \sigma^2 I) \| \nu * N(0, \sigma^2 I)) \le D_\alpha^{(z+a)}(\mu \| \nu)
 + \frac{\alpha a^2}{2 \sigma^2} \tag{5}, \qquad
 D_\alpha^{(c z)}(\phi_\# \mu \| \phi_\# \nu) \le D_\alpha^{(z)}(\mu \| \nu) \tag{6}$$
 
-Both hold for every pair of laws. Of a coupling with a law within z + a of mu, the noise hides steps of length
-at most a; the rest leads to a law within z of the noisy mu. The image of a law within z of mu is within c z
-of that of mu, (76); then post-processing, (77).
+Both hold for every pair of laws. In a coupling of mu with a law within z + a, the noise hides steps of length
+at most a, and the rest leads to a law within z of the noisy mu. Images of laws within z of each other are
+within c z, (76); then post-processing applies, (77).
 """
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -3,9 +3,9 @@ r"""Lemmas 3.8 to 3.10, Hoelder reduction and tracking: $\phi$ is $(L, \lambda)$
 $$D_\alpha^{(z)}((I + \phi)_\# \mu \| (I + \phi)_\# \nu) \le D_\alpha^{(h(z))}(\mu \| \nu) \tag{16}, \qquad
 D_t = \min\{D_{t-1} + \eta L D_{t-1}^\lambda + s,\; D_{t-1} + 2 \eta K\} \tag{17}$$
 
-Both hold, for every pair of laws and any modulus: path by path |X + phi(X) - Y - phi(Y)| <= |X - Y| + L |X -
-Y|^lambda, which grows with |X - Y|. The two maps of an update differ by 2 eta K / n, or two clipped means by
-2 K.
+Both hold, for every pair of laws and any modulus: on each path |X + phi(X) - Y - phi(Y)| <= |X - Y| + L |X -
+Y|^lambda, which grows with |X - Y|. The two maps of an update differ by 2 eta K / n; or two clipped means
+differ by 2 K.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

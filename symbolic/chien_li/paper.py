@@ -1,4 +1,4 @@
-"""Sources in the paper, and the names that several of its modules share."""
+"""Sources in the paper, and names that several modules share."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ ALL_RUNS: Final = (*SMOOTH_RUNS, "expanding")
 
 
 def linear(scheme: str) -> tuple[str, str]:
-    """Linear losses under a scheme of batches, without projection and with it."""
+    """Linear losses under a scheme of batches, without and with projection."""
     return f"linear_{scheme}", f"clamped_{scheme}"
 
 
@@ -33,13 +33,13 @@ CHANGES: Final[Mapping[str, Mapping[Symbol, Expr]]] = {
 """Changes of parameters under which an upper bound must fail."""
 
 COMMON: Final = ("factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice")
-"""Those that make every bound of a whole run too small."""
+"""Changes that make every bound on a whole run too small."""
 
 at: Final = partial(Source, PAPERS["chien_li"])
-"""The source of a claim: number in the paper; equation, or words of the line meant."""
+"""The source of a claim: number in the paper; equation, or words of the line."""
 
 SHIFT_COST: Final[Words] = words("cost of the cheapest shifts, in units of {}", alpha / (2 * sigma**2))
-"""The quantity of a run that refutes a remark on shifts."""
+"""The ``quantity`` of a `RefutingRun` for a remark on shifts."""
 
 FULL_BATCHES: Final = (Clipped(K), Diameter(D), FullBatches(n))
 """Assumptions of Theorems 3.1 and 3.7."""
@@ -54,7 +54,7 @@ def _summed(term: Expr) -> Expr:
 
 
 def split_bound(factor: Expr) -> Expr:
-    """The right side of (3) for updates that are Lipschitz with the factor."""
+    """The right side of (3) for ``factor``-Lipschitz updates."""
     tracked = Min(_s * Sum(factor**t, (t, 0, tau - 1)), 2 * eta * K * tau, D, evaluate=False)
     left = _summed((1 - _shares(t)) * factor ** (-2 * (t - tau + 1)))
     paid = LeastOver(_summed(_s**2 / _shares(t)) + tracked**2 / left, _start, Tuple(_shares(t), 0, 1))
@@ -62,9 +62,10 @@ def split_bound(factor: Expr) -> Expr:
 
 
 def shift_bound(expansion: Expr, *, split: bool = False, most: Expr = oo) -> Expr:
-    """The least cost of shifts that hide a distance z that a step expands, before tau to ``most`` at most.
+    """The least cost of shifts that hide a distance z, which is at most ``most`` before tau.
 
-    With ``split``, shares of the noise hide the sensitivity, and shifts the rest.
+    A step expands z to ``expansion``. With ``split``, shares of the noise hide the sensitivity, and shifts
+    hide the rest.
     """
     left = expansion - _s if split else expansion
     hidden = Hides(Lambda(t, _shifts(t)), Lambda((t, z), left), tau, Lambda((t, z), Min(expansion, most)))
@@ -75,9 +76,9 @@ def shift_bound(expansion: Expr, *, split: bool = False, most: Expr = oo) -> Exp
 
 
 def sampled_bound(step: type[Expr], outside: Expr, inside: Expr) -> Expr:
-    """The least cost where each step of b samples pays for its coin, at a share of the noise, and for its shift.
+    """The least cost if each step of b samples pays for its coin, with a share of the noise, and for its shift.
 
-    From tau on a step expands z to ``outside``, that of one data set; before tau to ``inside``, that of both.
+    From tau on a step expands z to ``outside`` (one data set), before tau to ``inside`` (both data sets).
     """
     share, shift = _shares(t), _shifts(t)
     coin = step(b / n, sqrt(share) * sigma / sensitivity(b), alpha)
@@ -87,7 +88,7 @@ def sampled_bound(step: type[Expr], outside: Expr, inside: Expr) -> Expr:
 
 
 def attacked(bound: str, attacks: tuple[str, ...], *wrong: str, name: str = "bound") -> UpperBound:
-    """An upper bound with mutants by the names of `CHANGES`: the evaluator sees other parameters."""
+    """An upper bound with mutants named in `CHANGES`, for which the evaluator sees other parameters."""
     check = UpperBound(bound, attacks, name=name)
     for change in wrong:
         check = check.mutant(change, altered=CHANGES[change])

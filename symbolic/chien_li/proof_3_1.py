@@ -5,9 +5,9 @@ $$D_\alpha(W_T \| W_T') \le D_\alpha(Z_{\tau:T-1} \| Z'_{\tau:T-1})
 + \sup_z D_\alpha(W_T | Z = z \,\|\, W_T' | Z' = z) \tag{10}$$
 In the second term the two processes have "the same updates and independent noise".
 
-They do not: the mean of Z'_t is a function of W'_t, so that Z' = z tilts the law of W'_t. The other steps
-hold, for windows of any length. Bayes' rule is applied at T = 2, equal starts, noise shares N(0, 1), and
-gradients clipped at 1, or not clipped and of slope r. v = 1 - beta is the rest of the noise.
+They do not: the mean of Z'_t is a function of W'_t, so Z' = z tilts the law of W'_t. The other steps hold,
+for windows of any length. Bayes' rule is applied at T = 2, equal starts, noise shares N(0, 1), and gradients
+that are clipped at 1, or unclipped with slope r. v = 1 - beta is the rest of the noise.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -31,7 +31,7 @@ _tilted_mean, _tilted_variance = -r * xi / (1 + r**2), v / (1 + r**2)
 
 
 def _tilted_tail(z: Expr) -> Expr:
-    """P(W'_1 > 1 given Z'_1 = z) where W'_1 is N(0, 1) and Z'_1 given W'_1 is N(-clip(W'_1, 1), 1)."""
+    """P(W'_1 > 1 given Z'_1 = z), for W'_1 ~ N(0, 1) and Z'_1 ~ N(-clip(W'_1, 1), 1) given W'_1."""
     above = exp(-((z + 1) ** 2) / 2) * tail(S.One)
     below = exp(-((z - 1) ** 2) / 2) * tail(S.One)
     root = 2 ** Rational(1, 2)

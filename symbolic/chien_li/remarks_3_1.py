@@ -4,9 +4,9 @@ r"""The remarks on Theorem 3.1: burn-in, degeneration, earlier bounds, and outpu
 $\min\{T, \lceil D n/(\eta K) \rceil\}$" for convex losses; output perturbation (footnote 1):
 $$D_\alpha(W_T \| W_T') \le \frac{\alpha D^2}{2 \sigma^2}.$$
 
-Output perturbation is refuted, and the improvement is strict only where a window is used; the other remarks
-hold. Costs are in units of alpha / (2 sigma^2), D is the diameter; (B.1) and (B.3) are those of Altschuler &
-Talwar, batches full.
+Output perturbation is refuted, and the improvement is strict only if a window is used; the other remarks
+hold. Costs are in units of alpha / (2 sigma^2), D is the diameter; (B.1) and (B.3) are from Altschuler &
+Talwar, for full batches.
 """
 
 from lastiterate.symbolic.chien_li.paper import *

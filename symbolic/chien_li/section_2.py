@@ -4,9 +4,9 @@ Lemma 2.3: $D_\alpha(h(X) \| h(Y)) \le D_\alpha(X \| Y)$. Lemma 2.4:
 $D_\alpha(X_{1:k} \| Y_{1:k}) \le \sum_i \sup_{x_{<i}} D_\alpha(X_i | x_{<i} \| Y_i | x_{<i})$.
 (40)(c): $D_\alpha(N(d, \sigma^2) \| N(0, \sigma^2)) = \frac{\alpha d^2}{2 \sigma^2}$.
 
-All hold, for every pair of laws. The shifted divergence of two Gaussians is attained by the translate: the
-likelihood ratio grows, and every law within z of N(d, sigma^2) lies stochastically above it. r and v are
-variances.
+All hold, for every pair of laws. A translated Gaussian attains the shifted divergence of two Gaussians: the
+likelihood ratio increases, and every law within z of N(d, sigma^2) is stochastically larger than the
+translate. r and v are variances.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -3,10 +3,10 @@ r"""Section 5, open problems: a uniform improvement over composition, and clippe
 "(3) gives no strict improvement over $\frac{\alpha}{2 \sigma^2} T s^2$ before a burn-in." Conjecture: under further
 assumptions on a convex $f$ the clipped update $x - \eta\, \mathrm{clip}_K(\nabla f(x))$ is nonexpansive.
 
-The first holds; at T = 2, where the window of one step costs s^2 (1 + c)^2, only for c >= sqrt(2) - 1.
-Without further assumptions the second fails: where a gradient is clipped its derivative is the Hessian
-projected across it. So for f(x) = (x_1^2 + x_2^2 / 10) / 2 at a point whose gradient points along (1, 1) and
-is longer than K; u = eta K / |gradient|.
+The first statement holds; at T = 2, with a window of one step at the cost s^2 (1 + c)^2, only for c >=
+sqrt(2) - 1. Without further assumptions the conjecture fails: the derivative of a clipped gradient is the
+Hessian projected orthogonally to the gradient. An example is f(x) = (x_1^2 + x_2^2 / 10) / 2 at a point whose
+gradient points along (1, 1) and is longer than K; u = eta K / |gradient|.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -19,7 +19,7 @@ _sum = gains(_shares, _share(t))
 
 
 def _square_after(moved: Expr) -> Expr:
-    """|v - u moved f|^2 for v = (xi, zeta), f = (1, -1)/sqrt(2) across the gradient; moved = sqrt(2) <f, H v>."""
+    """|v - u moved f|^2 for v = (xi, zeta), f = (1, -1)/sqrt(2); moved = sqrt(2) <f, H v>."""
     return (xi - u * moved / 2) ** 2 + (zeta + u * moved / 2) ** 2
 
 

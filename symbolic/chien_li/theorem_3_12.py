@@ -6,8 +6,8 @@ $$D_\alpha(W_T \| W_T'),\, D_\alpha(W_T' \| W_T) \le \min_{\tau, \beta, a} \sum_
 over shifts as in Theorem 3.7, where, (18),
 $S_\alpha(q, \sigma) = D_\alpha(N(0, \sigma^2) \| (1 - q) N(0, \sigma^2) + q N(1, \sigma^2))$.
 
-Refuted: (64)-(69) bound one order only. `ours/sampled` has a bound that holds. (19) prints beta_t sigma for
-sqrt(beta_t) sigma. gamma and kappa are densities at one point, of the base and of the moved Gaussian.
+Refuted: (64)-(69) bound only one order. `ours/sampled` has a correct bound. (19) prints beta_t sigma for
+sqrt(beta_t) sigma. gamma and kappa are the densities of the base and the moved Gaussian at a point.
 """
 
 from lastiterate.symbolic.chien_li.paper import at, sampled_bound

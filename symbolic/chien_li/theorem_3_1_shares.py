@@ -5,8 +5,8 @@ $$\min_\beta \frac{s^2}{\beta} + \frac{a^2}{1 - \beta} = (s + a)^2 \text{ at } \
 at $\beta_j = s c^j/\ell$ if none of them is above 1; $\ell = (s V + \Delta)/W$, $V = \sum_j c^{-j}$,
 $W = \sum_j c^{-2 j}$.
 
-Proved for windows of any length. P is the sum of s^2 / beta_j, G that of beta_j c^-2j, and r stands for the
-level.
+Proved for windows of any length. P and G are the sums of s^2 / beta_j and beta_j c^-2j; r is a level, such as
+$\ell$.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

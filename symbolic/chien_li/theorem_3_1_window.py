@@ -1,11 +1,11 @@
-r"""The best length $w$ of a window of shifts from a start $D$, its cost, and the same as Gaussian differential privacy.
+r"""The best length $w$ of a window of shifts from a start $D$, and its cost, also as Gaussian differential privacy.
 
 $$\text{cost}(u) = \frac{c + 1}{c - 1} \frac{(s (1 - u) + (c - 1) D)^2}{1 - u^2}, \quad u = c^{-w}; \qquad
 \min_u \text{cost}(u) = (c + 1) D (2 s + (c - 1) D) \text{ at } u = \frac{s}{s + (c - 1) D}$$
 
-Proved; the slope has the sign of u (s + (c - 1) D) - s. As GDP: a third process leaves W' by a share of e(z),
-paid for by one Gaussian step, and keeps the distance (1 - share) e(z) to W (shifted interpolation, Bok, Su &
-Altschuler 2024); steps compose by adding mu^2.
+The slope of the cost has the sign of u (s + (c - 1) D) - s. For GDP, a third process moves from W' by a share
+of e(z), at the cost of one Gaussian step, and stays at the distance (1 - share) e(z) from W (shifted
+interpolation, Bok, Su & Altschuler 2024); the mu^2 of the steps add up.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -5,8 +5,8 @@ $$D_\alpha(W_T \| W_T') \le \frac{\alpha}{2 \sigma^2} \min_{\tau, \beta, a}
 over shifts with $A_\tau \ge D_\tau$, where $A_{t-1} = h(A_t + a_t)$ undoes $g(x) = x + \eta L x^\lambda$ and
 $$D_t = \min\{g(D_{t-1}) + s,\; D_{t-1} + 2 \eta K,\; D\}. \tag{14, 15}$$
 
-It holds, by direct shifts, which are sharper by themselves; the step below (10) does not follow. With u_t = s
-+ a_t the backward A-program is the forward z-program of e(z) = g(z) + s.
+It holds by direct shifts, which alone give a sharper bound; the step below (10) does not follow. With u_t = s
++ a_t the backward A-program is the forward z-program for e(z) = g(z) + s.
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound

@@ -6,8 +6,8 @@ $$D_\alpha(W_T \| W_T') \le \frac{\alpha}{2 \sigma^2} \min_{\tau, \beta, a} \sum
 $$D_{t+1} = \min\Bigl\{D_t + \eta L \frac{b - 1}{b} D_t^\lambda + s,\; D_t + 2 \eta K\Bigr\} \text{ at } t_e, \qquad
 \min\{D_t + \eta L D_t^\lambda,\; D_t + 2 \eta K\} \text{ elsewhere} \tag{29}$$
 
-Both hold, by direct shifts: the step below (10) that does not follow is taken at (31)-(32) too. x is E - 1
-and y is B where epochs are counted, gamma stands for t_{-1}; in Lemma A.2 y stands for z^lambda.
+Both hold by direct shifts. The step below (10) that does not follow is also used in (31)-(32). In counts of
+epochs x is E - 1 and y is B; gamma stands for t_{-1}; in Lemma A.2 y stands for z^lambda.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -23,7 +23,7 @@ _sharper = z + eta * (b - 1) / b * Min(L * y, 2 * K) + _s
 
 
 def _begins(start: int) -> Inequality:
-    """tau = z >= 0 lies after t_{-1}, as the first interval (t_{-1}, t_0] needs."""
+    """tau = z >= 0 lies after t_{-1}, as the first interval (t_{-1}, t_0] requires."""
     return Inequality(gamma, "<", z, (gamma >= start, gamma <= start), f"tau > t_{{-1}} = {start}")
 
 

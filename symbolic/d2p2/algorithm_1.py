@@ -5,7 +5,7 @@ $$x_{k+1} = x_k - \alpha A_k\Big(\frac1{\sqrt p}A_k^\top
 $A_k \in \mathbb R^{d \times p}$ with entries $N(0, \sigma_A^2)$ and
 $\epsilon_k \sim N(0, \sigma_\epsilon^2/k)$.
 
-Lemma 1 is cited. The fourth moment fails at $d = 1$; the sensitivity is 2, not 1.
+Lemma 1 is cited. The fourth moment is wrong at $d = 1$; the sensitivity is 2, not 1.
 """
 
 from lastiterate.symbolic.d2p2.paper import at
@@ -22,7 +22,7 @@ _step = kappa * (xi * kappa * g + gamma)  # a coordinate of A (xi A^T g + e) at 
 
 
 def _updates(begun: int, name: str) -> Recursion:
-    """The number of updates after K passes, ``begun`` before the first."""
+    """The number of updates after K passes, with ``begun`` updates before the first pass."""
     return Recursion(T, Integer(begun), PREVIOUS + 1, T, 1, name)
 
 

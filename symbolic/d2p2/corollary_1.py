@@ -6,8 +6,8 @@ $\mathbb E f(\bar x_K) - f^* = O\big(\frac1{\sqrt K} + \frac{\ln K}{K^{3/2}}\big
 $\frac{\sqrt{p\ln(1/\delta)}}{d^2 n\epsilon\sqrt K}$.
 
 The corollary is refuted: the mean of normalised gradients is not a multiple of the gradient. For equal losses
-of bounded slope the rate holds. Theorem 1 asks for $\sigma_\epsilon^2$ proportional to $K^2$, Corollary 1 for
-a fixed one.
+of bounded slope the rate holds. Theorem 1 requires $\sigma_\epsilon^2$ proportional to $K^2$, but Corollary 1
+fixes $\sigma_\epsilon^2$.
 """
 
 from lastiterate.symbolic.d2p2.paper import at
@@ -16,7 +16,7 @@ from lastiterate.symbolic.prelude import *
 
 _rate = 1 / sqrt(T) + log(T) / T ** Rational(3, 2)
 PULLED = (3 * x / (x + stab) - (4 - x) / (4 - x + stab)) / 4
-"""The mean of the normalised gradients of (x - a)^2/2, a = 0, 0, 0 and 4, between 0 and 4."""
+"""The mean of the normalised gradients of (x - a)^2/2, a = 0, 0, 0, 4, for x from 0 to 4."""
 _STUCK = RefutingRun(
     fails=words(
         "The mean of normalised gradients is not a multiple of the gradient: that of four samples is 0 at {}, where {} "
@@ -46,12 +46,12 @@ _projection = eta * ell * dim**2 * sigma_A**2
 
 
 def reached(accuracy: Symbol) -> Inequality:
-    """The rate is at most twice the accuracy from K = 1/accuracy^2 on."""
+    """The rate is at most twice the accuracy for K >= 1/accuracy^2."""
     return Inequality(_rate, "<=", 2 * accuracy, (T * accuracy**2 >= 1, accuracy > 0), "from K = 1/accuracy^2 on")
 
 
 def _private(term: Expr, constant: Expr = _constant) -> Expr:
-    """A term at the step size of A.5, with nu^2 of Theorem 1 at this C_2."""
+    """A term at the step size of A.5 and nu^2 of Theorem 1 for this C_2."""
     return put(term, {eta: _step_size, nu: sqrt(constant * T**2 * chi / (n**2 * epsilon**2))})
 
 

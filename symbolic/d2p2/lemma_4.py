@@ -16,7 +16,7 @@ _moment = moment_exponent(xi, _p, _q, alpha)
 
 
 def _under_q(power: Expr) -> Expr:
-    """Exponent of the density of Q times exp(power L), L = log P/Q, unit Gaussians with means 0 and 1."""
+    """Exponent of the density of Q times exp(power L), L = log P/Q, P = N(1, 1), Q = N(0, 1)."""
     loss = density_exponent(xi, *_p) - density_exponent(xi, *_q)
     return density_exponent(xi, *_q) + power * loss
 

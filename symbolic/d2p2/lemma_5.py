@@ -1,13 +1,14 @@
-r"""Lemma 5 and A.3: the moment bound of the subsampled Gaussian, and from it to Theorem 1.
+r"""Lemma 5 and A.3: the moment bound for the subsampled Gaussian, and how Theorem 1 follows.
 
 (11): $D_\eta \le \frac{7 B^2\eta}{\sigma_\epsilon^2 n^2}$ for
 $\eta \le \frac{\sigma_\epsilon^2}2\ln\frac nB$ and $\frac Bn < \frac1{10}$, with a sensitivity of 1.
 (12): the costs add up to $7 q^2\eta K(K + 1)/(2\sigma_\epsilon^2)$.
-(13): some constant $C_2$ serves all $\epsilon, \delta$.
+(13): one constant $C_2$ is enough for all $\epsilon, \delta$.
 
-(11) is refuted for small noise: it omits the conditions $\sigma_\epsilon \ge 1$ and $q <
-1/(16\sigma_\epsilon)$ of the lemma that it quotes (Abadi et al. 2016, Lemma 3). (12) uses the range of the
-first step for all steps, of noise $\sigma_\epsilon^2/k$. (13) needs $\epsilon \le 2\ln(1/\delta)$.
+(11) is refuted for small noise: it omits the conditions $\sigma_\epsilon \ge 1$ and
+$q < 1/(16\sigma_\epsilon)$ of the lemma that it quotes (Abadi et al. 2016, Lemma 3). (12) uses the orders of
+the first step for all steps, but step $k$ has the noise $\sigma_\epsilon^2/k$. (13) needs
+$\epsilon \le 2\ln(1/\delta)$.
 """
 
 from lastiterate.symbolic.d2p2.paper import at

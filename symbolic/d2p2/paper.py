@@ -1,4 +1,4 @@
-"""Places in the D2P2-SGD paper, and the units of its normalised gradients."""
+"""Sources in the D2P2-SGD paper, and the units of its normalised gradients."""
 
 from functools import partial
 from types import MappingProxyType
@@ -8,6 +8,6 @@ from lastiterate.symbolic.prelude import *
 D2P2_UNITS: Final[Mapping[Symbol, Expr]] = MappingProxyType(
     {eta: LENGTH, L: GRADIENT / LENGTH, r: GRADIENT * LENGTH}
 )
-"""Normalised gradients and the noise on them are numbers, so a step size is a length; r is a loss."""
+"""Normalised gradients and their noise have no unit, so a step size is a length; r is a loss."""
 
 at: Final = partial(Source, PAPERS["d2p2"])

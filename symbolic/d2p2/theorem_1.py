@@ -4,9 +4,9 @@ r"""Theorem 1: privacy of D2P2-SGD.
 for every $\delta > 0$ if $\sigma_\epsilon^2 \ge C_2\frac{B^2 K^2\ln(1/\delta)}{n^2\epsilon^2}$."
 
 Refuted: the noise is added after the random projection, whose length has no bound; at $K = B = n = p = d = 1$
-and $|A| = x$ the step is a Gaussian mechanism of $\mu = x/\sigma_\epsilon$. With $A$ hidden the iterate is
-$A^2 g + A e$, $g = \pm1$, whose densities have the ratio $e^{2\xi/\sigma_\epsilon^2}$. The Rényi divergence
-of the projected step holds, finite for small orders only.
+and $|A| = x$ the step is a Gaussian mechanism with $\mu = x/\sigma_\epsilon$. With $A$ hidden the iterate is
+$A^2 g + A e$, $g = \pm1$, and the two densities have the ratio $e^{2\xi/\sigma_\epsilon^2}$. The Rényi
+divergence of the projected step is finite only for small orders.
 """
 
 from lastiterate.symbolic.d2p2.paper import at
@@ -27,7 +27,7 @@ _pair = ((xi, v), (S.Zero, v))
 
 
 def _at_least(noise: Expr, length: Expr, budget: Expr = S.One) -> Expr:
-    """A lower bound of the true delta at p = d = 1: |A| >= length, and then the Gaussian mechanism."""
+    """A lower bound on the true delta at p = d = 1, from |A| >= length and the Gaussian mechanism."""
     return 2 * tail(length) * delta_of_gdp(budget, length / noise)
 
 

@@ -6,7 +6,7 @@ $$\mathbb E f(\bar x_K) - f^* \le \frac{x^2(1 + \gamma)}{2\alpha K\sigma_A^2\sqr
   + \frac{\alpha p d^2\sigma_A^2(1 + \gamma)}2. \qquad(2)$$
 
 Refuted: $\mathbb E|A\epsilon|^2$ is $d p\sigma_A^2\sigma_\epsilon^2$ and not
-$p^2\sigma_A^2\sigma_\epsilon^2$; the proof has further gaps. `theorem_2_rightly` has what holds.
+$p^2\sigma_A^2\sigma_\epsilon^2$; the proof has further gaps. `theorem_2_rightly` corrects (2).
 """
 
 from lastiterate.symbolic.d2p2.paper import D2P2_UNITS, at

@@ -1,11 +1,11 @@
-r"""Theorem 2, mended, for equal convex losses of slope at most $G$.
+r"""Theorem 2, corrected, for equal convex losses of slope at most $G$.
 
 $$\mathbb E f(\bar x_K) - f^* \le (G + \gamma)\Big(\frac{|x_1 - x^*|^2}{2\alpha K\sigma_A^2\sqrt p}
   + \frac{\alpha d\sqrt p\,(\ln K + 1)\sigma_\epsilon^2}{2K}
   + \frac{\alpha(p + d + 1)\sigma_A^2}{2\sqrt p}\Big).$$
 
-Proved: the means of a step, one step, and any number of them. The normalised gradients of equal losses have
-the mean that the printed proof assumes.
+Proved: the means of a step, and the bound for one step and for any number of steps. The normalised gradients
+of equal losses have the mean that the printed proof assumes.
 """
 
 from lastiterate.symbolic.d2p2.paper import at
@@ -45,7 +45,7 @@ STEP_MEANS = (
     Expected(_size, "<=", (ell + dim + 1) * sigma_A**4, (Norm(_v) <= 1,), "v of norm below 1"),
     Expected(BACK, "==", NOISE, name="noise"),
 )
-"""The means of a step, along any u, of a normalised gradient v and of the noise."""
+"""The means of a step along any u, for a normalised gradient v and for the noise."""
 
 _harmonic, _level, _fall, _falls = (Function(name, real=True) for name in "HldS")
 HARMONIC = Induction(
@@ -57,7 +57,7 @@ HARMONIC = Induction(
     start=1,
     name="1 + 1/2 + ... + 1/j, for every j",
 )
-"""The sum of the variances over nu^2 of the noise of the first j steps."""
+"""The sum over the first j steps of the variance of the noise, divided by nu^2."""
 TELESCOPED = Induction(
     t,
     Eq(_falls(t), P - _level(t)),
@@ -65,7 +65,7 @@ TELESCOPED = Induction(
     (Eq(_level(t + 1), _level(t) - _fall(t)), gains(_falls, _fall(t))),
     name="the falls of t steps, from P to l(t), telescope",
 )
-"""The falls of a level, of distances or losses, over any number of steps from P."""
+"""The total decrease of a level (a distance or a loss) from P in any number of steps."""
 
 # After t steps: E|x - x*|^2, E f(x) - f*, and that of the mean of the t iterates before.
 _distance, _gap, _gap_of_mean = (Function(name, nonnegative=True) for name in "DFM")
@@ -74,7 +74,7 @@ _here, _least, _next, _mean = _f.at(X), _f.minimum(_best), _f.at(Y), _f.at((t * 
 
 
 def mended(size: Expr, count: Expr, logarithm: Expr) -> Expr:
-    """The terms of (2) as mended, P = |x_1 - x*|^2; ``size`` the step, ``count`` K, ``logarithm`` ln K + 1."""
+    """The terms of the corrected (2); P = |x_1 - x*|^2, ``size`` = eta, ``count`` = K, ``logarithm`` = ln K + 1."""
     start = P * (G + stab) / (2 * size * count * sigma_A**2 * _root)
     noise = size * dim * _root * (G + stab) * nu**2 * logarithm / (2 * count)
     return start + noise + size * (ell + dim + 1) * sigma_A**2 * (G + stab) / (2 * _root)

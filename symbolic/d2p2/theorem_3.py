@@ -5,8 +5,8 @@ $$\min_k \mathbb E\|\nabla f(x_k)\| \le \frac{f(x_1) - f^*}{\alpha K\sigma_A^2\s
   + \frac{\alpha L p^{3/2}(\ln K + 1)\sigma_\epsilon^2}K + \alpha L\sqrt p\,d^2\sigma_A^2
   + \frac{2\sigma}{\sqrt B} + \gamma. \qquad(3)$$
 
-Refuted: samples are normalised one by one, so that the clipping bias does not fall with the batch. With
-$2\sigma + \gamma$, as in (25), it is right.
+Refuted: samples are normalised one by one, so the clipping bias does not decrease with the batch size. With
+$2\sigma + \gamma$, as in (25), the bound is right.
 """
 
 from lastiterate.symbolic.d2p2.paper import at
@@ -51,7 +51,7 @@ _STALLED = RefutingRun(
 
 
 def _mean(of: Expr, value: Expr, name: str) -> Identity:
-    """The mean over the 27 samples, gamma the slope of one."""
+    """The mean over the 27 samples; gamma is the slope of a sample."""
     up, down = (put(of, {gamma: slope, stab: TWELFTH}) for slope in (14, -1))
     return Identity((13 * up + 14 * down) / 27, value, name)
 
@@ -61,7 +61,6 @@ def _divided(term: Expr) -> Expr:
 
 
 def _allowed(size: int) -> Expr:
-    """1000 B^2 K / n^2."""
     return Integer(1000 * 1024**2 * 40) / Integer(size) ** 2
 
 

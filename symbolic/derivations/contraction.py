@@ -106,7 +106,6 @@ def _lattice(kernel: Kernel, order: Order) -> Span:
 
 
 def _mean(kernel: Kernel, start: Expr, span: Callable[[tuple[Variable]], Span]) -> Span:
-    """The mean over the batches of the block that begins at ``start``, with a path for each choice."""
     drawn = Variable("which samples the batches of the block have", start)
     return kernel.mean(drawn, ((S.One, span((drawn,))),), over=(i, M, chance(i)))
 

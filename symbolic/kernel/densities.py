@@ -196,7 +196,6 @@ def _parts(mixture: Basic) -> list[tuple[Expr, Basic]]:
 
 
 def _maps(law: Basic, level: str = "") -> set[tuple[str, Basic]]:
-    """The maps of all images in a law, each with its position in the law."""
     if isinstance(law, Add | Mul):
         return set[tuple[str, Basic]]().union(*(_maps(one, level) for _, one in _parts(law)))
     if isinstance(law, Sum):
@@ -332,7 +331,6 @@ def _images(how: Basic, law: Basic) -> Iterator[Basic]:
 
 
 def _linear(how: Basic, term: Basic, first: Basic | None = None, at: Basic | None = None) -> Basic:
-    """The image of a weighted law or, with ``first``, of ``first`` followed by a weighted kernel."""
     weight, law = weighted(term)
     if first is not None:
         law = Joint(first, Lambda(at, law) if law.has(at) else constant_kernel(law))

@@ -245,12 +245,10 @@ class StepInduction:
 
     @property
     def _over(self) -> tuple[Symbol, ...]:
-        """The letters of one step."""
         return (self.index, *(one.value for one in self.sequences), *self.letters)
 
     @property
     def _of_all(self) -> frozenset[Boolean]:
-        """The laws that contain no letter of one step."""
         return frozenset(law for law in self.laws if not set(self._over) & law.free_symbols)
 
     @property
@@ -269,7 +267,6 @@ class StepInduction:
         return Meaning(says, (one.first, one.after, self.count, one.last), over=self._over)
 
     def _always(self, one: Hypothesis) -> Hypothesis:
-        """A hypothesis on step j, stated for all steps."""
         if one.at({letter: whichever(letter) for letter in self._over}) == one:
             return one
         return replace(
@@ -280,7 +277,6 @@ class StepInduction:
         )
 
     def _of_values(self, *said: Basic | Profile) -> None:
-        """Raise an error if a term contains one of ``letters``."""
         if put_values(said, {one: whichever(one) for one in self.letters}) != said:
             raise UnprovedError(
                 f"A term for many steps may contain values of sequences but no other letter of one step, got {said}."
@@ -291,7 +287,7 @@ class StepInduction:
             raise UnprovedError("An induction needs to be made by the rules, with a Kernel, got another.")
 
     def _learn(self, known: frozenset[Boolean], shown: Iterable[Shown]) -> Self:
-        """Store the facts known about a step; they are valid once a rule returns the induction."""
+        """Store known facts about a step, valid once a rule returns the induction."""
         object.__setattr__(self, "_known", known)
         object.__setattr__(self, "shown", tuple(shown))
         return self

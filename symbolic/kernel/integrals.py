@@ -587,12 +587,10 @@ def _equal_powers(one: Expr, other: Expr) -> bool:
 
 
 def _ranges(letter: Basic | None, **signs: bool) -> bool:
-    """Tell whether a letter stands for exactly the numbers with these properties."""
     return isinstance(letter, Symbol) and letter.assumptions0 == Symbol("_", **signs).assumptions0
 
 
 def _runs(index: Symbol, count: Expr, fixed: Iterable[Basic]) -> None:
-    """Raise an error unless an index runs over 1, ..., ``count`` and does not occur in the fixed terms."""
     whole = _ranges(index, integer=True, positive=True) or _ranges(index, integer=True, nonnegative=True)
     if not whole or not count.is_integer or any(index in one.free_symbols for one in (count, *fixed)):
         raise UnprovedError(
@@ -616,7 +614,6 @@ def quantities(*of: Basic) -> dict[Basic, Symbol]:
 
 
 def _counts(term: Basic) -> bool:
-    """Tell whether the form of a quantity shows that it is nonnegative."""
     if isinstance(term, ConditionalMean | Sum | Supremum):
         return _counts(term.args[0])
     if isinstance(term, Add | Mul):
@@ -627,7 +624,6 @@ def _counts(term: Basic) -> bool:
 
 
 def _summed(term: Expr, index: Symbol, count: Expr) -> Expr:
-    """The sum of each term over i = 1, ..., m, with factors that do not contain i taken out."""
     parts = []
     for one in Add.make_args(expand_mul(term, deep=False)):
         front, inside = one.as_independent(index, as_Add=False)

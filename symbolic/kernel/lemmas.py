@@ -184,7 +184,6 @@ def _coin(
 
 
 def _ratio(length: Expr, variance: Expr, square: Expr | None) -> tuple[Expr, tuple[Boolean, ...]]:
-    """A bound on length^2 / variance, and its conditions."""
     if square is None:
         return length**2 / variance, (Ge(length, 0), Gt(variance, 0))
     return square, (Ge(length, 0), Ge(variance, 0), Ge(square, 0), Le(length**2, square * variance))

@@ -119,7 +119,6 @@ def put_values(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
 
 
 def _put_inside(thing: ExprWithLimits, values: Mapping[Symbol, Expr]) -> Expr:
-    """Substitute values in a sum or a product, renaming an index that occurs in a value."""
     named = set[Basic]().union(thing.function.free_symbols, *(one.free_symbols for one in thing.limits[:-1]))
     limits, inside = list[Tuple](), dict(values)
     for letter, *ends in reversed([limit.args for limit in thing.limits]):  # the last one is outermost
@@ -575,7 +574,6 @@ def _any(part: Profile, index: Symbol) -> Profile:
 
 
 def _rates(above: PoissonStep | SwapStep, below: PoissonStep | SwapStep) -> tuple[Boolean, ...]:
-    """Conditions under which the rate of ``above`` is a probability and at least the rate of ``below``."""
     return () if above.rate == below.rate else (below.rate <= above.rate, above.rate <= 1)
 
 

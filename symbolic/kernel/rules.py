@@ -134,10 +134,10 @@ class Kernel(Ground):
         The variable has one law in both runs and is independent of the earlier state, so both laws are
         mixtures with the same weights (F4). A case holds for every value, or on an event that some of its
         hypotheses describe and that is at least as probable as the weight of the case. An extra coin makes
-        this probability equal to the weight; the remaining probability goes to cases that hold for every
-        value and to failure, with a profile of at most 1. With ``over`` = (index, count, share), the first
-        case stands for ``count`` cases, one for each value or disjoint event; its weight is split by the
-        shares, which add up to 1. Conditions given for one of these cases are assumed for each.
+        this probability equal to the weight; the rest goes to cases that hold for every value and to failure,
+        with a profile of at most 1. With ``over`` = (index, count, share), the first case stands for
+        ``count`` cases, one for each value or disjoint event; its weight is split by the shares, which add up
+        to 1. Conditions given for one of these cases are assumed for each.
         """
         pairs = tuple(cases)
         weights, spans = tuple(weight for weight, _ in pairs), tuple(span for _, span in pairs)
@@ -261,8 +261,7 @@ def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr
     """From z -> z1 at X, then z1 -> z' at N and, for the diameter D, D -> z' at F: z -> z' at `Contracted`.
 
     Theorem 1 in docs/proofs/contraction.md bounds the divergence, which is convex in g (F2), for all measures
-    and their parts. F must hold for all pairs of points, because a tracked distance does not bound the kernel
-    of run 1.
+    and their parts. F must hold for all pairs of points.
     """
     if near.scope != far.scope:
         raise UnprovedError("A contraction needs the same revealed variables near and far.")
@@ -287,7 +286,6 @@ def _law(
     events: tuple[frozenset[Hypothesis], ...],
     over: tuple[Symbol, Expr, Expr] | None,
 ) -> frozenset[Hypothesis]:
-    """Hypotheses on a variable that is averaged over, and on the events of its cases."""
     one_law = f"{variable.name} has one law in both runs and is independent of the state before"
     found = set[Hypothesis]() if over else {Hypothesis(one_law)}
     for place, (weight, event) in enumerate(zip(weights, events, strict=True)):
@@ -310,7 +308,6 @@ def _law(
 
 
 def _unnamed(index: Symbol, fixed: Iterable[Expr], others: Iterable[Span]) -> None:
-    """Raise an error if a term that must be the same for all values of an index contains it."""
     for span in others:
         fixed = (*fixed, *span.given, *(one for each in span.hypotheses for one in each.constants))
     named = [one for one in fixed if index in one.free_symbols]
@@ -338,8 +335,6 @@ def _shares(index: Symbol, count: Expr, weight: Expr, *, of_events: bool) -> Non
 
 
 def _over(index: Symbol, hypotheses: Iterable[Hypothesis]) -> frozenset[Hypothesis]:
-    """State hypotheses for all values of an index."""
-
     def names(one: Hypothesis) -> bool:
         return any(index in constant.free_symbols for constant in one.constants)
 

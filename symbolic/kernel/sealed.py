@@ -2,7 +2,7 @@
 
 No importable name can change their record, a local variable of a function. Copies, also by
 `dataclasses.replace`, unpickled objects and objects built by hand are not judgements. A rule refuses objects
-of foreign classes, which could misreport themselves. Code that edits the memory of the process cannot be
+of foreign classes, which could misreport themselves. Code that edits the memory of the process is not
 excluded.
 """
 

@@ -1,10 +1,10 @@
-r"""Appendix B: the shift sequences of the proofs of Theorems 3.3 and 3.4, and the sums that they cost.
+r"""Appendix B: the shift sequences in the proofs of Theorems 3.3 and 3.4, and their total costs.
 
 $$z_{t+1} + a_t = (1 + \eta L) z_t, \qquad
 D_\alpha^{(z_{t+1})} \le D_\alpha^{(z_t)} + \frac{2 \alpha C^2}{\beta n b \sigma_{DP}^2}
 + \frac{\alpha a_t^2}{2 (1 - \beta) \eta^2 \sigma_{DP}^2} \tag{44, 49}$$
 
-The sums hold for shifts of any length. From $z_0 = 0$ no shift is possible, so that Theorem 3.3 is composition.
+The sums hold for shifts of any length. From $z_0 = 0$ no shift is possible, so Theorem 3.3 is composition.
 """
 
 from lastiterate.symbolic.liang.paper import STEP, at

@@ -1,6 +1,7 @@
-r"""C.1, the proof of Theorem 3.10: four cases by $C$ against $10 \sigma_{SGD} \rho^2$ and by $\|\nabla l\|$.
+r"""C.1, the proof of Theorem 3.10: four cases, by $C$ versus $10 \sigma_{SGD} \rho^2$ and by $\|\nabla l\|$.
 
-With $\rho = (L/\mu)^{1/4}$ and $G = \sqrt{l - l^*}$ a step loses, but for the noise $d \eta^2 \sigma_{DP}^2$,
+With $\rho = (L/\mu)^{1/4}$ and $G = \sqrt{l - l^*}$ a step loses, apart from the noise
+$d \eta^2 \sigma_{DP}^2$,
 $$\tfrac{12}{25} \tfrac{\eta C G}{\sqrt{2 L}} \ (1.1: \|\nabla l\| \ge 35 \sigma_{SGD} \rho^3), \quad
 G < \tfrac{35}{\sqrt 2} \tfrac{L^{3/4}}{\mu^{5/4}} \sigma_{SGD}\ (1.2), \quad
 \tfrac15 \tfrac{\eta C G}{\sqrt{2 L}} \ (2.1: \|\nabla l\| > \tfrac C2), \quad
@@ -8,7 +9,7 @@ G < \tfrac{35}{\sqrt 2} \tfrac{L^{3/4}}{\mu^{5/4}} \sigma_{SGD}\ (1.2), \quad
 and (79) collects the sums over $t = 0, \dots, T$ in the six terms of (17).
 
 Gaps: (69), (73), (74) and (79), each with its repair. g = |grad l|, x = |theta - theta*|, g <= sqrt(2 L) G, x
-<= sqrt(2/m) G; displays are divided by eta, in units where L = 1/2 where said. C is K here, mu is m.
+<= sqrt(2/m) G; displays are divided by eta, in units with L = 1/2 if stated.
 """
 
 from lastiterate.symbolic.liang.paper import SMOOTH, WITH_GAP, at
@@ -41,7 +42,7 @@ def _q(top: int, bottom: int) -> Expr:
 
 
 def _steps(lost: Expr, noise: Expr, name: str) -> Induction:
-    """t steps, each of which loses ``lost`` times the root (or the square) of the gap but for the noise."""
+    """t steps, each of which loses ``lost`` times the root (or the square) of the gap, apart from the noise."""
     return Induction(
         t,
         Le(lost * _roots(t) + _left(t), D**2 + t * noise),
@@ -57,7 +58,7 @@ def _rate(first: Expr) -> Expr:
 
 
 def _divided(slope: Expr, constant: Expr) -> Identity:
-    """The mean root over t where a step loses slope eta K G/sqrt(2 L)."""
+    """A bound on the mean of G over t, if a step loses ``slope`` eta K G/sqrt(2 L): ``constant`` times the rate."""
     summed = sqrt(2 * L) / (slope * eta * K) * (D**2 / (T + 1) + _noise)
     return Identity(summed, constant * _rate(sqrt(L) * D**2), "divided by the slope and by T + 1")
 

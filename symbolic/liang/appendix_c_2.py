@@ -1,4 +1,4 @@
-r"""C.2, the trade-off of privacy and utility without projection: $T$, $C$ and $\eta$ chosen in (83), and put in.
+r"""C.2, the trade-off between privacy and utility without projection, for $T$, $C$ and $\eta$ as in (83).
 
 With $X = d L \log(1/\delta)/(\epsilon n)^2$ the least mean square of the gradient is
 $$O(X) \text{ where } \sigma_{SGD}^2 \le X \tag{87}, \qquad
@@ -6,9 +6,9 @@ O\bigl(\sigma_{SGD}^{4/3} X^{1/3}\bigr) \text{ else}, \tag{90}$$
 at $C = \sqrt X$, $\eta = \Theta(b/L)$, $T = \Theta(\epsilon^2 n^2/(b d \log(1/\delta)))$ (88), or
 $C = \sigma_{SGD}^{4/3}/X^{1/6}$, $\eta = \Theta(b X^{1/3}/(L \sigma_{SGD}^{2/3}))$ (91) and the T of (92).
 
-With the initial gap in X the algebra and the rates hold. The conditions on the step size are not met, and the
-T of (88) leaves too little noise where b < 64 d. chi = log(1/delta), u = sqrt(dim L chi), v = epsilon n;
-where roots are needed u^3 = sigma_SGD and v^3 = X; C is K.
+If X includes the initial gap, the algebra and the rates hold. The conditions on the step size are not met,
+and the T of (88) leaves too little noise if b < 64 d. chi = log(1/delta), u = sqrt(dim L chi), v = epsilon n;
+in terms with roots u^3 = sigma_SGD and v^3 = X.
 """
 
 from lastiterate.symbolic.liang.paper import WITH_GAP, at

@@ -1,13 +1,13 @@
-r"""C.3, the trade-off of privacy and utility with projection: $T$, $C$ and $\eta$ chosen in (97), and put in.
+r"""C.3, the trade-off between privacy and utility with projection, for $T$, $C$ and $\eta$ as in (97).
 
 $$E[l - l^*] = O\Bigl(\max\Bigl\{\frac{D^2 d L \log(1/\delta)}{\epsilon^2 n^2},\;
 \frac{\sigma_{SGD}^{3/2} D^{1/2}}{\mu^{1/2}} \Bigl[\frac{d L \log(1/\delta)}{\epsilon^2 n^2}\Bigr]^{1/4},\;
 \frac{\sigma_{SGD} D \sqrt{d \log(1/\delta)}}{\sqrt b\, \epsilon}\Bigr\}\Bigr) \tag{19}$$
 in the cases (1.1), (1.2) of $T \le (1 + \eta L)^2 n b D^2/(\eta C)^2$ and small or large $\sigma_{SGD}$, and (2).
 
-The first and third rates are right; the second has an L^(1/4) that balancing does not give, and the
-conditions on the step size are not met. chi = log(1/delta), u^2 = dim chi, v = epsilon n; rho = (L/m)^(1/4);
-y = T-bar', with n^2 for n b, and x = T-bar <= y; r is the constant of a Theta(); C is K, mu is m.
+The first and third rates are right; the second rate has a factor L^(1/4) that balancing does not give, and
+the conditions on the step size are not met. chi = log(1/delta), u^2 = dim chi, v = epsilon n; rho =
+(L/m)^(1/4); y = T-bar', with n^2 for n b, and x = T-bar <= y; r is the constant in a Theta().
 """
 
 from lastiterate.symbolic.liang.paper import REACH, SMOOTH, at

@@ -1,12 +1,12 @@
-r"""Lemma 3.2, noisy smooth-reduction: adjacent data sets, $\psi$ and $\psi'$ the updates on a random batch of each.
+r"""Lemma 3.2, noisy smooth-reduction: $\psi$ and $\psi'$ are updates on random batches of adjacent data sets.
 
 $$D_\alpha^{((1 + \eta L) z)}\bigl(\psi\mu * N(0, \beta\eta^2\sigma_{DP}^2 I) \,\|\,
 \psi'\nu * N(0, \beta\eta^2\sigma_{DP}^2 I)\bigr)
 \le D_\alpha^{(z)}(\mu \| \nu) + \frac{2 \alpha C^2}{\beta n b \sigma_{DP}^2} \tag{10}$$
 
-The proof mixes the *second* law with weights 1 - b/n and b/n, so that it bounds the order with the larger
-data set second; in the other (10) is false. (36) and (38) need batches of b = |B_t| samples; with probability
-b/n for each sample the factor is 1 + eta L n/b. C is K.
+The proof mixes the *second* law with weights 1 - b/n and b/n, so it bounds the order with the larger data set
+second; in the other order (10) is false. (36) and (38) need batches of b = |B_t| samples. If each sample is
+drawn with probability b/n, the factor is 1 + eta L n/b.
 """
 
 from lastiterate.symbolic.liang.paper import STEP, at
@@ -40,7 +40,7 @@ _summed = (
 
 
 def _update(factor: Expr, most: Expr) -> NormBound:
-    """An update on a batch of j samples, at most ``most``, whose sum is divided by b."""
+    """An update on a batch of j <= ``most`` samples; the sum of the gradients is divided by b."""
     given = (Norm(_u) <= x, Norm(_v) <= j * L * x, j <= most)
     return NormBound(_u - eta / b * _v, factor * x, given, "the update, in R^d")
 

@@ -1,4 +1,4 @@
-r"""Lemma 3.7, the utility of DPSGD without projection, and Propositions 3.8 and C.1, its trade-off with privacy.
+r"""Lemma 3.7, the utility of DPSGD without projection, and Propositions 3.8 and C.1, the trade-off with privacy.
 
 $$\min_t E\|\nabla l(\theta_t)\| = O\Bigl(\frac{1}{\eta C T} + \frac{1}{\sqrt{\eta T}}
 + \min\Bigl\{\sigma_{SGD}, \frac{\sigma_{SGD}^2}{C}\Bigr\} + \sqrt{\frac{\eta L}{b}} \sigma_{SGD}
@@ -6,8 +6,7 @@ $$\min_t E\|\nabla l(\theta_t)\| = O\Bigl(\frac{1}{\eta C T} + \frac{1}{\sqrt{\e
 $$\sigma_{DP}^2 = O\Bigl(\frac{\alpha C^2 T}{\epsilon n b}\Bigr) \tag{3.8}, \qquad
 \sigma_{DP}^2 = O\Bigl(\frac{\alpha C^2 T}{\epsilon n^2}\Bigr) \tag{C.1}$$
 
-Lemma 3.7 is cited, and (14) leaves out the initial gap r = l(theta_0) - l*, without which it is false. C is K
-here.
+Lemma 3.7 is cited. (14) leaves out the initial gap r = l(theta_0) - l* and is false without r.
 """
 
 from lastiterate.symbolic.liang.paper import STEP, WITH_GAP, at, earlier
@@ -15,7 +14,6 @@ from lastiterate.symbolic.prelude import *
 
 
 def _start(gap: Expr) -> Expr:
-    """The first two terms of (14)."""
     return gap / (eta * K * T) + sqrt(gap) / sqrt(eta * T)
 
 
@@ -32,7 +30,7 @@ _letters = {r: "initial gap l(theta_0) - l*", theta: "constant of the O() of the
 
 
 def _traded(below: Expr, name: str = "consequence") -> Consequence:
-    """The bound (14) at a variance of at most theta alpha C^2 T/(epsilon below)."""
+    """The bound (14) for a variance of at most theta alpha C^2 T/(epsilon ``below``)."""
     root = sqrt(alpha * dim * L * eta * T) * K / sqrt(epsilon * below)
     noise = theta * alpha * dim * L * eta * K * T / (epsilon * below) + theta * root
     return Consequence(
@@ -44,7 +42,7 @@ def _traded(below: Expr, name: str = "consequence") -> Consequence:
 
 
 def _under_root(variance: Expr, below: Expr, name: str) -> Asymptotic:
-    """(14) at this noise against the printed bound, C under the root: the path K = N^2, eta = 1/N."""
+    """(14) at this noise, compared with the printed bound (C under the root) for K = N^2, eta = 1/N."""
     path = dict.fromkeys((L, T, dim, alpha, b, n, epsilon, sigma_sgd), S.One) | {K: growth**2, eta: 1 / growth}
     noisy = _start(S.One) + _sampling + _fifth
     printed = noisy + sqrt(alpha * dim * L * eta * T * K) / sqrt(epsilon * below)

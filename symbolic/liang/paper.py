@@ -6,19 +6,19 @@ from types import MappingProxyType
 from lastiterate.symbolic.prelude import *
 
 SMOOTH: Final[Mapping[Symbol, Expr]] = MappingProxyType({L: GRADIENT / LENGTH})
-"""The unit of L where it is a Lipschitz constant of gradients (order lambda = 1)."""
+"""The unit of L as a Lipschitz constant of gradients (order lambda = 1)."""
 
 WITH_GAP: Final[Mapping[Symbol, Expr]] = MappingProxyType({**SMOOTH, r: GRADIENT * LENGTH})
-"""The same where r is a loss, such as the initial gap l(theta_0) - l*."""
+"""These units, with r as a loss, such as the initial gap l(theta_0) - l*."""
 
 at: Final = partial(Source, PAPERS["liang"])
-"""The source of a claim in the later version, of the AAAI 2026 proceedings: number; equation, or words of the line."""
+"""The source of a claim in the later version (AAAI 2026): number; equation, or words of the line."""
 
 earlier: Final = partial(Source, PAPERS["liang_earlier"])
-"""The same in the earlier version, with explicit constants in Theorems 3.3 and 3.4."""
+"""The source of a claim in the earlier version, with explicit constants in Theorems 3.3 and 3.4."""
 
 STEP: Final = 2 * alpha * K**2 / (n * b * sigma_dp**2)
-"""A of (46): T times it is the constant behind Theorem 3.3."""
+"""A of (46); T A is the constant behind Theorem 3.3."""
 
 DOMAIN: Final = alpha * (1 + eta * L) ** 2 * D**2 / (2 * eta**2 * sigma_dp**2)
 """B of (51)."""

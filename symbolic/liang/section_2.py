@@ -4,8 +4,8 @@ Lemma 2.4: an $(\alpha, \epsilon)$-RDP mechanism is $(\epsilon + \frac{\log 1/\d
 Lemma 2.6: $D_\alpha^{(z)}(\mu * N(0, \sigma^2 I) \| \nu * N(0, \sigma^2 I)) \le
 D_\alpha^{(z + a)}(\mu \| \nu) + \frac{\alpha a^2}{2 \sigma^2}$.
 
-Both hold, for every pair of laws. v is a variance; D^(z) of N(x, v) from N(0, v) is alpha (x - z)^2/(2 v) for
-x >= z.
+Both hold, for every pair of laws. v is a variance; D^(z)(N(x, v) || N(0, v)) is alpha (x - z)^2/(2 v) for x
+>= z.
 """
 
 from lastiterate.symbolic.derivations import statements

@@ -1,11 +1,11 @@
-r"""Section 4 and D.4: the attack's estimate, steps in epochs, and the theory at the numbers of the experiments.
+r"""Section 4 and D.4: the attack's estimate, steps in epochs, and the theory for the experiments.
 
 $$\hat\epsilon = \max\Bigl\{\log\frac{1 - \delta - \mathrm{FPR}}{\mathrm{FNR}},
 \log\frac{1 - \delta - \mathrm{FNR}}{\mathrm{FPR}}\Bigr\} \tag{20}$$
 
-The estimate is a lower bound. Per epoch larger batches cost less and learn more slowly. At D.4's numbers, eta = 0.1,
-sigma_DP = 0.002, C = 20, n = 10000, alpha = 1.1, the bound of Theorem 3.4 is not reached in any epoch of the
-figure. p and q are FPR and FNR, v is e^epsilon, r is delta; C is K.
+The estimate is a lower bound. Per epoch, larger batches cost less and learn more slowly. With D.4's
+parameters, eta = 0.1, sigma_DP = 0.002, C = 20, n = 10000, alpha = 1.1, the bound of Theorem 3.4 is not
+reached in any epoch of the figure. p and q are FPR and FNR, v is e^epsilon, r is delta.
 """
 
 from itertools import pairwise
@@ -18,17 +18,17 @@ _numbers = {eta: Rational(1, 10), sigma_dp: Rational(2, 1000), K: 20, n: 10000, 
 
 
 def _epochs(batch: int, diameter: int) -> Expr:
-    """B of (54) over (46) of an epoch."""
+    """B of (54), divided by (46) for an epoch."""
     return put(DOMAIN * b / (n * STEP), {**_numbers, b: batch, D: diameter})
 
 
 def _of_epoch(batch: int) -> Expr:
-    """1/(n b) times the steps of an epoch, n = 10000, in units of 10^-8."""
+    """(Number of steps in an epoch) / (n b) for n = 10000, in units of 10^-8."""
     return Integer(10**8) * ceiling(Rational(10000, batch)) / (10000 * batch)
 
 
 def _whole(batch: Expr) -> Expr:
-    """(46) for an epoch of batches that divide n."""
+    """(46) for an epoch, if the batch size divides n."""
     return 2 * alpha * K**2 / (batch**2 * sigma_dp**2)
 
 

@@ -7,8 +7,8 @@ $$\frac{\alpha C^2 T}{b^2 \sigma_{DP}^2}, \quad
 \frac{\alpha C^2 T}{n b \sigma_{DP}^2}, \quad
 \frac{\alpha C^2}{n b \sigma_{DP}^2} \min\Bigl\{T, \frac{(1 + \eta L)^2 n b D^2}{\eta^2 C^2}\Bigr\}$$
 
-All five are numbers, and the rows are in the order that the text gives them. Figure 1 draws the second row
-where its conditions fail. C is K here, mu is m.
+All five have no unit, and the rows are in the order given in the text. Figure 1 plots the second row outside
+its conditions.
 """
 
 from lastiterate.symbolic.liang.paper import REACH, SMOOTH, at, earlier

@@ -7,8 +7,8 @@ $$\min_t E \sqrt{l(\theta_t) - l^*} = O\Bigl(\frac{\sqrt L D^2}{\eta C T} + \fra
 $$\eta \le \frac{9}{20 L}, \qquad \sigma_{DP}^2 = O\Bigl(\frac{\alpha C^2}{\epsilon n b}
 \min\Bigl\{T, \frac{(1 + \eta L)^2 n b D^2}{\eta^2 C^2}\Bigr\}\Bigr) \tag{3.12}$$
 
-The proof, C.1, does not show (17): its cases bound the mean of the least along a path. A bound of that kind
-is proved. C is K here, mu is m, x stands for min{T, T-bar}.
+The proof, C.1, does not show (17): its cases bound the mean of the minimum along a path. A bound on that mean
+is proved instead. x stands for min{T, T-bar}.
 """
 
 from lastiterate.symbolic import families
@@ -23,7 +23,7 @@ _rate = _first + _bias + sqrt(eta) * sigma_sgd / sqrt(b) + _fifth + _sixth
 LEAST_MEAN = Inequality(
     Min((x + y) / 2, (u + v) / 2), "<=", (Min(x, u) + Min(y, v)) / 2, name="two paths, two times"
 ).mutant("up to 100", right=100 * (Min(x, u) + Min(y, v)) / 2)
-"""The step of (79) that fails: at two paths that are good at different times."""
+"""The step of (79) that fails, for two paths that are good at different times."""
 
 # Of all paths: E|theta_t - theta*|^2, the means of step t on paths of either kind, and their sums over the steps.
 _distance, _one, _two, _ones, _twos = (Function(name, nonnegative=True) for name in ("e", "x", "y", "X", "Y"))

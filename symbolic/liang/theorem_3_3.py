@@ -3,9 +3,9 @@ r"""Theorem 3.3: the privacy of DPSGD without projection. After $T$ steps it is 
 $$\epsilon = O\Bigl(\frac{\alpha C^2 T}{n b \sigma_{DP}^2}\Bigr) \tag{11}, \qquad
 \text{earlier version: } \epsilon = \frac{2 \alpha C^2 T}{\beta n b \sigma_{DP}^2}, \quad 0 < \beta < 1. \tag{12}$$
 
-Both are refuted: they hold only for the order with the larger data set second. (42), with n^2 for n b, is for
-small orders and wide noise and withstands attacks in both orders. C is K here, and z stands for log n where
-alpha = 4 log n.
+Both are refuted: they hold only for the order with the larger data set second. (42), with n^2 in place of n
+b, is for small orders and wide noise, and withstands attacks in both orders. z stands for log n if alpha = 4
+log n.
 """
 
 from lastiterate.symbolic.liang.lemma_3_2 import EVENT

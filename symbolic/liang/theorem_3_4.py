@@ -6,9 +6,9 @@ $$\text{earlier version: } \epsilon = \frac{A}{\beta} + \frac{B}{1 - \beta}, \qu
 A = \frac{2 \alpha C^2}{n b \sigma_{DP}^2}, \quad
 B = \frac{\alpha (1 + \eta L)^2 D^2}{2 \eta^2 \sigma_{DP}^2}. \tag{14}$$
 
-(12) is refuted: it vanishes with D, while the sign of the last iterate reveals the data. (14) is refuted in
-the order with the larger data set first. With min{T, 1 + ...} in (12), and in the other order, both withstand
-attacks. x = sqrt(A), y = sqrt(B), C is K.
+(12) is refuted: it vanishes with D, but the sign of the last iterate reveals the data. (14) is refuted in the
+order with the larger data set first. In the other order, with min{T, 1 + ...} in (12), both withstand
+attacks. x = sqrt(A), y = sqrt(B).
 """
 
 from lastiterate.symbolic.liang.paper import DOMAIN, REACH, STEP, at, earlier

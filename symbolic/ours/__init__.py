@@ -1,1 +1,1 @@
-"""Results of our own, on which the numeric solvers rest."""
+"""Results of our own, which the numeric solvers use."""

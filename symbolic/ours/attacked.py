@@ -1,8 +1,9 @@
-r"""The numbers of `bound`, for every scheme of batches and class of losses, tested in two ways.
+r"""The values of `bound`, for every scheme of batches and class of losses, tested in two ways.
 
-$\varepsilon_{\text{attack}}(\alpha) \le \varepsilon_{\text{bound}}(\alpha)$, and at a $\delta$: an *attack*
-is the best run whose loss is known exactly. A *certificate* holds the choices behind a number, from which an
-independent checker computes it again. These claims test the code and prove nothing.
+An *attack* is the best run whose loss is known exactly:
+$\varepsilon_{\text{attack}}(\alpha) \le \varepsilon_{\text{bound}}(\alpha)$, also at a $\delta$. A
+*certificate* holds the choices behind a value, from which an independent checker recomputes the value. These
+claims test the code and prove nothing.
 """
 
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ _CERTIFIED = {
     "without_replacement": (_CLASSES, ()),
     "poisson": (_CLASSES, ()),
 }
-"""The classes whose bounds have certificates, of a Renyi divergence and of an epsilon at a delta."""
+"""The classes with certificates for a Renyi divergence, and for an epsilon at a delta."""
 _WRONG = {
     "clipped": ("gradients five percent shorter", {K: K * 100 / 105}),
     "holder": ("a step fewer", {T: T - 1}),

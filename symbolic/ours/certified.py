@@ -1,9 +1,10 @@
 r"""Constants of logistic regression and of a network with two layers, in closed form (docs/proofs/constants.md).
 
-Cross-entropy in its logits: the gradient is $p - e_y$, $|p - e_y|^2 \le 2$; the Hessian is the covariance
-$\mathrm{diag}(p) - p p^\top$, and $\mathrm{Var}_p(v) \le (\max v - \min v)^2/4 \le |v|^2/2$ (Popoviciu
-1935). Two layers: $\max|\tanh''| = 4/(3\sqrt3)$, and the largest value of $a x^2 + 2 d x y$ on the unit
-circle is $(a + \sqrt{a^2 + 4 d^2})/2$.
+For cross-entropy as a function of the logits, the gradient is $p - e_y$ with $|p - e_y|^2 \le 2$. The Hessian
+is the covariance $\mathrm{diag}(p) - p p^\top$, with
+$\mathrm{Var}_p(v) \le (\max v - \min v)^2/4 \le |v|^2/2$ (Popoviciu 1935). For two layers,
+$\max|\tanh''| = 4/(3\sqrt3)$, and the largest value of $a x^2 + 2 d x y$ on the unit circle is
+$(a + \sqrt{a^2 + 4 d^2})/2$.
 """
 
 from lastiterate.symbolic.formulas import networks

@@ -1,13 +1,14 @@
 r"""Contraction by blocks: what the noise on a bounded domain hides by itself (docs/proofs/contraction.md).
 
-Theorem 1. Let a first part of the runs have a profile $X$, and kernels after it $E_r(K(x) \| K'(y)) \le N(r)$
-where $x = y$, and $\le F(r)$ for all points. Let $E_r(p \| q) \ge X(r)$, $p(1) \ge 1 \ge q(1)$,
-$0 \le u \le p$, $0 \le v \le q$, $A = p(1) - u(1)$ and $B = q(1) - v(1)$. Then both parts have the profile
+Theorem 1. Let a first part of the runs have a profile $X$, and let the kernels of the next part satisfy
+$E_r(K(x) \| K'(y)) \le N(r)$ if $x = y$, and $\le F(r)$ for all points. Let $E_r(p \| q) \ge X(r)$,
+$p(1) \ge 1 \ge q(1)$, $0 \le u \le p$, $0 \le v \le q$, $A = p(1) - u(1)$ and $B = q(1) - v(1)$. Then the two
+parts together have the profile
 $$\int u\,N(\gamma v/u) + A\,F(\gamma B/A).$$
-Theorem 2. If $Y_{j+1} \ge \mathrm{Comb}[Y_j; N_j, F_j]$ for all blocks $j$, $n$ blocks obey
+Theorem 2. If $Y_{j+1} \ge \mathrm{Comb}[Y_j; N_j, F_j]$ for all blocks $j$, then $n$ blocks satisfy
 $E_\gamma \le Y_n(\gamma)$.
 
-Derived for every scheme of batches and class of losses, with the costs of blocks of $w$ steps by shifts.
+Both are derived for every scheme of batches and class of losses, with shifts in blocks of $w$ steps.
 """
 
 from lastiterate.symbolic.derivations import contraction as blocks
@@ -67,7 +68,7 @@ def _closed(losses: str, factor: Expr) -> tuple[Derived, ...]:
 
 
 def _random(coin: Any) -> dict[str, Profile]:
-    """Near with the coin hidden in every step, far the mean over revealed batches."""
+    """Near costs with a hidden coin in every step, and far costs as means over revealed batches."""
     first = Steps(coin(q, random_batches.P(i)), i, T_0)
     return _chains(first, Steps(coin(q, random_batches.p(k, i)), i, w), _mean[1])
 

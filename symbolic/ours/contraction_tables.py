@@ -1,9 +1,9 @@
-r"""Tables of contraction: their atoms, and the numbers that they give (docs/proofs/contraction.md).
+r"""Tables of contraction: their atoms, and the bounds that they give (docs/proofs/contraction.md).
 
-A convex table, of values $Y_i$ at nodes $y_i$ and $Y_0 = 1$ at $y_0 = 0$, is the profile of atoms: at $y_i$
-the mass $q_i$ is the change of slope and $p_i = y_i q_i$; the last value is the mass of $p$ where $q$ has
-none. So any Rényi order is a sum over atoms, plus another bound right of the last node, and $\mu$-GDP is
-read off at the nodes: chords lie below the convex $\theta_\mu$ where their ends lie below a tangent.
+A convex table with values $Y_i$ at nodes $y_i$, and $Y_0 = 1$ at $y_0 = 0$, is the profile of atoms: at $y_i$
+the mass $q_i$ is the change of slope, and $p_i = y_i q_i$; the last value is the mass of $p$ on a null set of
+$q$. So any Rényi divergence is a sum over atoms, plus another bound beyond the last node. The values at the
+nodes show $\mu$-GDP: a chord lies below the convex $\theta_\mu$ if its ends lie below a tangent.
 """
 
 from lastiterate.symbolic.derivations.contraction import k

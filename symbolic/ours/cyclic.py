@@ -1,11 +1,11 @@
-r"""Cyclic batches: the worst sample, and the strongly convex value (docs/proofs/cyclic.md).
+r"""Cyclic batches: the worst sample, and the optimum for strongly convex losses (docs/proofs/cyclic.md).
 
-The sample of the last step is the worst: shifts $a_t$ for it serve a sample met $k$ steps earlier as
-$a'_t = a_{t+k}$, since $z'_t \le z_{t+k}$; then $z$ stays at 0. For strongly convex losses and $E$ epochs
-of $l$ batches the optimum is
+The sample of the last step is the worst: shifts $a_t$ for it also hide a sample met $k$ steps earlier, as
+$a'_t = a_{t+k}$, since $z'_t \le z_{t+k}$; afterwards $z$ stays at 0. For strongly convex losses and $E$
+epochs of $l$ batches the optimum is
 $$s^2\Big(1 + c^{2l-2}\,\frac{1 - c^2}{(1 - c^l)^2}\,\frac{1 - c^{l(E-1)}}{1 + c^{l(E-1)}}\Big),$$
-the value of Bok, Su & Altschuler 2024. Where the sample is met every $l$ steps under schedules, the
-obstacle of the taut string is concave: slopes between participations rise by $c^{-l}$ towards the past.
+the value of Bok, Su & Altschuler 2024. If the sample is met every $l$ steps, the slopes of the taut string's
+obstacle grow by the factor $c^{-l}$ from each participation to the one before.
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
@@ -23,7 +23,7 @@ _points = gains(_risen, _steep(t) * _wide(t)), gains(_gone, _wide(t)), gains(_st
 
 
 def _slope(left: Expr) -> Expr:
-    """Rise of H over that of X between the encounter with c^d = left and the one l steps later."""
+    """(Rise of H) / (rise of X) between the encounter with c^d = ``left`` and the next encounter."""
     return (s * left / c) / (left**2 / p**2 * (1 - p**2) / (1 - c**2))
 
 

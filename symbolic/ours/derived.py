@@ -1,13 +1,13 @@
 r"""Windows of shifts in closed form, and compositions of random batches (docs/proofs/affine_windows.md).
 
-Of the last $w$ of $\tau + w$ steps from the diameter $D$, every distance carried to at most $c z + s$,
+For the last $w$ of $\tau + w$ steps, from the diameter $D$, if every distance $z$ goes to at most $c z + s$,
 $s = 2\eta K/n$,
 $$\mu^2 \le \frac{(D + s V_w)^2}{W_w\sigma^2},
   \quad V_w = \sum_{j \le w} c^{-j},\ W_w = \sum_{j \le w} c^{-2j}:$$
-$c = 1$ for convex losses, $c \ge \max(1 - \eta m, \eta L - 1)$ for strongly convex ones, and
-$c = 1 + \eta L(n - 1)/n$ for smooth ones, where the window is feasible. Random batches: $S^{\otimes T}$
-with $S$ the profile of a step whose coin is hidden. Any shifts $a_t$ that hide what the runs differ in cost
-$\mu^2 = \sum_t a_t^2/\sigma_t^2$, besides the coins.
+$c = 1$ for convex losses, $c \ge \max(1 - \eta m, \eta L - 1)$ for strongly convex losses, and
+$c = 1 + \eta L(n - 1)/n$ for smooth losses if the window is feasible. Random batches have the profile
+$S^{\otimes T}$, with $S$ the profile of a step with a hidden coin. Any shifts $a_t$ that hide the difference
+between the runs add the cost $\mu^2 = \sum_t a_t^2/\sigma_t^2$.
 """
 
 from lastiterate.symbolic.derivations.checks import windows
@@ -18,7 +18,6 @@ _s = sensitivity()
 
 
 def _square(factor: Expr) -> Expr:
-    """(D + s V_w)^2 / (W_w sigma^2)."""
     drift, noise = (w, w) if factor == 1 else (v_sum(factor, w), w_sum(factor, w))
     return cost(_s, D, drift, noise) / sigma**2
 

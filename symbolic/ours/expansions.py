@@ -1,17 +1,17 @@
 r"""Expansion of one update, for vectors of every dimension (docs/proofs/expansions.md).
 
-For $|x - y| \le z$, with $d = x - y$ and $g$ a difference of gradients there, $|d - h g| \le e(z)$. With
-$b - 1$ samples of modulus $\omega$, clipped at $K$, and one that differs
+For $|x - y| \le z$, $d = x - y$ and the difference $g$ between the gradients at $x$ and $y$,
+$|d - h g| \le e(z)$. With $b - 1$ samples of modulus $\omega$, clipped at $K$, and one differing sample
 $$e(z) = z + \min\Big(\eta\frac{b - 1}b\min(\omega(z), 2K) + \frac{2\eta K}b,\ 2\eta K\Big);$$
-for $m$-strongly convex, $L$-smooth losses $e(z) = \max(1 - h m, h L - 1) z$; a weight decay leaves $k d$ of
-$d$. Clipping acts on $f(W) = \varphi(\langle x, W\rangle)$, $\varphi$ convex, by a cut of the slope
-$\varphi'|x|$: the clipped gradient is that of another convex, $K$-Lipschitz loss. If block $j$ of a
-gradient has the modulus $\omega_j$, the gradient has $(\sum_j\omega_j^2)^{1/2}$: of
-$W = \sum_j L_j^2 r^{2\lambda_j}$, orders in $[p, q]$, the root is concave if $q \le 1/2$, or $p \ge 1/2$,
-or $8 p q \ge (2 p + 2 q - 1)^2$.
+for $m$-strongly convex, $L$-smooth losses $e(z) = \max(1 - h m, h L - 1) z$; weight decay replaces $d$ with
+$k d$. Clipping $f(W) = \varphi(\langle x, W\rangle)$, $\varphi$ convex, cuts the slope $\varphi'|x|$: the
+clipped gradient is the gradient of another convex, $K$-Lipschitz loss. If block $j$ of a gradient has the
+modulus $\omega_j$, the gradient has the modulus $(\sum_j\omega_j^2)^{1/2}$. The root of
+$W = \sum_j L_j^2 r^{2\lambda_j}$, with orders in $[p, q]$, is concave if $q \le 1/2$, or $p \ge 1/2$, or
+$8 p q \ge (2 p + 2 q - 1)^2$.
 
-A class of losses is an inequality between lengths and inner products: cocoercivity (Nesterov 2004, Theorems
-2.1.5 and 2.1.12), the variational inequality of a projection, a modulus.
+A class of losses is given by inequalities between lengths and inner products: cocoercivity (Nesterov 2004,
+Theorems 2.1.5 and 2.1.12), the variational inequality of a projection, a modulus.
 """
 
 from lastiterate.symbolic.formulas import update
@@ -39,21 +39,21 @@ def _square(vector: Expr) -> Expr:
 
 
 def _step(family: Functions, factor: Expr, kept: Expr = S.One) -> VectorInequality:
-    """A step h along a gradient, with ``kept`` of the point left: v - w grows by at most ``factor``."""
+    """A step h along a gradient from ``kept`` times the point: v - w grows by at most ``factor``."""
     one, other = map(family.at, (_v, _w))
     moved = kept * (_v - _w) - h * (one.image - other.image)
     return VectorInequality(Norm(moved), "<=", factor * Norm(_v - _w), (one, other), (h >= 0,), name="one step")
 
 
 def _contracts(kept: Expr, name: str) -> NormBound:
-    """Of m-strongly convex losses, c at least k - h m and h L - k."""
+    """The bound c z for m-strongly convex losses, with c at least k - h m and h L - k."""
     cocoercive = _square(_g - m * _d) <= (L - m) * inner(_g - m * _d, _d)
     given = (*_near, cocoercive, m <= L, c >= kept - h * m, c >= h * L - kept)
     return NormBound(kept * _d - h * _g, c * z, given, name)
 
 
 def _sizes(least: Expr) -> tuple[Inequality, Inequality]:
-    """The factor of a step between x and y is such a c, for the least curvature and for L."""
+    """The factor for step sizes h between x and y is at least 1 - h ``least`` and h L - 1."""
     factor = update.strongly_convex_over_sizes(S.One, L, least, S.One, x, y)
     between = (x <= h, h <= y)
     return (

@@ -1,6 +1,6 @@
 r"""Feed-forward networks on a ball of parameters (docs/proofs/network_constants.md).
 
-$h_0 = x$, $a_l = W_l h_{l-1} + b_l$, $h_l = \varphi_l(a_l)$, $|w - w_0| \le R$: numbers $K$ and $L$ with
+$h_0 = x$, $a_l = W_l h_{l-1} + b_l$, $h_l = \varphi_l(a_l)$, $|w - w_0| \le R$: constants $K$ and $L$ with
 $|\nabla_w\ell| \le K$ and $|\nabla^2_w\ell| \le L$ on the ball.
 
 Normalisation: $y = z/s$, $s = \sqrt{|z|^2/d + \epsilon}$, $n = y/\sqrt d$, $\rho = |n|^2 < 1$, $u$ of unit length and
@@ -9,8 +9,8 @@ $$y' = \frac{u - c n}s,\quad y'' = -\frac{2 c u + (1 - 3 c^2) n}{s^2\sqrt d},\qu
   y''' = -3\,\frac{(1 - 3 c^2) u - c(3 - 5 c^2) n}{s^3 d},$$
 of lengths at most $1/s$, $2/(\sqrt{3 d}\,s^2)$ and $48/(25\sqrt{5 d}\,\epsilon)$, and $3/(d s^3)$, which are attained.
 
-Inductions run over the layers; going down, $u$ is the derivative of the outputs in a layer and $s$ its second
-derivative. One neuron a layer is written out; matrices in this order give the same line.
+Inductions run over the layers. On the way down, $u$ is the first derivative of the outputs with respect to a
+layer and $s$ the second. Formulas are for one neuron per layer and also hold for matrices in this order.
 """
 
 from lastiterate.symbolic.formulas import networks as formulas
@@ -46,7 +46,7 @@ _cosine, _short = inner(_along, _n), 1 - Norm(_along) ** 2  # the second is 0
 
 
 def _length(pair: tuple[Expr, Expr], at_most: Expr, name: str, *at: Boolean, times: Expr = S.One) -> Inequality:
-    """The square of a length at s = d = 1, which is attained at xi = u . n and rho = |n|^2 as said."""
+    """A bound on the square of a length at s = d = 1, attained at the given xi = u . n and rho = |n|^2."""
     square = formulas.squared(pair, xi, rho) * times
     return Inequality(square, "<= and attained", at_most**2, (xi**2 <= rho, rho <= 1), name, at)
 

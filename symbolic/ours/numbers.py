@@ -1,7 +1,7 @@
-"""The numbers of the code, each compared with another computation: `lastiterate.proofs_checks.recomputations`.
+"""Values of the code, each compared with another computation of `lastiterate.proofs_checks.recomputations`.
 
-A number has a limit from below, by a closed form, a quadrature, or a run whose loss is known exactly, and one
-from above, by a closed form, a quadrature or the recorded number. Mutants are a little smaller or larger.
+The lower limit of a value is from a closed form, a quadrature or a run whose loss is known exactly, the upper
+limit from a closed form, a quadrature or the recorded value.
 """
 
 from lastiterate.symbolic.prelude import *

@@ -1,15 +1,15 @@
 r"""Privacy-loss distributions, and the best conversion of one Rényi order (docs/proofs/privacy_loss.md).
 
-The profile of a step without replacement is $S(\gamma) = q\,\theta_g(1 + (\gamma - 1)/q)$ from 1 on and
-$1 - \gamma + \gamma S(1/\gamma)$ below: convex, and rising with $q$. A cell $[l, r]$ of losses with masses
-$P$, $Q$ moves to its ends, $A + B = P$ and $A e^{-l} + B e^{-r} = Q$, and the profile does not decrease. $T$-th
-powers of numbers up to $A$ that are off by $a$ are off by at most $T a A^{T-1}$. Of one order, $\delta$ and
-$\varepsilon$ are those of the two points that meet
+The profile of a step without replacement is $S(\gamma) = q\,\theta_g(1 + (\gamma - 1)/q)$ for $\gamma \ge 1$
+and $1 - \gamma + \gamma S(1/\gamma)$ below. It is convex and increases with $q$. If the masses $P$, $Q$ of a
+cell $[l, r]$ of losses move to the ends, $A + B = P$ and $A e^{-l} + B e^{-r} = Q$, the profile does not
+decrease. If numbers up to $A$ have an error $a$, their $T$-th powers have an error of at most $T a A^{T-1}$.
+From one order, $\delta$ and $\varepsilon$ are those of laws on two points with
 $p^\alpha q^{1-\alpha} + (1 - p)^\alpha(1 - q)^{1-\alpha} \le e^{(\alpha-1)\rho}$,
 $q = (p - \delta) e^{-\varepsilon}$.
 
-Profiles after Balle, Barthe & Gaboardi 2018 and Zhu, Dong & Wang 2022; the conversion is Asoodeh, Liao,
-Calmon, Kosut & Sankar 2021, Theorem 3, by another proof.
+Profiles follow Balle, Barthe & Gaboardi 2018 and Zhu, Dong & Wang 2022; the conversion is Theorem 3 of
+Asoodeh, Liao, Calmon, Kosut & Sankar 2021, with another proof.
 """
 
 from lastiterate.symbolic.derivations.checks import lattice_checks
@@ -39,12 +39,10 @@ def _level(factor: Expr) -> Expr:
 
 
 def _above(factor: Expr) -> Expr:
-    """The profile of a step without replacement from 1 on."""
     return q * hockey_stick(_level(factor), v)
 
 
 def _slope(level: Expr) -> Expr:
-    """The slope of E_level(N(v, 1) || N(0, 1))."""
     return -cumulative(-log(level) / v - v / 2)
 
 
@@ -53,7 +51,7 @@ def _curvature(level: Expr) -> Expr:
 
 
 def _rise(level: Expr) -> Expr:
-    """k(x) - x k'(x) for the profile k(x) of two Gaussians at 1 + x: the rise of Phi over a length v."""
+    """k(x) - x k'(x) for the profile k(x) of two Gaussians at 1 + x: the increase of Phi over a length v."""
     return cumulative(v / 2 - log(level) / v) - cumulative(-v / 2 - log(level) / v)
 
 

@@ -1,11 +1,11 @@
-r"""Poisson batches under add and remove (docs/proofs/poisson.md).
+r"""Poisson batches, with a sample added or removed (docs/proofs/poisson.md).
 
-Revealed is $R$, the batch without $i^*$, the same in both runs; with $M = (1 - q) N(m_0) + q N(m_1)$ and
-$N = N(m_0)$, $|m_1 - m_0| \le d = \eta K/b$,
+The batch without $i^*$, $R$, is the same in both runs and is revealed. With $M = (1 - q) N(m_0) + q N(m_1)$
+and $N = N(m_0)$, $|m_1 - m_0| \le d = \eta K/b$,
 $$E_\gamma(M \| N) \le U(\gamma) = q\,\theta_{d/\sigma}\Big(\frac{\gamma - 1 + q}q\Big),\quad
   E_\gamma(N \| M) \le 1 - \gamma + \gamma U(1/\gamma),$$
-the first the larger at every order. Two copies of the run without $i^*$ have the batch $R$ and take the
-step $h = \eta|R|/b$ along its mean gradient, of the factor $\max(1 - h m, h L - 1)$: a batch may have any size.
+and the first is larger at every order. Two copies of the run without $i^*$ take the step $h = \eta|R|/b$
+along the mean gradient of $R$, with the factor $\max(1 - h m, h L - 1)$; a batch may have any size.
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
@@ -40,7 +40,6 @@ def _mixed(chance: Expr, inside: Expr, outside: Expr) -> Expr:
 
 
 def _powers(ratio: Expr) -> Expr:
-    """The same at a ratio and at its inverse."""
     return (ratio**alpha - ratio ** (1 - alpha)) / (ratio - 1)
 
 

@@ -1,11 +1,11 @@
 r"""Random projections, and automatic clipping (docs/proofs/random_projection.md).
 
-A step releases $A^\top g/\sqrt p + N(0, s^2)$, $A$ drawn afresh with $p$ columns and revealed. With
-$R = \Delta^2\sigma_A^2/(p s^2)$ and $w R < 1$, $M(w) = (1 - w R)^{-p/2}$, and $(\alpha - 1)$ times the
-divergence is at most $\log M(\alpha(\alpha - 1))$, or $\log(1 - q + q M(\alpha(\alpha - 1)))$ for a sample
-revealed to be there with probability $q$, or, not revealed,
-$\log\sum_j\binom\alpha j(1 - q)^{\alpha - j} q^j M(j(j - 1))$. Layers are independent, so that moments
-multiply. The map $g \mapsto g/(|g| + \gamma)$ is $1/\gamma$-Lipschitz.
+A step releases $A^\top g/\sqrt p + N(0, s^2)$, with a fresh, revealed $A$ of $p$ columns. Let
+$R = \Delta^2\sigma_A^2/(p s^2)$ and $M(w) = (1 - w R)^{-p/2}$ for $w R < 1$. Then $(\alpha - 1)$ times the
+divergence is at most $\log M(\alpha(\alpha - 1))$. For a sample that is used with probability $q$ it is at
+most $\log(1 - q + q M(\alpha(\alpha - 1)))$ if its use is revealed, otherwise
+$\log\sum_j\binom\alpha j(1 - q)^{\alpha - j} q^j M(j(j - 1))$. Layers are independent, so moments multiply.
+The map $g \mapsto g/(|g| + \gamma)$ is $1/\gamma$-Lipschitz.
 """
 
 from lastiterate.symbolic.derivations.checks import projection_checks

@@ -1,11 +1,11 @@
 r"""Batches drawn without replacement (docs/proofs/without_replacement.md).
 
-Reveal $R$, $b$ of the $n - 1$ common samples, and a slot of it; with probability $q = b/n$, a coin, $i^*$ is in
-the slot. One step has, both ways, the profile (Balle, Barthe & Gaboardi 2018, Theorem 2)
+Reveal $b$ of the $n - 1$ common samples, $R$, and a slot of $R$; $i^*$ is in the slot with probability
+$q = b/n$ (the coin). In both orders one step has the profile (Balle, Barthe & Gaboardi 2018, Theorem 2)
 $$S(\gamma) = q\,\theta_{d/\sigma}\Big(1 + \frac{\gamma - 1}q\Big)\ (\gamma \ge 1),\quad
   S(\gamma) = 1 - \gamma + \gamma S(1/\gamma)\ (\gamma < 1),\quad d = \frac{2\eta K}b,$$
-and a window with shares $\beta_t$ of the noise for the coin $\bigotimes_t S_{\beta_t} \otimes \theta_\mu$,
-$\mu^2 = \sum_t a_t^2/((1 - \beta_t)\sigma_t^2)$: no law is conditioned on the future.
+and a window whose coins use shares $\beta_t$ of the noise has $\bigotimes_t S_{\beta_t} \otimes \theta_\mu$,
+$\mu^2 = \sum_t a_t^2/((1 - \beta_t)\sigma_t^2)$. No law is conditioned on the future.
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
@@ -29,7 +29,6 @@ _REACH = {
 
 
 def _paid(reach: Expr, share: Expr = beta) -> Profile:
-    """The coin at a share of the noise, and a shift at the share 1 - beta."""
     return Composed(
         (SwapStep(q, sensitivity(b) ** 2 / (share * sigma**2)), Gauss(reach**2 / ((1 - beta) * sigma**2)))
     )

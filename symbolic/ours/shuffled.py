@@ -1,11 +1,11 @@
 r"""Batches from a fresh permutation in every epoch (docs/proofs/shuffled.md).
 
-The order is independent of the data and the same in both runs, so that it is revealed: with $\mu_\pi$ the
-cost of any path for the order $\pi$, $E_\gamma \le \mathrm{mean}_\pi\,\theta_{\mu_\pi}(\gamma)$, and
+The order is independent of the data and the same in both runs, so it is revealed. With $\mu_\pi$ the cost of
+any path for the order $\pi$, $E_\gamma \le \mathrm{mean}_\pi\,\theta_{\mu_\pi}(\gamma)$, and
 $$\varepsilon(\alpha) \le \frac1{\alpha - 1}\log\mathrm{mean}_\pi
   \exp\Big(\frac{\alpha(\alpha - 1)}2\mu_\pi^2\Big).$$
-For $z' = c z\,(+ s) - a$ with $c \le 1$ the worst order is late: the sample last in every epoch. In general
-costs-to-go are convex in the distance, which value iteration over epochs rests on.
+For $z' = c z\,(+ s) - a$ with $c \le 1$ the sample is last in every epoch of the worst order. In general
+costs-to-go are convex in the distance; value iteration over epochs relies on this.
 """
 
 from lastiterate.symbolic.derivations import statements
@@ -36,7 +36,7 @@ def _mean(one: Expr, other: Expr) -> Expr:
 
 
 def _stage(state: Expr, target: Expr) -> Expr:
-    """The square of the shift from a state to a target; a is what the sample adds."""
+    """The square of the shift from a state to a target; the sample adds a."""
     return Max(c * state + a - target, 0) ** 2
 
 

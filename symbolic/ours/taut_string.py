@@ -1,11 +1,11 @@
 r"""Cheapest paths: the taut string, value iteration, and kinks (docs/proofs/affine_windows.md, expansions.md).
 
-For $z' = c z + s - a$, with $p$ the growth of the steps after $t$ and $H$ what drifts in after $t$,
+For $z' = c z + s - a$ let $p$ be the growth in the steps after $t$ and $H$ the drift after $t$. Then
 $R = (\text{growth}) z + H$ falls by $p a$ at the energy $(p a)^2/(p\sigma)^2$: a string over a clock that
-advances by $(p\sigma)^2$, which starts at $R_\tau$, ends at 0 and does not pass below $H$. The least
-concave majorant of the obstacle and the ends is cheapest. Value iteration: $(e - y)_+^2 - y^2$ is concave
-in $y$, and a parabola plus a chord is the chord less a sag. No cheapest path rests on a concave kink of
-$e$.
+advances by $(p\sigma)^2$, starts at $R_\tau$, ends at 0 and does not pass below $H$. The least concave
+majorant of the obstacle $H$ and the ends is cheapest. Value iteration: $(e - y)_+^2 - y^2$ is concave in $y$,
+and between two nodes $l < r$ a parabola $y^2$ plus a line is its chord minus $(y - l)(r - y)$. No cheapest
+path stays at a concave kink of $e$.
 """
 
 from lastiterate.symbolic.prelude import *
@@ -28,7 +28,6 @@ _share = (y - x) / (z - x)
 
 
 def _term(at: Expr) -> Expr:
-    """A term concave in y, h the image of a fixed state."""
     return Max(h - at, 0) ** 2 - at**2
 
 
