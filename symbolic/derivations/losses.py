@@ -174,7 +174,7 @@ def from_equal_points(
 ) -> Expansion:
     """An update from equal points: 0 -> ``after``, for all losses.
 
-    Under the run's own map the points stay equal. For the map of the other run, a hypothesis may say so.
+    Under the run's own map the points stay equal. For the other run's map, hypotheses may bound the distance.
     """
     made = Expansion(_z, Piecewise((after, Eq(_z, 0)), (oo, True)), guide, lemmas, frozenset(hypotheses))
     return shown(made) if guide is Guide.OWN and after == 0 else made

@@ -1,7 +1,7 @@
 """Noisy-SGD with simple shifts: equal shifts, one shift at the end, or a shift for each visit of a sample.
 
-v is the variance of the noise on the iterate; for random batches, the coin of a step uses v/2. The bounds
-hold for every window of the last w of tau + w steps.
+v is the variance of the noise on the iterate; for random batches, the coin of a step uses v/2. Any last w of
+tau + w steps are the window.
 """
 
 from lastiterate.symbolic.derivations.losses import *

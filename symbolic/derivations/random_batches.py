@@ -15,7 +15,7 @@ from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, Delta, K, T, b, beta, ell, eta, q, rho, sigma, sigma_A, t, tau, w
 
 Inside = Callable[[Kernel, Losses, Order, Run, Variable], Span]
-"""A function to steps that hide a distance if all batches are as assumed."""
+"""A function giving steps that hide a distance if all batches are as assumed."""
 
 i, k, _l, _h = (Symbol(name, integer=True, nonnegative=True) for name in "iklh")
 _a, _u, _v = symbols("a_j u_j v_j", real=True)
@@ -114,12 +114,12 @@ def _one_batch(later: Span, start: Expr, carried: Expansion) -> Callable[[Kernel
 
 
 def poisson_sample(order: Order, variance: Expr, cost: Expr) -> Coin:
-    """The coin of an additional sample in Poisson batches at rate q that moves the mean by eta_j K/b."""
+    """The coin of an additional sample in Poisson batches at rate q; the mean moves by eta_j K/b."""
     return poisson_coin(q, update.moved(_eta, K, b), variance, order, cost)
 
 
 def replacement_coin(variance: Expr, cost: Expr) -> Coin:
-    """The coin of a replaced sample, in a batch with probability q, that moves the mean by 2 eta_j K/b."""
+    """The coin of a replaced sample in batches with probability q; the mean moves by 2 eta_j K/b."""
     return swap_coin(q, update.step_sensitivity(_eta, K, b), variance, cost)
 
 
@@ -349,7 +349,7 @@ def poisson_stretches(
     """Poisson batches in long runs: the last stretch whose batches are as assumed hides all earlier steps.
 
     N stretches of ``length`` steps (``count`` steps or blocks) follow T_0 steps. With probability rho a
-    stretch does not hide the diameter and costs a composition after the run before it.
+    stretch does not hide the diameter and costs a composition after the preceding run.
     """
     v, outer = sigma**2, kernel.under(Gt(rho, 0), Le(rho, 1))
     coin = poisson_coin(q, update.moved(eta, K, b), v, order)

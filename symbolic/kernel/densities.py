@@ -42,7 +42,7 @@ class Joint(QuantityBase):
 
 
 class Prefix(QuantityBase):
-    """The law of the first n variables of a sequence, one law if n = 0. Arguments: sequence, n."""
+    """The law of the first n variables of a sequence, always the same if n = 0. Arguments: sequence, n."""
 
     @classmethod
     def eval(cls, _: Basic, count: Expr) -> Basic | None:
@@ -92,7 +92,6 @@ KERNEL_2: Final = Symbol("K'")
 """Two sequences of random variables, and two kernels."""
 
 ANY_ORDER: Final = Symbol("alpha", nonnegative=True)
-"""An order that may be 0."""
 
 
 class Point(Symbol):  # type: ignore[misc]
@@ -220,20 +219,20 @@ def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
 
 
 def sources(law: Basic, *where: Point) -> tuple[Point, ...]:
-    """Points that a map takes to the given one."""
+    """Points that a map takes to the given point."""
     return tuple(Point(f"{where[0]}{i}") for i in range(1, dimension(law) + 1))
 
 
 _NAMED: dict[str, Basic] = {}
-"""Laws without a formula for the density, by name."""
+"""Laws whose density is just a named function."""
 
 
 @cache
 def density(law: Basic, *where: Point) -> Expr:
     """The density of a law at a point, given the points on which the law depends.
 
-    A mixture has the mixture of the densities. The law of (x, y) has p(x) k(x, y), if k(x, .) is the density
-    of K(x). An image has a conditional mean. Any other law has a function named after the law.
+    The density of a mixture is the mixture of the densities. The density of (x, y) is p(x) k(x, y), if k(x,
+    .) is the density of K(x). The density of an image is a conditional mean. Other laws have named functions.
     """
     if isinstance(law, Add | Mul):
         return Add(*(weight * density(one, *where) for weight, one in _parts(law)))
@@ -261,7 +260,7 @@ def power(one: Basic, other: Basic, order: Expr, *where: Point) -> Expr:
 
 
 def moment(one: Basic, other: Basic, order: Expr, *given: Point) -> Expr:
-    """E[p^a q^(1-a)] given ``given`` and the points on which the laws depend."""
+    """E[p^a q^(1-a)], given some points and the points on which the laws depend."""
     known = points(one) | points(other) | set(given)
     return mean(power(one, other, order, *place(one, other, given=known)), *known)
 

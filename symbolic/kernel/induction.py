@@ -163,8 +163,8 @@ class StepInduction:
     ) -> Span:
         """z -> z(m) at f(m), if ``begin`` has the profile f(0) and ``length`` more steps turn f(j) into f(j + 1).
 
-        The induction is over m. ``extend`` derives z -> z(j + 1) from the hypothesis z -> z(j), with z(j) =
-        ``distance``. If ``far`` replaces z(m), far >= z(m) is shown.
+        By induction over m: ``extend`` derives z -> z(j + 1) from the hypothesis z -> z(j), with z(j) =
+        ``distance``. A ``far`` in place of z(m) is shown to be at least z(m).
         """
         self._own()
         self._of_values(profile, distance)
@@ -320,12 +320,12 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
     """U <= m + r and Q <= m + 2 r + r^2 for m steps in cyclic order, if each visit of a sample adds r = n/b.
 
     Step t takes the samples t b, ..., t b + b - 1 modulo n, b <= n. For sample i let x_j = i - t b modulo n,
-    with t the j-th of the m steps. The batch holds i (k_j = 1) if x_j < b, and x_{j+1} = x_j - b + n k_j. If
-    the debt is 0 at the end, U = r sum k_j = m + (x_m - x_0)/b <= m + r. Pay nothing before the first visit,
-    and r - x_{j+1}/b at the first visit. This payment is in (0, 1], because n - b <= x_{j+1} < n, and leaves
-    the debt p_{j+1} = x_{j+1}/b. Then pay 1 in each step, which keeps p = x/b >= 0. At the last visit pay
-    the whole debt p + r, which is less than 1 + r because x < b. If the first visit is the last, pay r. So
-    one payment is at most 1 + r, and all others are at most 1.
+    with t the j-th step. The batch holds i (k_j = 1) if x_j < b, and x_{j+1} = x_j - b + n k_j. If the debt
+    is 0 at the end, U = r sum k_j = m + (x_m - x_0)/b <= m + r. Pay nothing before the first visit, and r -
+    x_{j+1}/b at the first visit. This payment is in (0, 1], because n - b <= x_{j+1} < n, and leaves the debt
+    p_{j+1} = x_{j+1}/b. Then pay 1 in each step, which keeps p = x/b >= 0. At the last visit pay the whole
+    debt p + r, which is less than 1 + r because x < b. If the first visit is the last, pay r. So one payment
+    is at most 1 + r, and all others are at most 1.
     """
     if not genuine(steps):
         raise UnprovedError("Paying in cyclic order needs an induction that the rules made, got another.")

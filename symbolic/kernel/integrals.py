@@ -8,8 +8,8 @@ Means        For an order a > 0, a != 1, let s be the sign of a - 1 and phi(p, q
 Divergences  D_a(P || Q) = log E[p^a q^(1-a)] / (a - 1) for a > 0, a != 1. It is oo if a > 1 and P is not absolutely
              continuous with respect to Q. By Jensen's inequality 0 <= D_a <= oo.
 Couplings    Within(P, P', z) says W_infinity(P, P') <= z. Then some coupling (X, X') has |X - X'| <= z almost
-             surely: couplings within z + 1/k, k = 1, 2, ..., have a weak limit point by Prokhorov's theorem, whose
-             mass on each closed set |x - x'| <= z + 1/k is 1 by the portmanteau theorem. All spaces are Euclidean,
+             surely: by Prokhorov's theorem, couplings within z + 1/k, k = 1, 2, ..., have a weak limit point, which
+             by the portmanteau theorem has mass 1 on each closed set |x - x'| <= z + 1/k. All spaces are Euclidean,
              so X has a conditional law given X'. ShiftedDivergence(a, z, P, Q) is the infimum of D_a(P' || Q) over
              the laws P' within z of P.
 """
@@ -36,7 +36,6 @@ CONTINUOUS: Final = (
     "D_a is nondecreasing and continuous in a on [0, 1] (van Erven & Harremoes 2014, Theorems 3, 5 and 7)"
 )
 EVENT: Final = Function("1_S", nonnegative=True)
-"""The indicator of an event."""
 
 
 @dataclass(frozen=True, init=False, eq=False, slots=True)
@@ -69,7 +68,7 @@ class Calculus(Ground):
 
     @rule
     def assume(self, condition: Boolean) -> Proposition:
-        """Assume a condition. If it is stated for every value of a letter, conclude it for one value."""
+        """Assume a condition. From a condition for every value of a letter, conclude that for one value."""
         says = condition.args[0] if isinstance(condition, Every) else condition
         return self._draw("assume", says, supposed=(condition,))
 
@@ -108,12 +107,12 @@ class Calculus(Ground):
         """phi(sum w p, sum w q) <= sum w phi(p, q) for weights w >= 0, with conditional means of the sums.
 
         The sums are over the triples (w, p, q) of ``pairs``, or over the index of ``limits`` if there is one
-        triple. The order, the weights and the limits depend only on given points. f(x) = s x^a is convex on
-        x >= 0, so it lies above its tangent at t > 0. At x = p/q, multiplied by q, this says s (a t^(a-1) p -
+        triple. The order, the weights and the limits depend only on given points. f(x) = s x^a is convex on x
+        >= 0, so it lies above its tangent at t > 0. At x = p/q, multiplied by q, this says s (a t^(a-1) p -
         (a-1) t^a q) <= phi(p, q). For q = 0 the left side is at most phi, and both are 0 if p = 0. The left
         side is linear in p and q, so at P = sum w p and Q = sum w q it is at most the right side R of the
-        rule. Its supremum over the countably many rational t is phi(P, Q): at t = P/Q by continuity, as t ->
-        0 if P = 0, and as t -> oo if Q = 0 < P (oo for a > 1, 0 for a < 1). For a > 1 the means P and Q of
+        rule. The supremum of the left side over rational t is phi(P, Q): at t = P/Q by continuity, as t -> 0
+        if P = 0, and as t -> oo if Q = 0 < P (oo for a > 1, 0 for a < 1). For a > 1 the means P and Q of
         densities are finite. For a < 1 both sides are -oo if P or Q is infinite.
         """
         s, terms = self.sign(order), tuple(pairs)
@@ -158,7 +157,7 @@ class Calculus(Ground):
 
     @rule
     def times(self, made: Proposition, factor: Expr) -> Proposition:
-        """Multiply both sides by a nonnegative quantity. A factor that may be 0 may not occur in them."""
+        """Multiply both sides by a nonnegative quantity. A factor that may be 0 may not occur in the sides."""
         inside = {one for one in gathered(factor).as_powers_dict() if not one.is_positive and not one.is_number}
         if any(made.says.has(one) for one in inside):
             raise UnprovedError(f"A factor that may be 0 may not occur in {made}, got {factor}.")
@@ -434,7 +433,7 @@ class Calculus(Ground):
 
     @rule
     def parted(self, made: Proposition, chosen: Boolean) -> Proposition:
-        """Drop the hypothesis that the kernel of `part` is on the ball of radius a, which `part` implies."""
+        """Drop the hypothesis that the kernel of `part` is on the ball of radius a: `part` implies it."""
         kernel, *_, radius = chosen.args
         balls = {one for one in made.given if isinstance(one, OnBall) and isinstance(one.args[0], At)}
         balls = {one for one in balls if one.args[0].args[0] == kernel and one.args[1] == radius}
@@ -444,7 +443,7 @@ class Calculus(Ground):
 
     @rule
     def forget(self, made: Proposition, chosen: Boolean) -> Proposition:
-        """Drop the kernel of `part` if no term contains it. It exists if the laws are within some distance."""
+        """Drop the kernel of `part` if no term contains it. It exists if the laws are within a distance."""
         kernel, first, second, radius = chosen.args
         within = any(isinstance(one, Within) and one.args[:2] == (first, second) for one in made.given)
         named = made.says.free_symbols.union(*(one.free_symbols for one in made.given - {chosen}))

@@ -54,7 +54,7 @@ Raises:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """An assumption about the runs: a sentence, constants and laws for it, and profiles ``bounds``.
+    """An assumption about the runs: a sentence, its constants and laws, and its profiles ``bounds``.
 
     A ``symmetric`` hypothesis still holds if the runs are exchanged. A theorem that assumes a ``lemma`` is
     proved only if it lists the lemma as a premise. No value may be substituted for the letters ``over``.
@@ -156,7 +156,7 @@ _OF_RULES: Final = {f"lastiterate.symbolic.kernel.{name}" for name in ("rules", 
 
 
 def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown:
-    """Show a side condition from given ones, none of which contains a letter that stands for any value."""
+    """Show a side condition from given conditions without letters that stand for any value."""
     if not isinstance(ground, Ground):
         raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")
     if condition == false:
@@ -170,8 +170,8 @@ def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown
 class Judgement:
     """The conclusion of a rule with its derivation. Rules and checks refuse a draft that no rule returned.
 
-    ``given`` are conditions on numbers, ``premises`` the judgements used by the rule, ``shown`` its side
-    conditions, and ``cites`` the lemmas and the mathematics that it uses.
+    ``given`` are conditions on numbers, ``premises`` the judgements used by the rule, ``shown`` the side
+    conditions, and ``cites`` lemmas and mathematics that the rule uses.
     """
 
     given: frozenset[Boolean]

@@ -105,7 +105,7 @@ Part = TypeVar("Part", Expansion, Shift, Coin)
 
 
 def shown(part: Part, *premises: Part) -> Part:
-    """The part, which is shown if its premises are shown, once a lemma returns it (`sealed.rule`)."""
+    """Mark a part as shown if the premises are shown and a lemma returns the part (`sealed.rule`)."""
     made = copy(part)
     object.__setattr__(made, "is_shown", all(map(genuine, premises)))
     return made
@@ -113,14 +113,14 @@ def shown(part: Part, *premises: Part) -> Part:
 
 @rule
 def supposing(expansion: Expansion, *more: Hypothesis, lemmas: tuple[str, ...] = ()) -> Expansion:
-    """Add hypotheses and sources to an expansion; the result is shown if ``expansion`` is."""
+    """Add hypotheses and sources to an expansion; the result is shown if ``expansion`` is shown."""
     made = replace(expansion, hypotheses=expansion.hypotheses.union(more), lemmas=(*expansion.lemmas, *lemmas))
     return shown(made, expansion)
 
 
 @rule
 def on_condition(coin: Coin, *more: Boolean) -> Coin:
-    """Add conditions to a coin; the result is shown if ``coin`` is."""
+    """Add conditions to a coin; the result is shown if ``coin`` is shown."""
     return shown(replace(coin, conditions=(*coin.conditions, *more)), coin)
 
 
@@ -162,7 +162,7 @@ def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: 
 
 @rule
 def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = None) -> Coin:
-    """A sample, in each batch with probability q, is replaced; the three means are at most ``moved`` apart.
+    """A sample that is in each batch with probability q is replaced; three means are at most ``moved`` apart.
 
     The mean is x without the sample, and y or y' with the sample in run 1 or 2. For g >= 1, tau = 1 + (g -
     1)/q and w = g/tau <= 1, P - g P' = q (N(y) - tau ((1 - w) N(x) + w N(y'))). By convexity in the second
@@ -206,8 +206,8 @@ def projected_sample(
     |A^T h|^2 has the law of |h|^2 spread^2 X, the profile is a mean over X
     (docs/proofs/random_projection.md). ``load`` is at least (moved spread)^2 / (p variance).
 
-    The sample is in the batch with probability ``rate``. Its presence is revealed unless ``hidden`` is set,
-    the order for a sample that only run 1 has; then the profile given A is a `PoissonStep`.
+    The sample is in the batch with probability ``rate``. Its presence is revealed unless ``hidden`` is set:
+    the order for a sample that only run 1 has. In that case the profile given A is a `PoissonStep`.
     """
     if any(X in one.free_symbols for one in (rate, moved, spread, variance, dimension, load)):
         raise UnprovedError(f"The mean over {X} needs parameters in which it does not occur.")

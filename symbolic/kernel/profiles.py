@@ -183,7 +183,7 @@ class PoissonStep(Profile):
 class SwapStep(Profile):
     """A step in which a sample is replaced with probability q, with means at most mu apart.
 
-    It is f(g) = q theta(1 + (g - 1)/q) for g >= 1, and 1 - g + g f(1/g) for g < 1.
+    The profile is f(g) = q theta(1 + (g - 1)/q) for g >= 1, and 1 - g + g f(1/g) for g < 1.
     """
 
     text = "a sample replaced by a coin of probability {rate}, mu^2 = {square}"

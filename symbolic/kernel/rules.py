@@ -198,7 +198,8 @@ class Kernel(Ground):
         + xi1 and phi'_c'(y) + xi1, and p_a is a profile for shifts of xi2 by at most a. With a coin, the
         third point may also be phi' at x, with the same S and e.
 
-        The proof of Theorem 3 in docs/proofs/enlarged_sets.md holds with p_a as the Gaussian profile.
+        The proof of Theorem 3 in docs/proofs/enlarged_sets.md holds with p_a in place of the Gaussian
+        profile.
         """
         if (expansion.guide is Guide.OTHER) != (coin is None) or (coin is not None and coin.observed):
             raise UnprovedError("A step needs a hidden coin if and only if the third map is the run's own.")

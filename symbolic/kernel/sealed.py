@@ -1,6 +1,6 @@
 """Only the rules of this package make judgements.
 
-No importable name can change their record, a local variable of a function. Copies, also by
+No importable name can change the record of judgements, a local variable of a function. Copies, also by
 `dataclasses.replace`, unpickled objects and objects built by hand are not judgements. A rule refuses objects
 of foreign classes, which could misreport themselves. Code that edits the memory of the process is not
 excluded.
@@ -60,7 +60,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
     known: dict[int, Basic] = {}
 
     def genuine(thing: object) -> bool:
-        """Tell whether a rule made this judgement, or a lemma this part of a step."""
+        """Tell whether a rule made this judgement, or a lemma made this part of a step."""
         if made.get(id(thing)) is not thing:
             return False
         held = _values(thing)  # a field that is overwritten makes it another judgement
@@ -96,7 +96,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
         """Mark a function as a rule while its module is imported; its docstring proves the result or cites a proof.
 
         Raises:
-            UnprovedError: this is no module of rules, or the rule is applied to a judgement that no rule made.
+            UnprovedError: its module is not one of rules, or it is applied to a judgement that no rule made.
         """
         module = sys.modules.get(function.__module__)
         starts = getattr(getattr(module, "__spec__", None), "_initializing", False)
