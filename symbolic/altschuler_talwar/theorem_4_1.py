@@ -8,8 +8,8 @@ $$\varepsilon < c_\alpha \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},
 from any start.
 
 The proof compares two walks on $[-D/2, D/2]$. One is pushed up by $\eta L/b$ with probability $b/n$; the
-other is not pushed, and its maximum bounds it. The proof shows (4.1) for $T = \bar T$ from 0. Gaps: small
-noise, shorter runs, other starts, and the matching DP bound of Remark 1.4.
+other is not pushed and is bounded through its maximum. The proof shows (4.1) for $T = \bar T$ from 0. Gaps:
+small noise, shorter runs, other starts, and the matching DP bound of Remark 1.4.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at

@@ -4,8 +4,8 @@ $$\mathbb E f(\bar x_K) - f^* \le (G + \gamma)\Big(\frac{|x_1 - x^*|^2}{2\alpha 
   + \frac{\alpha d\sqrt p\,(\ln K + 1)\sigma_\epsilon^2}{2K}
   + \frac{\alpha(p + d + 1)\sigma_A^2}{2\sqrt p}\Big).$$
 
-Proved: the means of a step, and the bound for one step and for any number of steps. The normalised gradients
-of equal losses have the mean that the printed proof assumes.
+Proved: the means of a step, and the bound for any number of steps. The normalised gradients of equal losses
+have the mean that the printed proof assumes.
 """
 
 from lastiterate.symbolic.d2p2.paper import at

@@ -8,10 +8,10 @@ Means        For an order a > 0, a != 1, let s be the sign of a - 1 and phi(p, q
 Divergences  D_a(P || Q) = log E[p^a q^(1-a)] / (a - 1) for a > 0, a != 1. It is oo if a > 1 and P is not absolutely
              continuous with respect to Q. By Jensen's inequality 0 <= D_a <= oo.
 Couplings    Within(P, P', z) says W_infinity(P, P') <= z. Then some coupling (X, X') has |X - X'| <= z almost
-             surely: by Prokhorov's theorem, couplings within z + 1/k, k = 1, 2, ..., have a weak limit point, which
-             by the portmanteau theorem has mass 1 on each closed set |x - x'| <= z + 1/k. All spaces are Euclidean,
-             so X has a conditional law given X'. ShiftedDivergence(a, z, P, Q) is the infimum of D_a(P' || Q) over
-             the laws P' within z of P.
+             surely: by Prokhorov's theorem, couplings within z + 1/k have a weak limit point, which by the
+             portmanteau theorem has mass 1 on each closed set |x - x'| <= z + 1/k. All spaces are Euclidean, so X
+             has a conditional law given X'. ShiftedDivergence(a, z, P, Q) is the infimum of D_a(P' || Q) over the
+             laws P' within z of P.
 """
 
 from collections.abc import Iterable
