@@ -141,8 +141,8 @@ def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) ->
 def memory_of(device: torch.device, of_a_pair: int) -> int:
     """Default size of a chunk in bytes, if one (point, sample) pair takes ``of_a_pair`` bytes.
 
-    On CUDA the default is 90% of the free memory. On the CPU it is `MEMORY`, or the size of four pairs, up to
-    half of the machine's total memory, if that is larger.
+    On CUDA the default is 90% of the free memory. On the CPU it is `MEMORY` or, if larger, the size of four
+    pairs, up to half of the machine's memory.
     """
     if device.type == "cuda":
         return int(_SHARE * free_memory(device))

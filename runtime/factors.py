@@ -3,9 +3,9 @@
 The slope of the loss in the matrix of a linear map is sum_t d_t a_t', where t ranges over the tokens of a
 sample, a_t is the input of the map, and d_t is the slope of the loss in the map's output. A convolution is a
 linear map of patches, and an embedding table is a linear map of unit vectors. The d_t are the slopes in zeros
-that are added to the outputs of the maps; the a_t are recorded in the forward pass. Only matrices that a
-function of `torch.nn.functional` uses once are treated in this way; the gradients of other parameters
-(biases, norms, tied or reshaped weights, small layers) are as in `lastiterate.runtime.gradients`.
+that are added to the outputs of the maps; the a_t are recorded in the forward pass. This applies to matrices
+that a function of `torch.nn.functional` uses once; other parameters (biases, norms, tied or reshaped weights,
+small layers) are treated as in `lastiterate.runtime.gradients`.
 
 Source: Goodfellow 2015, "Efficient per-example gradient computations".
 """

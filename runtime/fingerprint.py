@@ -18,8 +18,8 @@ _ITEMS: Final = 16
 def identify_workload(workload: Workload, gradients: Gradients) -> dict[str, object]:
     """Identify a workload in the settings of a `lastiterate.numeric.store.Store`.
 
-    The data and the first initial point are identified by all their bits. The code of a user's workload is
-    identified by the mean gradient of the first samples at this point, to five digits.
+    The data and the first initial point are identified by all their bits, and a user's code by the mean
+    gradient of the first samples at this point, to five digits.
     """
     digest = sha256()
     for part in (workload.inputs, workload.targets):

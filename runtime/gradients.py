@@ -61,8 +61,8 @@ class Gradients:
         layer_sizes: number of parameters of each layer.
 
     Raises:
-        InputError: an unknown dtype or device, too little memory for one point and one sample, or a workload
-            without per-sample gradients (see `probe`).
+        InputError: an unknown dtype or device, too little memory for one pair, or a workload without
+            per-sample gradients (see `probe`).
 
     >>> line = Workload("line", lambda: nn.Linear(1, 1, bias=False),
     ...                 lambda z, y: (z - y).square().sum() / 2, torch.tensor([[1.0], [2.0]]), torch.zeros(2, 1))
@@ -152,7 +152,9 @@ class Gradients:
     def factored(self) -> Factored | None:
         """Gradients as sums of outer products; None if this form is not cheaper, as for small matrices."""
         activations = bytes_of_a_pair(self.module, self._inputs[:1], 0, self.dtype)
-        memory = self.memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half for points, and room for sums
+        memory = (
+            self.memory // 2 - 3 * self.dimension * self.dtype.itemsize
+        )  # half for points, less room for sums
         found = Factored(self._loss_of_one, self.parameters(self.start), *self.rows(), activations, memory)
         return found if found.uses else None
 
@@ -220,7 +222,6 @@ class Gradients:
         return flat(leaves)[0].mul_(clip_factor(norm(leaves), clip_norm)[0][:, None]).sum(dim=0)
 
     def _factored_sum(self, point: Tensor, rows: Tensor, targets: Tensor, clip_norm: float) -> Tensor:
-        """Variant of `_clipped_sum` that never forms the gradients."""
         factored = self.factored
         assert factored is not None  # noqa: S101
         parts = factored.of_rows(self.parameters(point), rows, targets)
@@ -245,8 +246,8 @@ class Gradients:
     def totals(self, points: Tensor, clip_norm: float, chosen: Tensor) -> Tensor:
         """Sum of the clipped gradients of chosen samples at each point, shape (points, dimension).
 
-        ``chosen`` has shape (number,) for the same samples at every point, or (points, number) for different
-        samples at each point, with -1 for no sample; the number may be 0.
+        ``chosen`` has shape (number,), for the same samples at every point, or (points, number), for
+        different samples at each point, with -1 for no sample.
         """
         found, chosen = torch.zeros_like(points), chosen.to(self.device)
         for part in self.point_chunks(len(points), chosen.shape[-1]):
@@ -303,8 +304,8 @@ class Gradients:
     def replayed(self, function: Callable[..., Any], pairs: int, most: int | None = None) -> Callable[..., Any]:
         """Function of these gradients and of tensors, recorded on a GPU if there are few pairs.
 
-        The function may depend on the samples only through its arguments. ``most`` is the number of (point,
-        sample) pairs that fit in memory; None if whole gradients are formed.
+        The function may depend on samples only through its arguments. ``most`` is the number of pairs that
+        fit in memory; None for whole gradients.
         """
         if not self.little(pairs, most):
             return partial(function, self)
@@ -325,7 +326,6 @@ def _loss_of_row(
     row: Tensor,
     target: Tensor,
 ) -> Tensor:
-    """Loss of one sample if the parameters ``names`` have the values ``leaves``."""
     held = zip(names, leaves, strict=True)
     given = {name: leaf if module.get_parameter(name).ndim else leaf.reshape(()) for name, leaf in held}
     called = functional_call(module, given, (row[None],))

@@ -1,4 +1,4 @@
-"""Philox-4x64-10 as one Triton kernel instead of 500 torch ones; CUDA torch on Linux includes Triton."""
+"""Philox-4x64-10 as one Triton kernel instead of 500 torch kernels; CUDA torch on Linux has Triton."""
 
 import triton  # type: ignore[import-not-found,import-untyped,unused-ignore]
 import triton.language as tl  # type: ignore[import-not-found,import-untyped,unused-ignore]

@@ -1,21 +1,21 @@
 """Streams of random numbers, one for each seed and purpose, independent of device and chunk size.
 
 A number depends only on the seed, the purpose and its position in the stream. Every row of a draw begins at a
-new block, so rows are the same whether they are drawn together or one by one.
+new block, so rows drawn together and one by one are the same.
 
 The bits are those of Philox-4x64-10, a function of a key and a counter,
 
     (c_0, c_1, c_2, c_3) -> (hi(M_1 c_2) ^ c_1 ^ k_0, lo(M_1 c_2), hi(M_0 c_0) ^ c_3 ^ k_1, lo(M_0 c_0)), ten times,
 
-with the key raised by (W_0, W_1) between rounds. NumPy computes the bits; on CUDA a Triton kernel computes
-the same bits if Triton is installed. No statistical test is known to distinguish them from random bits, but
-Philox is not a cipher.
+with the key raised by (W_0, W_1) between rounds. NumPy computes the bits; on CUDA, a Triton kernel does so if
+Triton is installed. No statistical test is known to distinguish them from random bits, but Philox is not a
+cipher.
 
 Normal numbers are made in pairs, sqrt(-2 log u) cos(v) and sqrt(-2 log u) sin(v), from uniform u and v (Box &
 Muller 1958). Torch's logarithm, cosine and sine have errors of at most 2 units in the last place on CPU and
 CUDA, so numbers on two devices differ by a relative error of at most 8 eps. Since u has 53 bits (32 in
-float32), no number is larger than 8.66 (6.77). The tails that are cut off have probability 6e-18 (1.4e-11),
-too little to affect measured constants or attacks. A bound concerns exact Gaussians, which no computer draws.
+float32), no number is larger than 8.66 (6.77). The tails cut off have probability 6e-18 (1.4e-11), too little
+to affect measured constants or attacks. Bounds hold for exact Gaussians.
 
 Source: Salmon, Moraes, Dror & Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3".
 """

@@ -51,7 +51,6 @@ class Replayed:
         self._fit: dict[Hashable, bool | None] = {}
 
     def __call__(self, *given: Any) -> Any:
-        """Call the function, or replay its recording."""
         leaves, structure = tree_flatten(given)
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         if not records(tensors[0].device) or any(one.requires_grad for one in tensors):

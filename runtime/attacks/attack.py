@@ -3,22 +3,21 @@
 Many runs are trained on the data and on adjacent data, each with its own noise and batches, and only their
 last iterates are observed. The attack learns from half of the runs and counts its errors on the other half.
 The AUC and the trade-off curve use the scores of all runs, or of the second half if the score is learned
-(shadow). Half of the error probability goes to the counts, and a quarter to each of these two.
+(shadow). Half of the error probability goes to the counts, a quarter to the AUC and a quarter to the curve.
 
 canary    The gradient of the differing sample is always +K u on one data set and -K u on the other
           (add_remove: none), where u is a random direction; the score is -<W_T - W_0, u>. Cebere, Bellet &
-          Papernot 2024. A linear loss has such gradients; it meets every assumption except strong convexity,
-          for which it is curved (`crafted_tilt`). A ball narrower than the noise, about sigma sqrt(d T),
-          shrinks the score.
+          Papernot 2024. A linear loss has such gradients and meets every assumption except strong convexity,
+          for which a quadratic is added (`crafted_tilt`). A ball narrower than the noise shrinks the score.
 loss      A real sample; the score is minus its loss at W_T, which is small if the sample was seen. Yeom et
           al. 2018.
 shadow    The same loss, scored by the likelihood ratio of Gaussians fitted to the learning runs, so that its
           spread counts, too. Carlini et al. 2022.
 
-Without a workload every gradient is crafted, as in the witnesses of `lower_bound`, with one parameter in an
-interval. The differing sample has gradient +K on one data set and -K on the other. If there are few steps or
-the domain is wide, the worst other samples have gradient 0. If iterates reach the ends of the domain, the
-worst samples push outwards as hard as the assumption allows, which preserves an early difference.
+Without a workload every gradient is crafted, as in the witnesses of `lower_bound`, for one parameter in an
+interval. If there are few steps or the domain is wide, the worst other samples have gradient 0. If iterates
+reach the ends of the domain, the worst samples push outwards as hard as the assumption allows, which
+preserves an early difference.
 """
 
 from collections.abc import Callable
@@ -82,11 +81,11 @@ def attack(
         run: the run.
         kind: the attack.
         delta: delta of (epsilon, delta)-DP.
-        assumption: assumption of the bound to compare with, which the canary meets; needed for strong
-            convexity.
+        assumption: assumption of the bound to compare with, which the canary meets; needed only if strongly
+            convex.
         runs: number of runs on each of the two data sets.
         target: index of the differing sample; None for the first sample in the last batch of a cyclic run,
-            where it costs most privacy, and for 0 in other runs.
+            which costs most privacy, or 0 in other runs.
         level: joint confidence level of all limits.
         **settings: fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of runs are stored.
 
@@ -165,7 +164,7 @@ def attack(
 def _canary(
     gradients: Gradients, run: NoisySGD, target: int, direction: Tensor, crafted: tuple[float, float]
 ) -> Differing:
-    """Sample with gradients m (w - w_0) +- tilt u, for ``direction`` u and ``crafted`` (m, tilt)."""
+    """Sample with gradients m (w - w_0) +- tilt u, as in `crafted_tilt`."""
     curvature, tilt = crafted
 
     def pull(sign: float) -> Callable[[Tensor], Tensor]:
@@ -222,8 +221,8 @@ def crafted_tilt(run: NoisySGD, assumption: Assumption | None) -> tuple[float, f
     """Curvature m and tilt of a crafted gradient m (w - w_0) +- tilt u, for a unit vector u.
 
     The gradient meets the assumption and the clip norm K. If losses are strongly convex, so is the canary's
-    loss, and its gradient has norm K only at the ends of the domain. An `InputError` is raised if no such
-    gradient has norm at most K on the whole domain.
+    loss, whose gradient has norm K only at the ends of the domain. An `InputError` is raised if no such
+    gradient has norm at most K.
     """
     m = 0.0 if assumption is None else least_curvature(described_assumption(assumption))
     tilt = run.clip_norm - m * run.diameter / 2 if m else run.clip_norm
@@ -249,7 +248,7 @@ def hardest(run: NoisySGD, assumption: Assumption, delta: float) -> Others:
 def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Others.STILL) -> Workload:
     """Workload of one parameter for a canary, with losses that meet the assumption.
 
-    The domain is an interval. `hardest` gives the worst behaviour ``others`` of the shared samples.
+    `hardest` gives the worst behaviour ``others`` of the shared samples.
 
     Raises:
         InputError: the assumption allows no such losses, or ``others`` is unknown.

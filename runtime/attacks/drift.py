@@ -3,8 +3,8 @@
 The forward-tracked distance D_t of the theory bounds the distance between every two such runs at time t.
 Pairs of runs are independent, so their ends are independent draws from the laws of the two last iterates.
 
-A tracked distance from proved constants is never exceeded. If it is based on the user's assumption, it is
-exceeded only if the assumption is false for this network.
+A tracked distance from proved constants is never exceeded. A distance from the user's assumption is exceeded
+only if the assumption is false for this network.
 
 Source: Chien & Li 2025, Lemmas 3.5 and 3.10, whose proofs use this coupling; docs/proofs/lower_bounds.md.
 """
@@ -63,7 +63,7 @@ class CoupledRuns:
         return np.asarray(self.distances.max(axis=1))
 
     def excess(self, tracked: Array) -> float:
-        """Largest greatest[t] / tracked[t] - 1 over all times t >= 1; 0 if rounding explains the excess."""
+        """Largest relative excess of `greatest` over ``tracked``; 0 if rounding explains it."""
         found = float((self.greatest[1:] / np.maximum(tracked[1:], 1e-300) - 1).max())
         return found if found > _ROUNDING else 0.0
 
@@ -122,8 +122,8 @@ def coupled_runs(
     """Run pairs on the first ``run.dataset_size`` samples and adjacent data, with common batches and noise.
 
     Under "replace" the workload's last sample replaces the sample with index ``replaced``, so the workload
-    needs one more sample than the run. Under "add_remove" the adjacent data omit the sample with that index.
-    ``settings`` are fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of pairs are stored.
+    needs one more sample than the run. Under "add_remove" the adjacent data omit this sample. ``settings``
+    are fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of pairs are stored.
 
     Raises:
         InputError: too few samples, an invalid index, or parameters that become non-finite.

@@ -19,7 +19,7 @@ from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 _TRIED: Final = 8
 _UP: Final = 1 + 1e-12
-"""Number of samples on which a loss is tested; factor above the rounding of a power and two products."""
+"""Number of samples on which a loss is tested; factor that exceeds the rounding of a power and products."""
 
 
 @teaches()
@@ -35,8 +35,8 @@ def certified_constants(
 ) -> LossConstants:
     """Constants of a workload's losses on a ball around its initial parameters. Direction: upper bounds.
 
-    They hold for the samples of the workload, with any label. A bound for a run needs those of
-    `constants_of_network`, which hold for every possible sample.
+    The constants hold for the samples of the workload, with any label. A bound for a run needs
+    `constants_of_network`, whose constants hold for every possible sample.
 
     Args:
         workload: its module is a Sequential of linear layers, convolutions, averages and activations;
@@ -68,9 +68,9 @@ def certified_side(
 ) -> tuple[LossConstants | None, str]:
     """Constants on the ball of ``diameter`` around the parameters initialised from ``seed``. Upper bounds.
 
-    They are those of the workload's closed form. Without one, or if inputs are free, they are those proved of
-    its network, for its own samples with any label or for every input of the set. The second result is the
-    reason why they are unknown (None) or infinite, or "".
+    The workload's closed form gives the constants. If there is none, or if inputs are free, constants are
+    proved for its network: for its samples with any label, or for every input of the set. The second result
+    is the reason why constants are unknown (None) or infinite, or is empty.
     """
     try:
         if free is None and workload.constants is not None:

@@ -1,4 +1,4 @@
-"""Assumptions proved by a closed form, for losses of linear scores on rows of bounded public norm.
+"""Assumptions proved by a closed form, for losses of linear scores on rows with a public norm bound.
 
 Source: docs/proofs/constants.md; docs/proofs/expansions.md, clipping that acts on convex losses.
 """
@@ -23,9 +23,9 @@ from lastiterate.runtime.workloads.trials import user_code
 
 @teaches()
 class ClippedRows(Dataset[tuple[Tensor, Any]]):
-    """Data set of pairs (input, target) whose inputs are scaled down to at most a given norm.
+    """Data set of pairs (input, target) in which longer inputs are scaled down to a given norm.
 
-    The norm is that of all entries of an input as one vector. It must not depend on the data.
+    The norm is taken over all entries of an input. ``norm`` must not depend on the data.
 
     >>> rows = ClippedRows(torch.utils.data.TensorDataset(torch.tensor([[3.0, 4.0]]), torch.zeros(1)), norm=1.0)
     >>> 0.9999 < float(rows[0][0].norm()) <= 1.0
@@ -49,7 +49,7 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
         return targets_of(self.data)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Any]:
-        """The pair, with an input whose norm does not exceed the limit even after rounding."""
+        """Pair whose input has at most the given norm even after rounding."""
         item = self.data[index]
         row, target = item if isinstance(item, list | tuple) and len(item) == 2 else (None, None)
         if not isinstance(row, Tensor) or not row.is_floating_point() or not bool(torch.isfinite(row).all()):
@@ -69,7 +69,7 @@ def assumption_of(module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm:
     """Strongest assumption that a closed form proves for a linear layer; its constant is rounded up.
 
     Args:
-        module: a linear layer, possibly after flattening, before or after ``make_private``.
+        module: a linear layer, possibly preceded by flattening, before or after ``make_private``.
         loss: mean loss of torch.nn or torch.nn.functional: cross entropy, which is only smooth if clipping
             acts, or for one output the logistic loss, squared error, Huber or smooth L1 loss.
         data: rows in the form that the module takes.

@@ -1,11 +1,11 @@
-"""Changes of per-sample gradients with their slopes, and the largest |eigenvalue| of per-sample Hessians.
+"""Changes of per-sample gradients and their slopes, and largest absolute eigenvalues of per-sample Hessians.
 
-The change is |G(x) - G(y)|, where G is the clipped gradient of one sample. With the unit vector u along G(x)
-- G(y) its slope in x is J(x)' u, where the Jacobian J of the clipped gradient is H below the clip norm K and
-(K / |g|) (1 - g g' / |g|^2) H above; both factors are symmetric.
+The change is |G(x) - G(y)|, where G is the clipped gradient of one sample. Its slope in x is J(x)' u, where u
+is the unit vector along G(x) - G(y). The Jacobian J of the clipped gradient is the Hessian H if the gradient
+g is no longer than the clip norm K, and (K / |g|) (1 - g g' / |g|^2) H otherwise; both factors are symmetric.
 
-Eigenvalues are computed by Lanczos on many pairs at once. Every Ritz value lies in the range of the
-eigenvalues, so the largest absolute value is a lower estimate of the smoothness at that point.
+Eigenvalues are computed by the Lanczos method for many pairs at once. Every Ritz value lies in the range of
+the eigenvalues, so the largest absolute value is a lower estimate of the smoothness at that point.
 
 Source: Lanczos 1950; Pearlmutter 1994 for products with the Hessian.
 """
@@ -28,7 +28,7 @@ _AGAIN: Final = 4
 def largest_ritz(
     gradients: Gradients, points: Tensor, inputs: Tensor, targets: Tensor, start: Tensor, steps: int
 ) -> Tensor:
-    """Largest |Ritz value| of each point's Hessian for its row, (points,), by ``steps`` <= dimension."""
+    """Largest absolute Ritz value of each point's Hessian for its row, (points,); ``steps`` <= dimension."""
     parts = gradients.pair_chunks(len(points), weight=_WEIGHT)
     return torch.cat([_ritz(gradients, points[p], inputs[p], targets[p], start, steps) for p in parts])
 
@@ -36,7 +36,6 @@ def largest_ritz(
 def _ritz(
     gradients: Gradients, points: Tensor, rows: Tensor, targets: Tensor, start: Tensor, steps: int
 ) -> Tensor:
-    """Compute `largest_ritz` for points whose Hessian-vector products fit in memory together."""
     pairs, products = len(points), vmap(gradients.curved)
     current = (start / torch.linalg.vector_norm(start)).repeat(pairs, 1)
     before, coupling = torch.zeros_like(current), current.new_zeros(pairs)
@@ -53,15 +52,15 @@ def _ritz(
             before, current = current, (pushed / coupling[:, None]).nan_to_num(0.0, 0.0, 0.0)
     if not bool(torch.isfinite(matrix).all()):
         return torch.full((pairs,), torch.nan).to(current)
-    values = torch.linalg.eigvalsh(matrix.cpu())  # small
+    values = torch.linalg.eigvalsh(matrix.cpu())  # the matrices are small
     largest: Tensor = values.abs().amax(dim=1)
     return largest.to(current)
 
 
 class Changes:
-    """Changes of gradients over many pairs of points at once, clipped to ``clip_norm`` (inf: unclipped).
+    """Changes of gradients, clipped to ``clip_norm`` (inf: unclipped), over many pairs of points at once.
 
-    Every pair has its own row of the data: inputs, shape (pairs, ...), and targets, shape (pairs, ...).
+    Every pair has its own row of the data; inputs and targets have shape (pairs, ...).
     """
 
     def __init__(self, gradients: Gradients, inputs: Tensor, targets: Tensor, clip_norm: float = inf) -> None:
@@ -77,7 +76,7 @@ class Changes:
         return here * next(factors) - there * next(factors), long + other
 
     def pulled(self, at: Tensor, vectors: Tensor) -> Tensor:
-        """J(at)' vectors for every pair, shape (pairs, dimension)."""
+        """Products J(at)' vectors for every pair, shape (pairs, dimension)."""
         if self._clip_norm < inf:
             gradient = self._at(at)
             length = torch.linalg.vector_norm(gradient, dim=1, keepdim=True)

@@ -1,15 +1,15 @@
-"""Hölder constants of a network from drawn pairs, around one training run or at the checkpoints of another.
+"""Hölder constants of a network from pairs drawn around iterates of a run or around training checkpoints.
 
-For each initialisation, the network is trained by the run. Points are drawn in a ball around every iterate,
-and the change of the gradients over each (iterate, point) pair is stored. All constants and the measured
-modulus are read from this table, as in Chien & Li 2025, appendix A.13.
+For each initialisation, the network is trained as the run describes. Points are drawn in a ball around every
+iterate, and a table stores how the gradients change over (iterate, point) pairs. All constants and the
+measured modulus are read from this table, as in Chien & Li 2025, appendix A.13.
 
 Gradients are per sample, unclipped (as Theorem 3.7 assumes) and clipped (as its proof needs). The theorem
-concerns every possible sample, so a measurement over the given ones is a lower estimate in this respect too.
+concerns every possible sample, so a measurement over given samples is a lower estimate.
 
 Around all checkpoints of a training, points are drawn in the same directions, so that only the network
-differs. Each checkpoint also forms a pair with the previous one, whose ratio |g(w_t) - g(w_s)| / |w_t -
-w_s|^lambda is the change along the training. No training takes place.
+differs. Each checkpoint w_t also forms a pair with the previous checkpoint w_s; the ratio |g(w_t) - g(w_s)| /
+|w_t - w_s|^lambda describes the change along the training.
 """
 
 import re
@@ -48,7 +48,7 @@ from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 _PARTS: Final = 16
-"""Number of parts of an initialisation, each of some iterates; finished parts are stored."""
+"""Number of parts into which the iterates of a run are divided; finished parts are stored."""
 
 
 @teaches()
@@ -145,9 +145,9 @@ _IN_A_FOLDER: Final = "model.safetensors"
 
 
 def checkpoints_in(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """Files of weights: ``paths``, with folders replaced by their files, sorted by number.
+    """``paths`` with every folder replaced by its files of weights, which are sorted by number.
 
-    In a folder, these end in .pt, .pth, .bin or .safetensors, or are model.safetensors in a subfolder.
+    These end in .pt, .pth, .bin or .safetensors, or are model.safetensors in a subfolder.
 
     Raises:
         InputError: a folder contains no such file, or an entry is not a path.
@@ -191,8 +191,8 @@ def constants_along_training(
 ) -> AlongTraining:
     """Measure the constants of a workload at each of several checkpoints of its training.
 
-    Checkpoints are files of weights or folders of them, as in `checkpoints_in`, in training order. ``metric``
-    holds weights of the coordinates, None for the Euclidean norm. All other arguments are as for
+    Checkpoints are files of weights or folders of such files, as in `checkpoints_in`, in training order.
+    ``metric`` holds weights of the coordinates, None for the Euclidean norm. All other arguments are as for
     `estimate_holder`; initialisations and centers are not used.
 
     Raises:
@@ -219,7 +219,7 @@ def constants_along_training(
         found = store.part(
             "around", lambda: {"around": measure_center(gradients, gradients.start, inf, sampling, own).columns()}
         )
-        if place:  # both with the frozen parts of the later checkpoint
+        if place:  # both points have the frozen parts of the later checkpoint
             before = sampling.gradients(at(checkpoints[place - 1]), 0).start
             found["between"] = measure_between(gradients, gradients.start, before, inf).columns()
         return found

@@ -1,8 +1,8 @@
 """Gradient differences of (iterate, drawn point) pairs, in one pass for all Hölder orders.
 
-The gradients of a large network are compared without being formed, by their factors
-(`lastiterate.runtime.factors`). Norms of changes are then roots of inner products in double precision; their
-possible error (`lastiterate.runtime.inner_products`) is added to the assumed rounding of a gradient.
+Gradients of a large network are not formed but compared through factors (`lastiterate.runtime.factors`).
+Norms of changes are then roots of inner products in double precision; the possible error of a root
+(`lastiterate.runtime.inner_products`) is added to the assumed rounding error of a gradient.
 """
 
 from math import log
@@ -21,25 +21,25 @@ from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import Stream
 
 SMALLEST_RADIUS: Final = 1e-3
-"""Smallest radius of a log-uniform draw, as a share of the radius of the ball."""
+"""Smallest radius of a log-uniform draw, as a share of the ball's radius."""
 
 FLOOR_ULPS: Final = 32.0
-"""Assumed rounding error of a gradient, in units of its eps times the largest per-sample norm."""
+"""Assumed rounding error of a gradient, in units of eps times the largest per-sample norm."""
 
 
 _COPIES: Final = 8
-"""Largest number of tensors of the shape of the points that coexist."""
+"""Largest number of point-shaped tensors held at once."""
 
 
 def ball_points(count: int, radius: float, draw: Draw, generator: Stream, like: Tensor) -> Tensor:
-    """Points of the ball of this radius (a length) around the origin, shape (count, dimension).
+    """Points drawn from the ball of this radius (a length) around the origin, shape (count, dimension).
 
-    They have the device and dtype of ``like``, shape (dimension,). Each uses one row of the stream, two
-    numbers longer than a point.
+    Device and dtype are as for ``like``, whose shape is (dimension,). Each point uses one row of the stream,
+    two numbers longer than the point.
     """
     drawn = generator.normals(count, 2 + len(like), like)
     directions, rest = drawn[:, :-2], drawn[:, -2:].double()
-    # exp(-|z|^2 / 2) of two normal numbers is uniform.
+    # exp(-|z|^2 / 2) is uniform for a pair z of normal numbers.
     uniform = torch.exp(rest.square().sum(dim=1, keepdim=True) / -2)
     shares = uniform ** (1.0 / len(like)) if draw is Draw.UNIFORM else torch.exp(uniform * log(SMALLEST_RADIUS))
     lengths = torch.linalg.vector_norm(directions, dim=1, keepdim=True, dtype=torch.float64)
@@ -50,7 +50,7 @@ def ball_points(count: int, radius: float, draw: Draw, generator: Stream, like: 
 def measure_center(
     gradients: Gradients, center: Tensor, clip_norm: float, sampling: Sampling, generator: Stream
 ) -> PairTable:
-    """Measure gradient changes from ``center`` to drawn points; an `InputError` if not finite."""
+    """Measure gradient changes from ``center`` to drawn points; an `InputError` if one is not finite."""
     columns = []
     for group in gradients.vector_chunks(sampling.points, copies=_COPIES):
         points = group.stop - group.start
@@ -61,7 +61,7 @@ def measure_center(
 
 @torch.no_grad()
 def measure_between(gradients: Gradients, one: Tensor, other: Tensor, clip_norm: float) -> PairTable:
-    """Table of one pair of points, shape (dimension,), with the errors of `measure_center`."""
+    """Table of one pair of points, each of shape (dimension,); errors as in `measure_center`."""
     return _table(
         [_around(gradients, one, other[None], clip_norm)], "got nan or inf at one of two points; use others."
     )
@@ -92,7 +92,7 @@ def _around(gradients: Gradients, center: Tensor, around: Tensor, clip_norm: flo
 def _in_full(
     gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
 ) -> tuple[Tensor, dict[Kind, Tensor], Tensor]:
-    """Results of `around_factored` from whole gradients, with no error besides their own rounding."""
+    """Results of `around_factored` from whole gradients, whose own rounding is the only error."""
     norms = torch.zeros(len(around), dtype=gradients.dtype, device=gradients.device)
     largest = {kind: norms.new_zeros(1 + len(gradients.layers), len(around)) for kind in Kind}
     for chunk in gradients.sample_chunks():
@@ -110,7 +110,7 @@ def _in_full(
 def _compared(
     gradients: Gradients, here: Leaves, points: Tensor, rows: Tensor, targets: Tensor, clip_norm: float
 ) -> tuple[Tensor, dict[Kind, Tensor]]:
-    """Sums of the largest |g(x)| and |g(y)|, (points,), and largest changes, (1 + layers, points)."""
+    """Sums of the largest |g(x)| and |g(y)|, shape (points,), and largest changes, (1 + layers, points)."""
     there = gradients.of_rows(points, rows, targets)
     norm_here, norm_there = norm(here), norm(there)
     scale = (clip_factor(norm_there, clip_norm), clip_factor(norm_here, clip_norm))
@@ -122,7 +122,7 @@ def _compared(
 
 
 def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:
-    """Norms of the whole and of every layer's block, shape (1 + layers, points, samples)."""
+    """Norms of the whole gradient and of each layer's block, shape (1 + layers, points, samples)."""
     norms = leaf_norms(leaves)
     blocks = [torch.stack([norms[k] for k in chosen]) for chosen in gradients.layers.values()]
     return torch.stack([torch.linalg.vector_norm(part, dim=0) for part in (norms, *blocks)])
@@ -131,7 +131,7 @@ def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:
 def around_factored(
     gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
 ) -> tuple[Tensor, dict[Kind, Tensor], Tensor]:
-    """Largest norms and changes over samples by factors of gradients, in double precision.
+    """Largest norms and changes over samples, from factors of gradients in double precision.
 
     Returns:
         Sums of the largest |g(x)| and |g(y)|, shape (points,); the largest changes of each kind, shape (1 +
@@ -172,7 +172,7 @@ def _per_sample(
 ) -> tuple[dict[Kind, Tensor], Tensor, Tensor]:
     """Largest changes over samples by kind, (1 + layers,), their possible error, and the largest |g| + |h|.
 
-    A norm with a relative error e moves a clipped gradient by at most e times its own norm.
+    A relative error e of a norm moves the clipped gradient by at most e times the clipped norm.
     """
     ends = [(groups[:1] @ squared)[0].clamp(min=0.0) for squared, _ in (inner.there(), inner.here())]
     shares = [

@@ -1,8 +1,8 @@
 """Records of Hölder constants: from drawn pairs, a search, training checkpoints, and several workloads.
 
-Every constant found, the largest ratio over some pairs, is a *lower* estimate of the true Hölder constant. A
-privacy number computed from it is a `lastiterate.numeric.bound.Estimate`, conditional on the true constant
-being no larger. This module does not import torch.
+Each constant is the largest ratio over some pairs, a *lower* estimate of the true Hölder constant. A privacy
+number computed from such a constant is a `lastiterate.numeric.bound.Estimate`, which holds if the true
+constant is no larger.
 
 A layer is a module that directly owns parameters. The weight and bias of a linear map form one block.
 """
@@ -27,7 +27,7 @@ from lastiterate.numeric.store import Arrays
 from lastiterate.runtime.pair_table import Kind, PairTable, Subset
 
 TRUSTED_ERROR: Final = 1e-3
-"""Largest assumed relative rounding error of a difference; pairs above it are excluded from every maximum."""
+"""Largest accepted relative rounding error of a difference; pairs with a larger error are excluded."""
 
 _KNOTS: Final = 48
 """Number of distances at which a measured modulus is tabulated."""
@@ -51,7 +51,7 @@ class Constants:
     kept: int
 
     def cell(self, order: int) -> str:
-        """Constant of the order at this index, rounded down, or "none trusted" if no pair was kept."""
+        """Constant for the order at this index, rounded down, or "none trusted" if no pair was kept."""
         return printed_down(self.constants[order], 4) if self.kept else "none trusted"
 
 
@@ -61,8 +61,8 @@ class LayerConstants:
 
     Attributes:
         name: name of the module, as in ``named_modules``; "(module)" for the outermost.
-        size: number of its parameters.
-        measured: constants of the block for each kind of gradient, in the order of the lambdas.
+        size: number of parameters of the module.
+        measured: constants of the block for each kind of gradient, in the order of ``lambdas``.
     """
 
     name: str
@@ -71,7 +71,7 @@ class LayerConstants:
 
 
 def check_orders(values: Sequence[float]) -> tuple[float, ...]:
-    """Sorted Hölder orders without repetition; an `InputError` without any or for one outside (0, 1]."""
+    """Sorted Hölder orders without repetition; an `InputError` if none is given or one is outside (0, 1]."""
     if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
         raise InputError(f"The Hölder orders need a list, got lambdas={values!r}; write, say, (0.5, 1.0).")
     if not len(values):
@@ -82,7 +82,7 @@ def check_orders(values: Sequence[float]) -> tuple[float, ...]:
 
 
 def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constants:
-    """Constants of one kind of gradient for the given orders, less the assumed rounding."""
+    """Constants of one kind of gradient for the given orders, less the assumed rounding errors."""
     kept = trusted(table, kind)
     distances, differences, floors = table.distances[kept], table.differences[kind][kept], table.floors[kept]
     if not len(distances):
@@ -99,10 +99,10 @@ def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constant
 
 
 def envelope_of(table: PairTable, kind: Kind, radius: float) -> Tabulated:
-    """Measured modulus, less the assumed rounding, at up to 48 logarithmically spaced distances.
+    """Measured modulus, less the assumed rounding errors, at up to 48 logarithmically spaced distances.
 
-    Each value is the largest change over pairs up to that distance, a lower estimate; zero if all pairs were
-    excluded. The last distance is at least ``radius``.
+    Each value is the largest change over pairs of at most that distance, a lower estimate; zero if all pairs
+    were excluded. The last distance is at least ``radius``.
     """
     kept = trusted(table, kind)
     if not kept.any():
@@ -127,7 +127,7 @@ def trusted(table: PairTable, kind: Kind) -> NDArray[np.bool_]:
 def constants_by_layer(
     table: PairTable, sizes: dict[str, int], lambdas: Sequence[float]
 ) -> tuple[LayerConstants, ...]:
-    """Constants of every layer; ``sizes`` has numbers of parameters by name, in the order of the blocks."""
+    """Constants of every layer; ``sizes`` gives numbers of parameters by name, in the order of the blocks."""
     return tuple(
         LayerConstants(name, size, {kind: read_off(table.block(j), kind, lambdas) for kind in Kind})
         for j, (name, size) in enumerate(sizes.items())
@@ -151,7 +151,7 @@ def _for_all(kind: Kind, run: NoisySGD) -> str:
 class HolderEstimate(Displayed):
     """Measured Hölder constants of a network. Direction: lower estimates.
 
-    Settings are those of `lastiterate.runtime.constants.sampling.Sampling`, with ``centers`` of one run.
+    Settings as in `lastiterate.runtime.constants.sampling.Sampling`; ``centers`` is the number per run.
 
     Attributes:
         lambdas: the orders, each in (0, 1].
@@ -159,7 +159,7 @@ class HolderEstimate(Displayed):
         envelopes: measured modulus for each kind of gradient.
         run: training run of every initialisation, whose iterates were the centers.
         pairs: number of (iterate, point) pairs.
-        distances: smallest and largest distance of a pair.
+        distances: smallest and largest distance within a pair.
         layers: constants of every layer's block of the gradient, if requested.
 
     Source: Chien & Li 2025, appendix A.13.
@@ -199,7 +199,7 @@ class HolderEstimate(Displayed):
         return TextTable(caption, ("lambda", "L per sample", "L clipped"), tuple(rows))
 
     def records(self) -> list[dict[str, Any]]:
-        """One row per order, with None if no pair could be trusted."""
+        """One record per order, with None if no pair could be trusted."""
         return [
             {"kind": "estimate", "lambda": lam}
             | {str(kind): one.constants[k] if one.kept else None for kind, one in self.measured.items()}
@@ -207,7 +207,7 @@ class HolderEstimate(Displayed):
         ]
 
     def constant(self, lam: float, kind: Kind = Kind.SAMPLE) -> float:
-        """Constant of an order, in gradient / length^lambda; an `InputError` if it was not measured."""
+        """Constant for a measured order, in gradient / length^lambda; an `InputError` for any other order."""
         if kind not in self.measured:
             raise InputError(f"The kind must be one of {', '.join(Kind)}, got kind={kind}; choose one of them.")
         if lam not in self.lambdas:
@@ -218,7 +218,7 @@ class HolderEstimate(Displayed):
         return self.measured[kind].constants[self.lambdas.index(lam)]
 
     def holder(self, lam: float, kind: Kind = Kind.SAMPLE) -> Measured:
-        """Assumption (L, lambda); an `InputError` if it was not measured or no pair is trusted."""
+        """Constant for a measured order, as an assumption; errors as in `constant` and `condition`."""
         constant = self.constant(lam, kind)
         return Measured(Holder(constant, lam), self.condition(f"the constant {constant:.4g}", kind))
 
@@ -227,7 +227,7 @@ class HolderEstimate(Displayed):
         return Measured(self.envelopes[kind], self.condition("the tabulated modulus", kind))
 
     def condition(self, what: str, kind: Kind) -> str:
-        """Condition of a number computed from this measurement; an `InputError` if no pair is trusted."""
+        """Condition on which a number from this measurement holds; an `InputError` if no pair is trusted."""
         if not self.measured[kind].kept:
             raise InputError(f"{self.untrusted}, got kind={kind}.")
         least, greatest = self.distances
@@ -239,7 +239,7 @@ class HolderEstimate(Displayed):
 
     @property
     def trusted(self) -> bool:
-        """True if at least one per-sample pair is trusted, which a constant requires."""
+        """True if at least one pair is trusted for unclipped gradients, as a constant requires."""
         return self.measured[Kind.SAMPLE].kept > 0
 
     def remarks(self) -> list[str]:
@@ -273,7 +273,7 @@ class HolderEstimate(Displayed):
 
     @staticmethod
     def from_json(text: str) -> "HolderEstimate":
-        """Record from the text of `to_json`; an `InputError` if it is not one."""
+        """Record from the text that `to_json` wrote; an `InputError` for any other text."""
         from pydantic import TypeAdapter
 
         try:
@@ -299,7 +299,7 @@ class WorstPair:
         float_error: assumed relative rounding error of the difference.
         start: ratio of the best drawn pair at the start of the ascent.
         seed: seed of the initialisation.
-        place: the points ``x`` and ``y``, and ``inputs`` and ``targets``.
+        place: arrays ``x``, ``y``, ``inputs`` and ``targets``.
     """
 
     lam: float
@@ -313,7 +313,7 @@ class WorstPair:
 
 
 def best_end(ends: Arrays, lam: float) -> tuple[int, float]:
-    """Index of the pair with the largest constant, and that constant; 0 if none is trusted."""
+    """Index of the pair with the largest constant, and this constant, which is 0 if no pair is trusted."""
     changes, floors = ends["changes"], ends["floors"]
     with np.errstate(divide="ignore", invalid="ignore"):
         kept = np.where(floors <= TRUSTED_ERROR * changes, (changes - floors) / ends["distances"] ** lam, 0.0)
@@ -322,7 +322,7 @@ def best_end(ends: Arrays, lam: float) -> tuple[int, float]:
 
 
 def best_pairs(lambdas: Sequence[float], found: Sequence[Arrays], seed: int = 0) -> tuple[WorstPair, ...]:
-    """Best pair for each order among the searches for *all* orders, ``found``, one per order."""
+    """Best pair for each order among the results ``found`` of the searches for *all* orders."""
     ends = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
     pairs = []
     for lam, own in zip(lambdas, found, strict=True):
@@ -337,14 +337,14 @@ def best_pairs(lambdas: Sequence[float], found: Sequence[Arrays], seed: int = 0)
 
 @dataclass(frozen=True)
 class WorstCaseConstants(Displayed):
-    """Lower estimates and upper bounds of the constants of one initialisation, or their maxima over several.
+    """Lower estimates of and upper bounds on the constants of one initialisation, or maxima over several.
 
     Attributes:
         run: training run around whose iterates the search begins.
         inputs: set of inputs searched, with every label of the data; None for the samples of the data.
         found: largest constant found for each order. Lower estimates.
         upper: proved constant for each order, possibly infinite; None if none is known. Upper bounds.
-        why: reason why no finite constant is proved; empty if one is.
+        why: reason why no finite constant is proved, or empty.
         searched: worst pair found for each order. Lower estimates.
         certified: proved constants on the domain. Upper bounds.
         bounded: bound that the certified constants give for the run.
@@ -432,7 +432,7 @@ class WorstCaseConstants(Displayed):
         return [*said, self.remark]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data of all fields except the places of the pairs."""
+        """All fields as plain data, except the places of the pairs."""
         said = asdict(replace(self, bounded=None)) | {"kind": str(self.kind)}
         said["bounded"] = self.bounded.as_dict() if self.bounded else None
         for pair in said["searched"]:
@@ -441,12 +441,12 @@ class WorstCaseConstants(Displayed):
 
 
 def words_found(constant: float) -> str:
-    """A constant found, rounded down, or "none trusted" if it is 0."""
+    """Constant found, rounded down, or "none trusted" if it is 0."""
     return printed_down(constant, 4) if constant else "none trusted"
 
 
 def words_upper(constant: float | None) -> str:
-    """Certified constant, rounded up, or a word for an unknown or infinite one."""
+    """Certified constant, rounded up, or "not known" or "infinite"."""
     if constant is None:
         return "not known"
     return printed_up(constant, 4) if isfinite(constant) else "infinite"
@@ -463,7 +463,7 @@ class WorkloadConstants:
         orders: Hölder orders, each in (0, 1].
         found: largest constant found for each order; 0 if no pair could be trusted. Lower estimates.
         certified: proved constant for each order, possibly infinite; None if none is known. Upper bounds.
-        why: reason why no finite constant is proved; empty if one is.
+        why: reason why no finite constant is proved, or empty.
         seconds: duration of the search, or of its last part after an interruption.
     """
 
@@ -484,9 +484,9 @@ class Stage:
 
     Attributes:
         checkpoint: file of the checkpoint.
-        around: constants over pairs of the checkpoint and points drawn around it.
+        around: constants over pairs of the checkpoint and a point drawn around it.
         moved: distance to the previous checkpoint, a length; None for the first.
-        between: constants of the pair with the previous checkpoint; None for the first.
+        between: constants over the pair with the previous checkpoint; None for the first.
         layers: constants of every layer's block around the checkpoint, by name, if requested.
     """
 

@@ -1,9 +1,8 @@
 """Refutation of assumptions by two points at which the clipped gradients of a sample violate them.
 
 Gradients are clipped as in the run. Clipping is a projection onto a ball and does not enlarge changes, so a
-pair that refutes L refutes it without clipping as well. Clipped gradients of convex losses need not be those
-of a convex loss, as for softmax with a small clip norm; the assumption excludes such clipping. An assumption
-that is not refuted is not thereby proved.
+pair that refutes a constant L also refutes L without clipping. Clipped gradients of convex losses need not be
+gradients of a convex loss (as for softmax with a small clip norm); the assumption excludes such clipping.
 """
 
 from collections.abc import Callable
@@ -46,10 +45,10 @@ _REFUTING: Final = 2**49
 _STARTS: Final = 32
 _ITERATIONS: Final = 40
 _NUMBERS: Final = 2**20
-"""Number of pairs in a search for a refutation, number of their steps, and largest number of entries in all."""
+"""Number of pairs and of steps in a search for a refutation, and largest number of entries of all pairs."""
 
 _SINGLE: Final = 1 + 2.0**-20
-"""Factor below which an exceeded constant is not refuted, for rows normalised in single precision."""
+"""Factor by which a constant may be exceeded, since rows may be normalised in single precision."""
 
 _CLOSE: Final = 1e-3
 """Distance between two points along a direction of negative curvature, as a fraction of the radius."""
@@ -78,17 +77,17 @@ class Refutation:
     words: str
 
     def __str__(self) -> str:
-        """The refutation as one clause."""
         return self.words
 
 
 @teaches()
 def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: int = 0) -> Refutation | None:
-    """Search for a pair that refutes an assumption for the samples of a workload; None if none is found.
+    """Search for a pair that refutes an assumption for the samples of a workload; None if the search fails.
 
     Only Hölder, smoothness and convexity claims are tested, alone or as parts of a `Minimum`, on the domain
-    of the run around the initial parameters, or on a ball around them if it is unbounded. All numbers are
-    reduced by the rounding assumed of float64. ``seed`` is that of the initial parameters and of the search.
+    of the run around the initial parameters or, if it is unbounded, on a ball around them. All constants are
+    reduced by the assumed rounding error of float64. ``seed`` determines the initial parameters and the
+    search.
 
     Raises:
         InputError: an invalid workload, run or assumption, or gradients that are not finite.
@@ -112,7 +111,7 @@ def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: i
 
 
 def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: Assumption) -> str:
-    """Refuse an assumption with the pair that `refute` finds; otherwise return a description of the test."""
+    """Refuse an assumption if `refute` finds a pair; otherwise return a description of the test."""
     if not any(isinstance(part, TRIED) for part in conjuncts(assumption)):
         return "" if isinstance(assumption, Clipped) else UNTRIED
     found = refute(workload, run, assumption)
@@ -167,7 +166,7 @@ def _bent(
     changes, reach = Changes(gradients, *_rows_of(gradients, samples), clip_norm), _CLOSE * diameter / 4
 
     def product(vectors: Tensor) -> Tensor:
-        """Symmetric part of J, the Jacobians of clipped gradients by differences, times the vectors."""
+        """Symmetric parts of the Jacobians of clipped gradients, by differences, times the vectors."""
         forward, _ = changes.between(middle + reach * vectors, middle - reach * vectors)
         return (forward / (2 * reach) + changes.pulled(middle, vectors)) / 2
 

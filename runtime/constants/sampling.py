@@ -32,8 +32,8 @@ def choose_member(name: str, value: str, among: type[Choice]) -> Choice:
 class Draw(StrEnum):
     """Distribution of the points in the ball.
 
-    ``UNIFORM`` is that of appendix A.13. In many dimensions nearly every point is at the boundary (the median
-    of |u| is 2^(-1/d), 0.9987 of the radius for d = 515), so it gives no information on short distances.
+    ``UNIFORM`` is the distribution of appendix A.13. In d dimensions, the median distance to the center is
+    2^(-1/d) of the radius (0.9987 for d = 515), so the points give no information on short distances.
     ``LOG_UNIFORM`` draws the logarithm of the radius uniformly over three decades.
     """
 
@@ -66,19 +66,19 @@ class Sampling:
     Attributes:
         inits: number of initialisations.
         centers: number of evenly spaced iterates measured, including the first and last; None for all.
-        points: number of points drawn around every such iterate.
-        radius: radius of the ball in which they are drawn, a length.
+        points: number of points drawn around each of these iterates.
+        radius: radius of the ball in which points are drawn, a length.
         draw: ``uniform`` in the ball, or ``log-uniform`` radii.
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
-        memory: bytes per chunk of gradients, None for the room on the device; affects speed and last bits.
-        threads: torch threads on the CPU. Small networks are fastest with one.
+        memory: bytes per chunk of gradients, None for a default; affects speed and the last bits of results.
+        threads: number of torch threads on the CPU; one is fastest for small networks.
         seed: seed of all random draws, at least 0.
-        folder: folder of finished parts, which are not recomputed; None stores nothing.
-        on_step: called with the numbers of finished and of all parts or steps.
+        folder: folder that stores finished parts, which are not recomputed; None stores nothing.
+        on_step: function called with the number of finished parts or steps, and of all.
 
     Raises:
-        InputError: a number out of its range, an unknown draw, or another type.
+        InputError: a number out of its range, an unknown draw, or a value of another type.
     """
 
     inits: int = 20
@@ -150,22 +150,22 @@ class InputSet:
         return f"box:{self.low:g},{self.high:g}"
 
     def projected(self, inputs: Tensor) -> Tensor:
-        """Nearest inputs of the set, shape (k, ...)."""
+        """Nearest inputs in the set, shape (inputs, ...)."""
         return inputs.clamp(self.low, self.high)
 
     def drawn(self, like: Tensor, generator: Stream) -> Tensor:
-        """Random corners of the box, in the shape of ``like``, (k, ...)."""
+        """Random corners of the box, in the shape of ``like``."""
         found = generator.normals(len(like), like[0].numel(), like)
         return torch.where(found < 0, self.low, self.high).to(like).reshape(like.shape)
 
     def around(self, entries: int) -> tuple[float, float]:
-        """Value of all entries of the center, and an upper bound on the distance of the set from it."""
+        """Value of each entry of the center, and an upper bound on the distance from it to a corner."""
         middle = (self.low + self.high) / 2
         return middle, max(self.high - middle, middle - self.low) * sqrt(entries) * (1 + 1e-12)
 
 
 def input_set(text: str) -> InputSet:
-    """Set described by ``box:LOW,HIGH``; an `InputError` for other texts."""
+    """Set described by ``box:LOW,HIGH``; an `InputError` for other strings."""
     kind, _, rest = text.partition(":")
     try:
         low, high = map(float, rest.split(","))

@@ -27,9 +27,9 @@ _KEY: Final = "lastiterate_pairs"
 _FORMAT: Final = 1
 _NAMES: Final = ("x", "y", "inputs", "targets")
 _SLACK: Final = 1e-9
-"""Relative tolerance, in float64, of a ratio and of a point's distance from the centre."""
+"""Relative tolerance, in float64, for a ratio and for a point's distance from the centre."""
 _CLOSE: Final = 1e-6
-"""Relative tolerance, in float32, of an input at the edge of its set."""
+"""Relative tolerance, in float32, for an input at the edge of its set."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Rechecked:
 
     Attributes:
         lam: the order.
-        said: constant in the file, gradient / length^lambda, less the rounding assumed then.
+        said: constant in the file, gradient / length^lambda, less the rounding error assumed by the search.
         found: recomputed |G(x) - G(y)| / |x - y|^lambda.
-        problem: reason why the pair does not count; empty if it does.
+        problem: reason why the pair does not count, or empty.
     """
 
     lam: float
@@ -55,7 +55,7 @@ class Rechecked:
 
 
 def save_pairs(path: Path, look: WorstCaseConstants) -> None:
-    """Write the trusted pairs of a search, one per order; an `InputError` without any or if writing fails."""
+    """Write the trusted pairs of a search, one per order; an `InputError` if none exists or writing fails."""
     from safetensors.numpy import save
 
     kept = [pair for pair in look.searched if pair.constant > 0]

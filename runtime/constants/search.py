@@ -1,20 +1,21 @@
 """Adversarial search for the pair of points between which a per-sample gradient changes most.
 
 The ratio |G(x) - G(y)| / |x - y|^lambda is raised for many pairs in parallel within the ball of the domain.
-With m = (x + y) / 2 and d = x - y, steps along the slope of the log ratio in d and in m alternate. The step
-in d is |d|^2 times the slope, which for a quadratic loss and lambda = 1 is power iteration with H^2. If
-inputs are free within a set, there are also steps in the input, projected onto the set. A step that lowers
-the ratio is undone and the next one of its kind is half as long; otherwise the next one is 1.5 times as long.
+With m = (x + y) / 2 and d = x - y, steps in d and in m alternate, each along the slope of the log ratio. The
+step in d is |d|^2 times the slope, which for lambda = 1 and a quadratic loss with Hessian H is power
+iteration with H^2. If inputs are free within a set, there are also steps in the input, projected onto the
+set. A step that lowers the ratio is undone, and the next step of its kind is half as long; after any other
+step it is 1.5 times as long.
 
 Pairs start in the ball and around the iterates, and at short and long distances along the directions of
-largest curvature. For the latter, many points are screened with one sample each by a few Lanczos steps. From
-the best of them, |v' H(w) v| is raised in the same way, by third derivatives in w and power iteration in v,
-with further starts until two ascents agree. All pairs take a few steps, the best quarter twice as many, and
-the best quarter of those three times as many; between these ascents, the best pairs are tried with every
-sample. The result is the ratio of an existing pair less the assumed rounding, so it is a lower estimate of
-the constant on the domain. It comes within 2% of the constants of quadratics, powers and logistic losses
-(tests/runtime/constants/test_acceptance.py), and reaches 95% of what ten times the effort finds on small
-networks (tests/runtime/constants/test_search_peer.py).
+largest curvature. To find these directions, many points are screened with one sample each by a few Lanczos
+steps. From the best points w and directions v, |v' H(w) v| is raised in the same way, by third derivatives in
+w and power iteration in v, with further starts until two ascents agree. All pairs take a few steps, the best
+quarter takes twice as many, and the best quarter of these takes three times as many; in between, the best
+pairs are tried with every sample. The result is the ratio of an existing pair less the assumed rounding
+error, so it is a lower estimate of the constant on the domain. It comes within 2% of the constants of
+quadratics, powers and logistic losses, and on small networks it reaches 95% of what ten times the effort
+finds (tests/runtime/constants/test_acceptance.py and test_search_peer.py).
 
 Source: ours; Pearlmutter 1994 for products with the Hessian.
 """
@@ -49,15 +50,15 @@ _FREE_SCREENED: Final = 2**47
 
 _LEVELS: Final = 3
 _KEPT: Final = 2**18
-"""Number of levels of an ascent; total number of entries in the points kept, unless a single point has more."""
+"""Number of ascents; largest number of entries in all points kept, unless a single point has more."""
 
 _RITZ_STEPS: Final = 4
 _TURNS: Final = 8
-"""Lanczos steps per screened point; steps of power iteration before an ascent of the curvature."""
+"""Number of Lanczos steps per screened point, and of power iterations before an ascent of the curvature."""
 
 _CLOSE: Final = 1e-4
 APART: Final = (1.0, 100.0, 1000.0)
-"""Distance of a pair along a curved direction, in diameters; factors that give its starting distances."""
+"""Distance within a pair from `Search.curved`, in diameters; factors that give its starting distances."""
 
 _AGREED: Final = 0.99
 _ROUNDS: Final = 6
@@ -66,7 +67,7 @@ _ROUNDS: Final = 6
 _FIRST_MOVE: Final = 0.3
 _LONGER: Final = 1.5
 _SHORTER: Final = 0.5
-"""First step of a midpoint, as a share of the radius; factors of a step after an improvement and otherwise."""
+"""First step of a midpoint, as a share of the radius; step factors after an improvement and otherwise."""
 
 _COPIES: Final = 52
 """Twice the number of point-sized tensors alive in an ascent, so that they take half of the memory budget."""
@@ -91,7 +92,7 @@ class Search(NamedTuple):
         clip_norm: clip norm of the compared gradients; inf for unclipped ones.
         around: points such as iterates, shape (points, dimension); every second start is near one of them.
         free: set of inputs searched, with every label of the data; None for the samples themselves.
-        part: index of the draw of starts from ``seed``.
+        part: index of the stream from ``seed`` that draws the starts.
     """
 
     gradients: Gradients
@@ -106,12 +107,12 @@ class Search(NamedTuple):
 
     @torch.no_grad()
     def climb(self, starts: int = 256, iterations: int = 60, also: Arrays | None = None) -> Arrays:
-        """Raise the ratios of drawn pairs, and of those in ``also`` from `curved`, in three ascents.
+        """Raise the ratios of drawn pairs, and of the pairs ``also`` from `curved`, in three ascents.
 
         Returns:
-            Best ends, one row per pair: ``changes`` |G(x) - G(y)| and their assumed rounding errors
-            ``floors``, gradients; ``distances``, lengths; ``samples``, indices, -1 if inputs are free; ``x``,
-            ``y``, ``inputs`` and ``targets``. ``started`` is the ratio of the best drawn pair at the start.
+            Best pairs, one per row: ``changes`` |G(x) - G(y)| and their assumed rounding errors ``floors``,
+            gradients; ``distances``, lengths; ``samples``, indices, -1 if inputs are free; ``x``, ``y``,
+            ``inputs`` and ``targets``. ``started`` is the ratio of the best drawn pair at the start.
 
         Raises:
             InputError: the diameter or a gradient is not finite.
@@ -141,8 +142,9 @@ class Search(NamedTuple):
     ) -> Arrays:
         """Find close pairs along the directions of largest curvature.
 
-        Points are ``screened`` with one sample each. The best ``starts`` ascend by ``iterations`` steps, their
-        best quarter by twice as many more. This is repeated until two agree, at most ``rounds`` times.
+        ``screened`` points are tested with one sample each. The best ``starts`` of them ascend by
+        ``iterations`` steps, and their best quarter by twice as many more. This is repeated, at most
+        ``rounds`` times, until two ascents agree.
 
         Returns:
             The most promising pairs, at most ``starts``: ``x``, ``y``, ``inputs``, ``targets``, ``samples``,
@@ -186,7 +188,7 @@ class Search(NamedTuple):
         return stream(self.seed, purpose=purpose + self.part)
 
     def _starts(self, number: int, generator: Stream) -> tuple[Tensor, Tensor]:
-        """Points in the ball, every second one near a point of ``around`` if there are any, and offsets."""
+        """Points in the ball, every second one near a point of ``around`` if given, and offsets."""
         at = self.center.repeat(number, 1)
         if self.around is not None:
             near = self.around[generator.integers(len(self.around), number // 2, self.around.device)]
@@ -195,7 +197,7 @@ class Search(NamedTuple):
         return project_onto_ball(at + offsets[::2], self.center, self.diameter), offsets[1::2]
 
     def _rows(self, samples: Tensor, generator: Stream) -> State:
-        """Rows of the samples; free inputs are projected onto the set, every second one is drawn from it."""
+        """Rows of the samples; free inputs are projected onto the set or, every second one, drawn from it."""
         inputs, targets = (part[samples] for part in self.gradients.rows())
         if self.free is not None:
             drawn = torch.arange(len(inputs), device=inputs.device) % 2 == 1
@@ -203,7 +205,7 @@ class Search(NamedTuple):
         return {"inputs": inputs, "targets": targets, "samples": samples}
 
     def _again(self, ends: Arrays) -> list[State]:
-        """Pairs along curved directions, at their own distance and at larger ones."""
+        """Pairs from `curved`, at their own distance and at larger distances."""
         x, y, *values = (torch.from_numpy(ends[name]).to(self.center.device) for name in ("x", "y", *_ROW))
         rows, away = dict(zip(_ROW, values, strict=True)), x - y
         rows["samples"] = rows["samples"].long()
@@ -248,7 +250,7 @@ class Search(NamedTuple):
         return state
 
     def _certain(self, own: State, gradients: Gradients) -> Tensor:
-        """Change of every sample's gradient over one pair, less its rounding error, shape (samples,)."""
+        """Change of every sample's gradient between two points, less its rounding error, shape (samples,)."""
         certain = []
         for chunk in gradients.sample_chunks(weight=2):  # the ascending points take half of the budget
             here, there = (gradients.at(own[name], chunk) for name in "xy")
@@ -292,7 +294,6 @@ class Search(NamedTuple):
         return kept
 
     def _at(self, state: State) -> State:
-        """Pairs with their ratios and slopes recomputed."""
         x, y, inputs, targets = (state[name] for name in ("x", "y", "inputs", "targets"))
         changes = Changes(self.gradients, inputs, targets, self.clip_norm)
         change, scale = changes.between(x, y)
@@ -324,7 +325,7 @@ class Search(NamedTuple):
 
 
 class _Bend(Search):
-    """Ascent of |v' H(w) v| (``ratio``) of one sample's loss in w (``x``) and v (``vectors``)."""
+    """Ascent of |v' H(w) v| (``ratio``) in w (``x``) and v (``vectors``), for the Hessian H of one sample."""
 
     def one_ascent(self, screened: int, starts: int, iterations: int) -> State:
         generator, gradients, center = self._stream(_SCREENED), self.gradients, self.center
@@ -392,14 +393,14 @@ class _Bend(Search):
 
 
 def labels_of(gradients: Gradients, free: InputSet | None) -> Tensor:
-    """Labels that a free input may have; empty for fixed inputs and for other targets."""
+    """Labels that a free input may have; empty for fixed inputs and for targets that are not labels."""
     targets = gradients.rows()[1]
     labelled = free is not None and targets.values.ndim == 1 and not targets.dtype.is_floating_point
     return torch.unique(targets.values).to(targets.device) if labelled else targets[:0]
 
 
 def most_promising(values: Tensor, samples: Tensor, number: int) -> Tensor:
-    """Indices of ``number`` starts: half with the largest values, half the best of different samples."""
+    """Indices of ``number`` starts: half with the largest values, half with the best of different samples."""
     order = values.argsort(descending=True, stable=True)
     of = samples[order]
     grouped = of.argsort(stable=True)

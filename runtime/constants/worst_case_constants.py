@@ -28,23 +28,23 @@ _WIDEST: Final = 10.0
 
 _STARTS: Final = 256
 _CURVED: Final = 48
-"""Largest numbers of starts; networks with millions of parameters get fewer."""
+"""Largest number of drawn and of curved starts; networks with millions of parameters get fewer."""
 
 _HELD_TOGETHER: Final = 128
 """Bytes of the memory budget per entry of the drawn or curved starts, of which half are for steps."""
 
 _SCREENED: Final = 2000
 _LOOKED_AT: Final = 2**25
-"""Largest number of points screened for curvature, and of their entries in all."""
+"""Largest number of points screened for curvature, and of entries of all these points."""
 
 _ITERATIONS: Final = 60
 _BENDING: Final = 40
 _FEWEST: Final = 8
 _STEPPED: Final = 2**28
-"""Largest steps of a pair and of a curvature, fewest steps and screened points, entries of all steps."""
+"""Most steps of a pair and of a curvature; fewest steps and screened points; number of entries in steps."""
 
 _LARGE: Final = 10**7
-"""Networks with more parameters than this get one ascent of the curvature."""
+"""Number of parameters above which there is only one ascent of the curvature."""
 
 
 @teaches()
@@ -59,13 +59,13 @@ def worst_case_constants(
     order: float = 2.0,
     **settings: Unpack[Settings],
 ) -> WorstCaseConstants:
-    """Search around one initialisation for every order.
+    """Search for the worst constant of every order around one initialisation.
 
     Args:
         workload: network, loss and data.
         run: training run around whose iterates the search begins.
         lambdas: orders in (0, 1].
-        kind: kind of gradient searched: of one sample, clipped or not.
+        kind: kind of per-sample gradient, clipped or not.
         inputs: set of inputs searched, with every label of the data; None for the data.
         order: Rényi order of the bound from certified constants.
         **settings: fields of `Sampling`; points are not drawn.

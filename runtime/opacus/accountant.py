@@ -127,18 +127,17 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 not depend on the data. A step with any other change is refused.
             public: numbers (m, b) that do not depend on the data or on its size, to which loader and
                 optimiser are set. Every sample is drawn with probability 1/m, an epoch has m batches, and
-                sums are divided by b; adjacent data sets may then differ in size by one. Otherwise Opacus
-                computes m and b from n, and adjacent data sets both have n samples, one with gradient 0.
-            module: module from ``make_private``. With ``loss``, it is tested on some of the data whether the
-                loss of a batch is the mean of its single-row losses and whether the assumption holds.
-                Otherwise the assumption is tested only on the gradients of the steps.
+                sums are divided by b; adjacent data sets may then differ in size by one. If None, Opacus
+                computes m and b from n, which stays the same, and the differing sample has gradient 0.
+            module: module from ``make_private``. With ``loss``, some of the data test whether the loss of a
+                batch is the mean of its single-row losses and whether the assumption holds; otherwise only
+                the gradients of the steps test the assumption.
             loss: loss(output, target) of a batch, as in the training loop.
 
         Raises:
             InputError: an optimiser that is not plain SGD, batches that are not Poisson, a step that no
-                theorem covers, steps that precede the description or do not fit it, only one of ``module``
-                and ``loss``, a row that changes the gradients of others, or losses that violate the
-                assumption.
+                theorem covers or that precedes or contradicts the description, only one of ``module`` and
+                ``loss``, a row that changes the gradients of others, or losses that violate the assumption.
         """
         described_assumption(assumption)
         if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
@@ -196,8 +195,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         """Epsilon for which the last iterate is (epsilon, delta)-DP, rounded up; sets `route`.
 
         Raises:
-            InputError: delta out of range, steps not projected onto the described domain, or parameters that
-                changed after the last step.
+            InputError: delta out of range, steps not projected onto the domain, or parameters that changed
+                after the last step.
         """
         delta = chance("delta", delta, -inf)
         if self._watch is not None:
@@ -263,7 +262,6 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         return described.run(self.history, self._step_sizes, self._assumption)
 
     def __len__(self) -> int:
-        """Number of optimiser steps so far."""
         return sum(times for _, _, times in self.history)
 
     @classmethod

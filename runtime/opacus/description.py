@@ -1,7 +1,7 @@
 """Description of a training with Opacus, read from the result of ``make_private``.
 
 Opacus draws every sample with probability q = 1 / m, where m is the number of batches in an epoch, and
-divides the sum of the gradients by b = floor(q n). For n samples, both q and b depend on n (Opacus issues 571
+divides the sum of the gradients by b = floor(q n) for n samples. Both q and b depend on n (Opacus issues 571
 and 819), and so does the scale of the noise, which is visible in the last iterate. No guarantee therefore
 covers data sets of two sizes unless m and b are public numbers; otherwise n stays the same and one sample has
 gradient 0.
@@ -80,8 +80,8 @@ class Description:
     ) -> NoisySGD:
         """Run with the given steps, with the noise rounded down; an `InputError` if no run has these steps.
 
-        ``history`` lists (noise multiplier, sampling rate, number of steps) of equal steps, and
-        ``step_sizes`` lists (step size, number of steps), with step size 0 if unknown.
+        ``history`` is as in the accountant, and ``step_sizes`` lists (step size, number of steps), with step
+        size 0 if unknown.
         """
         rates = {rate for _, rate, _ in history}
         if len(rates) != 1:
@@ -205,7 +205,6 @@ def _centre(optimizer: DPOptimizer, diameter: float) -> str:
 
 
 def _is_strongly_convex(assumption: Assumption) -> bool:
-    """True if the assumption excludes samples with gradient 0."""
     return isinstance(assumption, StronglyConvex) or any(
         map(_is_strongly_convex, getattr(assumption, "parts", ()))
     )

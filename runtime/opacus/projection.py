@@ -31,7 +31,6 @@ class Projection:
         self._parameters = parameters
 
     def __call__(self, *_: Any) -> None:
-        """Project the parameters after a step."""
         with torch.no_grad():
             here = torch.cat([one.reshape(-1) for one in self._parameters])
             moved = project_onto_ball(here, self.centre, self.diameter)

@@ -2,7 +2,7 @@
 
 Before every step, the settings of the optimiser, the loader that drew the batch, the data set, the projection
 and the parameters are compared with the description and with the state after the last step. A change is
-refused before a step uses it, so the account stays valid for the last iterate that was counted.
+refused before a step uses it, so the account stays valid for the last counted iterate.
 
 Some samples are stored with their clipped gradient and the iterate. If such a sample is drawn again, the
 gradients of one loss at two points are known and may refute the assumption.
@@ -182,7 +182,7 @@ class Watch:
 
     @property
     def tried(self) -> str:
-        """Description of the test of the assumption on the steps; empty if there was none."""
+        """Description of how the steps tested the assumption; empty if they did not."""
         pairs = 0 if self._trial is None else self._trial.pairs
         return f"tested on {pairs} gradients of samples that were drawn again, not refuted" if pairs else ""
 

@@ -5,9 +5,9 @@ chosen by `ProjectedNoisySGD.batches`. Steps on other rows have no bound, so eve
 refused: a step without a batch drawn for it, a batch of another size, or a sample whose row changes. A run
 resumed from a checkpoint continues bit for bit.
 
-For DPSGD-DC (Liang et al. 2026, algorithm 1, "double clipping" of gradients and of parameters), ``center`` is
-"origin", and ``run.diameter`` is twice the radius D of the domain |theta| <= D. The center of the ball must
-not depend on the data, and the constants of the losses must hold on this ball.
+For DPSGD-DC (Liang et al. 2026, algorithm 1, "double clipping"), ``center`` is "origin", and ``run.diameter``
+is twice the radius D of the domain |theta| <= D. The center of the ball must not depend on the data, and the
+constants of the losses must hold on this ball.
 """
 
 from collections.abc import Callable, Iterator
@@ -124,7 +124,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
     @says_when_memory_runs_out
     @torch.no_grad()
     def step(self, inputs: Tensor, targets: Tensor) -> None:  # type: ignore[override]
-        """Take one step on the rows chosen by `batches`, shape (k, ...); k may be 0 for Poisson batches.
+        """Take one step on the rows chosen by `batches`, shape (rows, ...); a Poisson batch may be empty.
 
         Raises:
             InputError: the run is over, the rows are not those drawn, or the parameters become non-finite;

@@ -36,8 +36,7 @@ class RecordedSGD(ProjectedNoisySGD):
         **options: options of `ProjectedNoisySGD`.
 
     Raises:
-        InputError: as in `ProjectedNoisySGD`; Poisson batches; or a number of samples that differs from the
-            run.
+        InputError: as in `ProjectedNoisySGD`; Poisson batches; or data of another size than the run's.
 
     >>> from torch.nn.functional import mse_loss
     >>> run = NoisySGD(2, 0.1, 0.01, 1.0, dataset_size=4, batch_size=2, sampling="cyclic", diameter=1.0)

@@ -126,8 +126,8 @@ def adjacent_runs(
     """Iterates on the data and on the adjacent data after every step, each of shape (pairs, dimension).
 
     Runs begin at ``gradients.start``. The data are the first ``run.dataset_size`` samples of ``gradients``.
-    The two runs of a pair share batches and noise if they are ``coupled``; otherwise they are independent.
-    The noise is drawn from the stream of ``purpose``, separately for each ``block`` of pairs.
+    The runs of a pair share batches and noise if ``coupled``; otherwise they are independent. The noise is
+    drawn from the stream of ``purpose``, separately for each ``block`` of pairs.
     """
     mixed = seed_of(seed, block)
     noise, drawn = stream(mixed, purpose), stream(mixed, _BATCHES)
@@ -152,7 +152,7 @@ def adjacent_runs(
 
 
 def _sums(gradients: Gradients, run: NoisySGD, differing: Differing, points: Tensor, chosen: Tensor) -> Tensor:
-    """Sums of clipped gradients over the batches; the first half of ``points`` is of runs on the data."""
+    """Sums of clipped gradients over the batches; the first half of ``points`` is from runs on the data."""
     pairs = len(points) // 2
     if chosen.ndim == 1:
         others = chosen[chosen != differing.index]

@@ -38,8 +38,8 @@ def draw_batches_of_many(
 ) -> Iterator[Tensor]:
     """Sample indices in the batch of each step of many parallel runs, drawn from one stream.
 
-    If all runs share the batch (full, cyclic), indices have shape (size of the batch,), on the CPU; otherwise
-    shape (runs, size of the largest batch), on the device, with -1 for no sample.
+    If all runs share the batch (full, cyclic), indices have shape (size,), on the CPU; otherwise they have
+    shape (runs, size), on the device, with -1 for no sample.
     """
     scheme = SCHEMES[run.sampling]
     if scheme.fixed:

@@ -52,11 +52,11 @@ def spread_iterates(steps: int, centers: int | None = None) -> tuple[int, ...]:
 def project_onto_ball(points: Tensor, center: Tensor, diameter: float) -> Tensor:
     """Nearest points in the ball of the given *diameter* around ``center``; rounding moves none outside.
 
-    Lengths are computed in double precision. A point whose length may exceed the radius through rounding
-    counts as outside, and points outside are projected onto a ball that is smaller by the rounding involved.
-    So |result - center| <= diameter / 2 holds for the resulting floats as real numbers, and projecting again
-    changes nothing. The result differs from the exact projection by at most (4 dimension + 40) 2^-53 diameter
-    and a unit in the last place of its coordinates.
+    Lengths are computed in double precision. A point that may be outside because of rounding counts as
+    outside, and points outside are projected onto a ball that is smaller by the rounding involved. So |result
+    - center| <= diameter / 2 holds for the resulting floats as real numbers, and projecting again changes
+    nothing. The result differs from the exact projection by at most (4 dimension + 40) 2^-53 diameter and a
+    unit in the last place of its coordinates.
 
     Points have shape (..., dimension). A diameter of inf leaves them unchanged.
 

@@ -1,7 +1,7 @@
 """A ResNet on CIFAR-10, read from the user's folder: 50,000 training images of 32 x 32 pixels in ten classes.
 
-The files published by its authors (``cifar-10-batches-py``) are pickled, and unpickling executes code. They
-are read by torchvision, which first requires the published MD5 of every file; no second preimage is known.
+The files published by its authors (``cifar-10-batches-py``) are pickled, and unpickling executes code.
+Torchvision reads the files only if they have the published MD5, of which no second preimage is known.
 """
 
 from collections.abc import Callable
@@ -36,10 +36,10 @@ class _Scaled(nn.Module):
 
 
 def cifar10_resnet18(data: Path | None = None) -> Workload:
-    """torchvision's ResNet-18 with ten classes, random weights, and group norm of 32 groups for batch norm.
+    """torchvision's ResNet-18 with ten classes, random weights, and group norm (32 groups) for batch norm.
 
-    First layers are made for larger images: 32 x 32 pixels become one in the last layers. ``data`` is the
-    folder ``cifar-10-batches-py`` or its parent.
+    The first layers are made for larger images and shrink 32 x 32 pixels to one for the last layers. ``data``
+    is the folder ``cifar-10-batches-py`` or its parent.
     """
     name = "builtin:cifar10-resnet18"
     resnet, (images, classes) = resnet18(name), images_of(data, name)
@@ -59,7 +59,7 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
 
 
 def resnet18(name: str) -> Callable[[], nn.Module]:
-    """Factory of the network of `cifar10_resnet18`, for scaled inputs, for the workload ``name``."""
+    """Factory of the network of `cifar10_resnet18` for scaled inputs; errors quote ``name``."""
     models = torchvision("models", name)
 
     def network() -> nn.Module:
@@ -93,10 +93,10 @@ def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:
 
 
 def torchvision(part: str, name: str) -> ModuleType:
-    """``torchvision.models`` or ``torchvision.datasets``, even with a torch for which it was not built.
+    """``torchvision.models`` or ``torchvision.datasets``, even if built for another torch.
 
-    With a torch without CUDA, the operators compiled in its Linux wheels do not load, and the import fails
-    because two of them are not declared. These are then declared without an implementation.
+    If torch lacks CUDA, the operators in torchvision's Linux wheels do not load, and the import fails because
+    two of them are not declared; these are then declared without an implementation.
     """
     if find_spec("torchvision") is None:
         raise InputError(

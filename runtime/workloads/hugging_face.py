@@ -5,8 +5,8 @@ executed and nothing is downloaded. Parts of a configuration that could fetch or
 attention kernels, quantisation) are ignored.
 
 Attention is computed step by step, since fused kernels have neither second derivatives nor batching. The mask
-is a tensor of numbers to add, since Transformers branches on the values of any other mask; with it, only
-encoders attend to all visible tokens.
+is a tensor that is added to the scores, since Transformers branches on the values of any other mask. It lets
+every token attend to all visible tokens, as in encoders.
 """
 
 import json
@@ -53,7 +53,7 @@ _RECOMMENDED: Final[Mapping[str, Any]] = MappingProxyType(
         "memory": 2 * 2**30,
     }
 )
-"""Settings with which a transformer takes a few minutes."""
+"""Settings with which measuring a transformer takes a few minutes."""
 
 
 class Classifier(nn.Module):
@@ -67,7 +67,6 @@ class Classifier(nn.Module):
         object.__setattr__(self, "_whole", whole)  # not as a submodule, which would prefix all names
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Scores, shape (sentences, classes)."""
         ids, mask, segments = rows.unbind(dim=1)
         hidden = added_mask(mask != 0, self)
         more = {"token_type_ids": segments} if self._segmented else {}
@@ -76,17 +75,17 @@ class Classifier(nn.Module):
 
 
 def added_mask(kept: Tensor, module: nn.Module) -> Tensor:
-    """Additive attention mask, shape (sentences, 1, tokens, tokens), from one of (sentences, tokens)."""
+    """Additive attention mask, (sentences, 1, tokens, tokens), from a mask of shape (sentences, tokens)."""
     hidden = torch.where(kept, 0.0, _HIDDEN).to(next(module.parameters()).dtype)
     return hidden[:, None, None, :].expand(-1, 1, kept.shape[1], -1)
 
 
 def hugging_face(folder: Path, data: Path | None = None) -> Workload:
-    """Classifier in ``folder`` on the tokenised sentences of the file ``data``, see `read_tokens`.
+    """Classifier in ``folder`` on the tokenised sentences of the file ``data``; see `read_tokens`.
 
     Raises:
         InputError: a missing file or package, a network that is not a classifier of a known family, or
-            weights or data that do not fit it.
+            weights or data that do not fit.
     """
     name, path = f"hf:{folder}", folder / "model.safetensors"
     config = _read_config(folder, name)
@@ -179,7 +178,7 @@ def transformers(name: str) -> Any:
             f"{', '.join(missing)}; run pip install 'lastiterate[runtime,transformer]'."
         )
     if find_spec("torchvision") is not None:
-        torchvision("models", name)  # Transformers imports it if it is installed
+        torchvision("models", name)  # Transformers imports torchvision if it is installed
     return import_module("transformers")
 
 
@@ -188,7 +187,7 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
 
     Args:
         path: a .safetensors, .npz, .parquet or .jsonl file; no code in it is executed.
-        padding: number of the padding token, after the end of shorter sentences.
+        padding: number of the padding token, which fills up shorter sentences.
 
     Returns:
         Rows, shape (n, 3, tokens), which hold the token numbers, the mask (1 at tokens, 0 after the end) and

@@ -1,10 +1,10 @@
 """Test of per-sample independence: no row may change the output, the loss or the gradient of another.
 
 The theorems assume that one more row moves the clipped sum by at most one clip norm. This fails for a network
-that mixes rows, and for a loss that divides by a quantity of the batch (class weights, a count of entries, a
-norm), which cancels for a single row. The test therefore compares the output and gradient of a row alone and
-in a batch. It also requires the slopes of the loss of several rows in their outputs to be the mean, or the
-sum, of the slopes of each row alone, at every batch size. Passing the test is not a proof.
+that mixes rows, and for a loss that divides by a quantity that depends on the batch (class weights, a count
+of entries, a norm) and cancels for a single row. The test therefore compares the output and gradient of a row
+alone and in a batch. It also requires that the loss of a batch has the same slopes in the outputs as the
+mean, or the sum, of the single-row losses. Passing the test is not a proof.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ _MOVED: Final = 0.01
 """Relative size of a parameter's move, since a part that is initially zero does not mix rows yet."""
 
 _SLACK: Final = 16.0
-"""Rounding error of a gradient relative to that of an output, and of a slope of order 1 in ulps."""
+"""Rounding error of a gradient relative to an output's, and of a slope of order 1, in ulps."""
 
 _LABELS: Final = 16
 """Number of labels tested besides those of the rows, since a neighbouring data set may contain them."""
@@ -49,7 +49,7 @@ _SIZES: Final = (64, 257)
 """Sizes of batches with repeated rows, used if they fit."""
 
 _COARSE: Final = ((1e-11, torch.float32), (1e-5, torch.bfloat16))
-"""Relative output changes visible to a loss in double precision, each with a dtype in which they are not."""
+"""Relative changes of outputs that a loss in double precision shows, each with a dtype that hides it."""
 
 _SAME: Final = 1e-5
 """Relative difference up to which two losses count as equal."""
@@ -77,12 +77,12 @@ def outputs_differ(left: Tensor, right: Tensor) -> bool:
 
 
 def tolerance(values: Tensor) -> float:
-    """Relative tolerance, above rounding in another order and far below the effect of mixing."""
+    """Relative tolerance, above rounding in another order of summation and far below the effect of mixing."""
     return float(torch.finfo(values.dtype).eps ** 0.5)
 
 
 def _perturb(values: Tensor, share: float) -> Tensor:
-    """Real values, each reduced by a random part of ``share``, or noise if all are 0."""
+    """Real values, each reduced by a random share of at most ``share``, or noise if all are 0."""
     if not values.is_floating_point():
         return values
     return (
@@ -92,7 +92,7 @@ def _perturb(values: Tensor, share: float) -> Tensor:
 
 @dataclass(frozen=True)
 class Together:
-    """Outputs of some rows (tensors in any nesting), their targets, and the loss of any batch of them."""
+    """Outputs of some rows (tensors in any nesting), the rows' targets, and the loss of a batch."""
 
     loss: Loss
     outputs: Any
@@ -130,7 +130,7 @@ class Together:
         return replace(self, outputs=tree_map(lambda leaf: _perturb(leaf, share), self.outputs))
 
     def with_labels(self) -> "Together":
-        """Copy with rows of further labels; on a GPU only between existing ones."""
+        """Copy with additional rows that have other labels; on a GPU only labels between existing ones."""
         targets, classes = self.targets, [n for leaf in tree_leaves(self.outputs) for n in leaf.shape[1:]]
         if (
             targets.is_floating_point()
@@ -167,7 +167,7 @@ class Together:
 
 
 def random_outputs(loss: Loss, targets: Tensor, outputs: int) -> Together:
-    """Random outputs, ``outputs`` per row, for the telling rows; in the shape of targets if sizes agree."""
+    """Random outputs, ``outputs`` for each telling row, in the shape of the targets if sizes agree."""
     chosen = telling_rows(targets, targets)
     labels = targets[torch.tensor(chosen)].cpu()
     output = torch.randn(len(chosen), outputs, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -219,7 +219,7 @@ def refuse_tied_losses(name: str, given: Together, *, batched: bool = False) -> 
 
 
 def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, scale: float) -> None:
-    """Refuse a loss that ties rows or is not ``scale`` times that named ``loss`` at random outputs."""
+    """Refuse a loss that ties rows or differs at random outputs from ``scale`` times the named ``loss``."""
     refuse_tied_losses("certified", random_outputs(given, targets, outputs))
     generator = torch.Generator().manual_seed(0)
     for target in targets[: 2 * _ROWS]:
@@ -255,7 +255,7 @@ def _outputs_of(module: nn.Module, rows: Tensor) -> Any:
 
 
 def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
-    """Refuse a module that mixes rows, at its parameters and near them; False if that cannot be tested."""
+    """Refuse a module that mixes rows at or near its parameters; False if this cannot be tested."""
     if len(rows) == 1 and rows.is_floating_point():
         rows = torch.cat([rows, _perturb(rows, 0.5)])
     for share in (0.0, _MOVED):
@@ -303,7 +303,6 @@ def _some_parameters(module: nn.Module, share: float) -> dict[str, Tensor]:
 
 
 def _gradients_differ(together: Tensor, apart: Tensor, leaves: Sequence[Tensor]) -> bool:
-    """Test whether outputs computed together and separately have different gradients."""
     if not together.requires_grad or not apart.requires_grad:
         return False
     along = torch.randn_like(together)
@@ -312,12 +311,12 @@ def _gradients_differ(together: Tensor, apart: Tensor, leaves: Sequence[Tensor])
         for outputs in (together, apart)
     )
     change = torch.cat([(a - b).reshape(-1) for a, b in zip(here, there, strict=True)]).norm()
-    # nan: False.
+    # nan compares False.
     return bool(change > _SLACK * tolerance(together) * torch.cat([b.reshape(-1) for b in there]).norm())
 
 
 class _Trial:
-    """Comparison of the losses of batches with those of their rows alone."""
+    """Comparison of the losses of batches with the losses of single rows."""
 
     def __init__(self, given: Together, batched: bool) -> None:
         self._given, self._batched = given, batched

@@ -47,7 +47,7 @@ _SUPPORTED: Final = (
 
 
 def no_constants(why: str) -> Callable[[nn.Module, float], LossConstants]:
-    """Constants function of a network without proved constants, with the reason."""
+    """Function ``constants`` of a network without proved constants, which gives the reason."""
     return lambda _module, _diameter: LossConstants.unknown(why)
 
 
@@ -55,7 +55,7 @@ def no_constants(why: str) -> Callable[[nn.Module, float], LossConstants]:
 def constants_of_network(
     input_norm: float, *, shape: Sequence[int] | None = None, loss: str = "cross_entropy", scale: float = 1.0
 ) -> Callable[[nn.Module, float], LossConstants]:
-    """Upper bounds of the constants of a feed-forward network for all inputs of bounded norm, for `Workload`.
+    """Upper bounds on the constants of a feed-forward network for all inputs of bounded norm, for `Workload`.
 
     Args:
         input_norm: largest norm of any possible input.
@@ -86,7 +86,7 @@ class _NoConstantsError(Exception):
 def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[Layer, ...] | str:
     """Layers of a network, or the reason why it has no constants: max pooling or a layer that is too large.
 
-    ``shape`` is that of an input, as in `constants_of_network`.
+    ``shape`` is as in `constants_of_network`.
     """
     if not isinstance(module, nn.Module):
         raise InputError(f"Certified constants need a torch module, got {type(module).__name__}; give one.")
@@ -136,7 +136,6 @@ class _Reader:
         self._shape = None if shape is None else tuple(count("shape", size) for size in shape)
 
     def read(self, name: str, module: Any) -> None:
-        """Append a module to the layers."""
         kind = type(module)
         if not _as_usual(module):
             raise InputError(
@@ -219,7 +218,7 @@ class _Reader:
             self.found.append(_diagonal(_numbers(part.weight), _numbers(part.bias), each, **_moves(part)))
 
     def _activate(self, phi: Activation, name: str) -> None:
-        """Apply an activation to the last layer, or to a frozen identity if that layer already has one."""
+        """Apply an activation to the last layer, or to a frozen identity if that layer has an activation."""
         if not self.found:
             raise InputError(f"Certified constants need a linear layer first, got {name}={phi.name}; swap them.")
         last = self.found[-1]

@@ -47,7 +47,7 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
     Args:
         name: builtin:NAME, hf:FOLDER (`lastiterate.runtime.workloads.hugging_face`) or module:factory.
         data: folder or file of the user's data, passed to the factory as ``data``; None omits it.
-        checkpoint: initial weights, as in `Workload.at_checkpoint`; None for those of the factory.
+        checkpoint: initial weights, as in `Workload.at_checkpoint`; None for the factory's own.
 
     Raises:
         InputError: a factory that does not exist, does not take ``data``, raises, or does not return a

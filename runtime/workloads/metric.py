@@ -1,8 +1,8 @@
-"""Constants in a diagonal metric, such as that of Adam, by a change of the network's coordinates.
+"""Constants in a diagonal metric, such as Adam's, by a change of the network's coordinates.
 
-With |x|_A^2 = sum a_i x_i^2 and the dual norm |g|^2 = sum g_i^2 / a_i of gradients, u = sqrt(a) w has |u| =
-|w|_A. The gradient in u is g / sqrt(a), whose length is the dual norm of g. A constant of the gradients in
-this metric is therefore the usual one of the network with parameters u.
+The metric is |x|_A^2 = sum a_i x_i^2, and the dual norm of gradients is |g|^2 = sum g_i^2 / a_i. For u =
+sqrt(a) w, |u| = |w|_A, and the gradient in u is g / sqrt(a), whose length is the dual norm of g. A constant
+in this metric is therefore the usual constant of the network with parameters u.
 
 Source: docs/proofs/network_constants.md, "Other metrics".
 """
@@ -33,7 +33,7 @@ class Metric:
 
 
 class InMetric(nn.Module):
-    """Network with parameters u = sqrt(a) w and the outputs at w of ``network``, modified in place."""
+    """Network with parameters u = sqrt(a) w and the outputs of ``network`` (modified in place) at w."""
 
     def __init__(self, network: nn.Module, metric: Metric) -> None:
         super().__init__()
@@ -45,7 +45,6 @@ class InMetric(nn.Module):
             self.register_buffer(f"scale_{k}", 1 / root)
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Outputs of the network at w."""
         own = dict(self.network.named_parameters())  # functional_call replaces them by plain tensors
         euclidean = {name: own[name] * self.get_buffer(f"scale_{k}") for k, name in enumerate(self._names)}
         outputs: Tensor = functional_call(self.network, euclidean, (rows,))
@@ -55,8 +54,8 @@ class InMetric(nn.Module):
 def read_metric(path: Path, workload: Workload) -> Metric:
     """Weights of a metric from a file: tensors by parameter name, or the state of a torch Adam optimiser.
 
-    It is .safetensors or the output of ``torch.save(optimizer.state_dict(), path)``; no code in it is
-    executed. For Adam a = sqrt(v / (1 - beta_2^t)) + eps, the divisor of its steps.
+    The file is .safetensors or the output of ``torch.save(optimizer.state_dict(), path)``; no code in it is
+    executed. For Adam, the weights are sqrt(v / (1 - beta_2^t)) + eps, the divisors of its steps.
 
     Raises:
         InputError: an unreadable file, names or shapes that do not fit, or a weight that is not positive.
@@ -93,7 +92,6 @@ def in_metric(workload: Workload, metric: Metric) -> Workload:
 
 
 def _of_adam(state: Mapping[str, Any], module: nn.Module, path: Path) -> Weights:
-    """sqrt(v / (1 - beta_2^t)) + eps of every parameter that has a state."""
     found: list[Tensor | None] = []
     try:
         for group in state["param_groups"]:

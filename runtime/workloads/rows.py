@@ -1,4 +1,4 @@
-"""Samples in their own memory, returned on a device."""
+"""Samples kept in their own memory and returned on a device."""
 
 from math import inf
 from typing import Final
@@ -15,11 +15,11 @@ _ROUNDED: Final = 2.0**-6
 """Share of the differences between rows that rounding may remove."""
 
 _TINY: Final = 2.0**-40
-"""Relative size of differences between rows that are ignored."""
+"""Relative size below which differences between rows are ignored."""
 
 
 def _refuse_rounded(values: Tensor, dtype: torch.dtype) -> None:
-    """Refuse numbers that overflow in a dtype, or that it rounds too much relative to their differences."""
+    """Refuse numbers that overflow in a dtype, or whose rounding is large relative to their differences."""
     real = values.is_floating_point()
     narrower = values.dtype.itemsize > dtype.itemsize if real else values.dtype in (torch.int32, torch.int64)
     if not narrower or not values.numel():
@@ -43,10 +43,10 @@ def _refuse_rounded(values: Tensor, dtype: torch.dtype) -> None:
 
 
 class Rows:
-    """Inputs or targets, shape (n, ...), returned on a device and, if they are real, in a dtype.
+    """Inputs or targets, shape (n, ...), returned on a device and, if floating-point, in a dtype.
 
-    Up to ``memory`` bytes are placed there at once; of larger data, only the requested rows, each of
-    ``bytes_of_a_row`` (0 if all are placed).
+    Data of at most ``memory`` bytes are moved to the device at once; otherwise only requested rows are moved.
+    ``bytes_of_a_row`` is the size of such a row, or 0 if all rows were moved.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Rows:
             self.values, self.bytes_of_a_row = self[:], 0
 
     def alike(self, others: "Rows") -> bool:
-        """True if rows have the same shape and dtype as those of ``others``."""
+        """True if the rows have the same shape and dtype as the rows of ``others``."""
         return (self[:1].shape[1:], self.dtype) == (others[:1].shape[1:], others.dtype)
 
     def __len__(self) -> int:

@@ -19,7 +19,7 @@ from lastiterate.runtime.workloads.workload import Workload
 _FEATURE_NORM: Final = 5.0
 _TENTH: Final = 0.1
 _FEW_CENTERS: Final[Mapping[str, object]] = MappingProxyType({"centers": 21})
-"""Takes under a minute; A.13 measures around all 201 iterates, but neighbours give similar results."""
+"""Takes under a minute; A.13 uses all 201 iterates, but neighbouring iterates give similar results."""
 _UP: Final = 1 + 1e-9
 """Factor that exceeds the rounding of a norm of a few thousand float64 numbers."""
 _ROW_NORM: Final = sqrt(_FEATURE_NORM**2 + 1) * _UP
@@ -36,12 +36,12 @@ def _tenth_of_cross_entropy(output: Tensor, target: Tensor) -> Tensor:
 def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "builtin:iris-mlp") -> Workload:
     """Network of Chien & Li, appendix A.13: Iris, two layers, hidden width 64, 0.1 times cross-entropy.
 
-    The paper specifies no scale of the features, no activation and no initialisation. Chosen here: each
-    feature standardised to mean 0 and standard deviation 1, ReLU, and torch's default initialisation.
+    The paper specifies no scale of the features, no activation and no initialisation. Here features are
+    standardised to mean 0 and standard deviation 1, with ReLU and torch's default initialisation.
 
     With ReLU the per-sample gradient *jumps* where a hidden unit switches, so it is not Hölder continuous of
-    any order. A sampled constant is finite only because few sampled pairs are close to each other. Smooth
-    activations have true constants on every bounded domain.
+    any order. A sampled constant is finite only because few sampled pairs are close together. With smooth
+    activations, true constants exist on every bounded domain.
     """
     features, labels = _standardised("iris", name)
     return Workload(
@@ -58,8 +58,8 @@ def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "buil
 def breast_cancer() -> Workload:
     """Logistic regression on scikit-learn's breast-cancer data: 569 samples, 30 features and a bias.
 
-    Features are standardised, and rows longer than 5 are shortened to norm 5, so the constants hold for every
-    sample prepared in this way.
+    Features are standardised, and rows of norm above 5 are shortened to norm 5, so the constants hold for
+    every sample prepared in this way.
     """
 
     def loss(output: Tensor, target: Tensor) -> Tensor:

@@ -19,13 +19,13 @@ def read_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None)
     """Inputs and targets of a loader, in the order of their checksums.
 
     Args:
-        data: yields pairs (inputs, targets) in every iteration: batches for a DataLoader, single samples for
-            anything else, such as a Dataset.
+        data: iterable over pairs (inputs, targets), which are batches if it is a DataLoader and single
+            samples otherwise, as for a Dataset.
         samples: number of samples read in each pass; None for all of them.
 
     Raises:
         InputError: ``data`` can be iterated only once, or yields other items, samples of several shapes or
-            types, no or too few samples, more than fit in memory, or other samples in a second pass.
+            types, no or too few samples, more than fit in memory, or different samples in a second pass.
     """
     wanted = None if samples is None else count("samples", samples)
     if not isinstance(data, Iterable | Dataset):

@@ -15,10 +15,10 @@ _LOOKED: Final = 2**21
 """Bytes of targets and of inputs that are examined; larger data are sampled at evenly spaced rows."""
 
 _FEW: Final = 24
-"""Number of values examined separately; of more, only the rarest, the most common and the extremes."""
+"""Number of values up to which all are examined; otherwise only rare, common and extreme values are."""
 
 _COLUMNS: Final = 8
-"""Number of a target's columns whose extremes are examined separately, since one may be a weight."""
+"""Number of a target's columns whose extremes are examined separately, since a column may be a weight."""
 
 _SIGNS: Final = (0, -1, -100)
 """Integers that mark padding and ignored entries."""
@@ -93,7 +93,7 @@ def spread_over(samples: int) -> list[int]:
 
 
 def some_rows(items: Any) -> tuple[Tensor, Tensor]:
-    """Inputs and targets of at most `SAMPLES` items spread over a data set, and of telling ones."""
+    """Inputs and targets of at most `SAMPLES` items spread over a data set, and of its telling items."""
     number = len(items)
     chosen, targets = spread_over(number), targets_of(items)
     if targets is not None:
@@ -103,7 +103,7 @@ def some_rows(items: Any) -> tuple[Tensor, Tensor]:
 
 
 def targets_of(items: Any) -> Tensor | None:
-    """Targets of all items, or of those read in a second; None if a subset's are incomplete."""
+    """Targets of all items, or of the items read in a second; None if incomplete for a subset."""
     if isinstance(items, TensorDataset) and len(items.tensors) == 2:
         return items.tensors[1]
     if isinstance(items, Subset):

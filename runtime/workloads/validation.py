@@ -1,7 +1,7 @@
-"""Test of a workload by one forward pass and one gradient, before anything long begins.
+"""Test of a workload by one forward pass and one gradient, before a long computation begins.
 
 A per-sample gradient is a function of the parameters and of one sample only. Batch norm and dropout violate
-this in training mode and are refused by type. Everything else is tested: the same row twice (randomness), a
+this in training mode and are refused by type. Other modules are tested: the same row twice (randomness), a
 row alone and among others (mixing of samples), the buffers before and after (side effects of a forward pass),
 and the batched gradient against a plain backward pass.
 

@@ -31,8 +31,8 @@ def read_weights(path: Path) -> Weights:
     or a safetensors file. Prefixes of DataParallel, Opacus and torch.compile are removed.
 
     Raises:
-        InputError: a file that is missing, damaged, not a checkpoint or more than tensors (a pickled module
-            is refused, never loaded), or a weight that is not finite.
+        InputError: a file that is missing, damaged or not a checkpoint, or that holds more than tensors (a
+            pickled module is never loaded), or a weight that is not finite.
     """
     read = read_saved(path)
     found: object = next((read[key] for key in _NESTED if isinstance(read.get(key), Mapping)), read)
@@ -137,6 +137,5 @@ def _of_safetensors(path: Path, called: str) -> Mapping[str, object]:
 
 
 def _kind(values: Tensor) -> str:
-    """Shape and kind of number, which must match."""
     number = "complex" if values.is_complex() else "real" if values.is_floating_point() else "whole"
     return f"{tuple(values.shape)} {number}"

@@ -1,4 +1,4 @@
-"""Workload: a network, a per-sample loss and data, or a random subset of the data."""
+"""A network with a per-sample loss and data, or with a random subset of the data."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,19 +29,21 @@ class Workload:
     Args:
         name: name of the workload in results.
         module: factory of a freshly initialised module, random only by torch's global generator.
-        loss: loss(output, target), a scalar, for output and target of shape (k, ...). Gradients are of one
-            sample, k = 1; the loss of several must be the mean, or the sum, of their single losses.
-        inputs: shape (n, ...), one row per sample. Floating inputs are cast to the dtype of the measurement.
+        loss: loss(output, target), a scalar, for output and target of shape (rows, ...). Gradients use one
+            row; the loss of several rows must be the mean, or the sum, of their single losses.
+        inputs: shape (n, ...), one row per sample. Floating-point inputs are cast to the dtype of the
+            measurement.
         targets: shape (n, ...).
         remark: a remark for the reader of results.
-        constants: constants(module, diameter) in closed form, if known, on the ball of that diameter around
-            the parameters of ``module``, for every sample with features no longer than stated.
-        recommended: defaults: fields of `lastiterate.runtime.constants.sampling.Sampling`, arguments of
-            `lastiterate.runtime.training.descent.paper_run`, and ``samples``, the number of samples to draw.
-        subset: draw of these samples from a larger set, see `subset`.
+        constants: constants(module, diameter), if proved, on the ball of ``diameter`` around the parameters
+            of ``module``, for every sample whose features are no longer than stated.
+        recommended: defaults for fields of `lastiterate.runtime.constants.sampling.Sampling`, for arguments
+            of `lastiterate.runtime.training.descent.paper_run`, and for the number of ``samples`` to draw.
+        subset: draw of these samples from a larger set; see `subset`.
 
     Raises:
-        InputError: data that are not real, finite, nonempty tensors of one length, or a module as factory.
+        InputError: data that are not real, finite, nonempty tensors of one length, or a module in place of a
+            factory.
     """
 
     name: str
@@ -113,7 +115,7 @@ class Workload:
         """Workload whose network starts from saved weights, for every seed.
 
         The privacy of the weights is not accounted for: if they were trained on the data, that training needs
-        its own account. File and errors are as in `lastiterate.runtime.workloads.weights.read_weights`;
+        its own account. File and errors are as in `lastiterate.runtime.workloads.weights.read_weights`; the
         weights must fit the network.
         """
         weights = read_weights(Path(path))
@@ -132,7 +134,7 @@ class Workload:
         )
 
     def certified(self, seed: int, diameter: float) -> LossConstants:
-        """Constants of the loss on the ball of ``diameter`` around the parameters of ``seed``."""
+        """Constants of the loss on the ball of ``diameter`` around the parameters drawn from ``seed``."""
         if self.constants is None:
             raise InputError(
                 f"Certified constants need a closed form, got workload={self.name}; give the workload constants, or "
@@ -184,7 +186,7 @@ class Workload:
 
 
 def described_workload(what: str, workload: object) -> Workload:
-    """The workload itself; an `InputError` if it is not one."""
+    """The workload itself; an `InputError` for any other object."""
     if not isinstance(workload, Workload):
         raise InputError(
             f"{what} needs a Workload, got workload={type(workload).__name__}; build one, or load one."
@@ -199,7 +201,7 @@ _SUBSET: Final = 2**50
 def subset(workload: Workload, samples: int, seed: int) -> Workload:
     """Workload on a uniformly drawn subset of its samples, in the order of the data.
 
-    A run on it is accounted for as one on ``samples`` samples; no privacy is claimed from the draw.
+    A run on the subset is accounted for as a run on ``samples`` samples; no privacy is claimed for the draw.
     """
     if count("samples", samples) > workload.samples:
         raise InputError(
