@@ -110,7 +110,7 @@ class Gradients:
         if tried:
 
             def first() -> Tensor:
-                """First gradient, after a pass over two rows, since recurrent layers batch only one."""
+                """First gradient, after a pass over two rows, since recurrent layers only batch one row."""
                 twice = torch.zeros(2, dtype=torch.int64)
                 rows, targets = self._inputs[twice], self._targets[twice]
                 vmap(self._loss_of_one, (None, 0, 0))(self.parameters(self.start), rows, targets)
@@ -144,7 +144,7 @@ class Gradients:
         return gradients
 
     def of_own_rows(self, points: Tensor, rows: Tensor, targets: Tensor) -> Leaves:
-        """Gradients of other ``rows`` at each point, shape (points, rows, ...); leaves as in `of_rows`."""
+        """Gradients of separate rows for each point, shape (points, rows, ...); leaves as in `of_rows`."""
         gradients: Leaves = self._own(self.parameters(points), rows, targets)
         return gradients
 
@@ -288,7 +288,7 @@ class Gradients:
         return _slices(points, self._pairs_at_once // min(count, self._pairs_at_once))
 
     def pair_chunks(self, pairs: int, *, weight: int = 1) -> Iterator[slice]:
-        """Slices of ``pairs`` (point, sample) pairs that fit in memory if each takes ``weight`` gradients."""
+        """Slices of ``pairs`` (point, sample) pairs that fit if each is as large as ``weight`` gradients."""
         return _slices(pairs, self.fitting(weight))
 
     def vector_chunks(self, vectors: int, *, copies: int) -> Iterator[slice]:
@@ -296,7 +296,7 @@ class Gradients:
         return _slices(vectors, max(1, self.memory // (copies * self.dimension * self.dtype.itemsize)))
 
     def fitting(self, weight: int) -> int:
-        """Number of (point, sample) pairs, at least 1, that fit if each takes ``weight`` gradients."""
+        """Number of (point, sample) pairs, at least 1, that fit in memory; ``weight`` as in `pair_chunks`."""
         return max(
             1, self._pairs_at_once // (weight * _AGAIN if weight > 1 and self.device.type == "cuda" else weight)
         )

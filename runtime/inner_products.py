@@ -103,7 +103,7 @@ def lengths(parts: tuple[Part, ...]) -> Tensor:
 
 
 def root(squared: Tensor, error: Tensor) -> tuple[Tensor, Tensor]:
-    """Root of a square with error at most ``error``, and a bound on the error of the root."""
+    """Root of ``squared``, whose error is at most ``error``, and a bound on the error of the root."""
     found = squared.clamp(min=0.0).sqrt()
     return found, torch.minimum(error.sqrt(), (error / found).nan_to_num(nan=0.0))
 

@@ -47,7 +47,7 @@ _AT_ONCE_ON_CUDA: Final = 2**20
 """Number of blocks computed at once on the CPU, so that they stay in its caches, and on a GPU."""
 
 _SEEDS: Final = 1_000_003
-"""Upper bound on the number of parts with one seed."""
+"""Upper bound on the number of parts that share a seed."""
 
 
 class Stream:

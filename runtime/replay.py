@@ -165,7 +165,7 @@ _Recording = Callable[[list[Tensor]], Any]
 _Recorder = Callable[[Callable[[], Any], torch.device], tuple[Callable[[], None], Any]]
 
 _RECORDERS: Final[dict[str, _Recorder]] = {"cuda": _on_cuda}
-"""Recorders by device type; each returns a function that repeats the work, and the tensors it writes."""
+"""Recorders by device type; each returns a function that repeats the work, and the tensors written."""
 
 _RECORDING: Final[list[Callable[..., Any]]] = []
 """Work that is being recorded."""

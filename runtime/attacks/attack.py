@@ -81,11 +81,11 @@ def attack(
         run: the run.
         kind: the attack.
         delta: delta of (epsilon, delta)-DP.
-        assumption: assumption of the bound to compare with, which the canary meets; needed only if strongly
-            convex.
+        assumption: assumption of the bound to compare with, which the canary meets; needed only for strong
+            convexity.
         runs: number of runs on each of the two data sets.
         target: index of the differing sample; None for the first sample in the last batch of a cyclic run,
-            which costs most privacy, or 0 in other runs.
+            which costs most privacy, or for sample 0 in other runs.
         level: joint confidence level of all limits.
         **settings: fields of `lastiterate.runtime.constants.sampling.Sampling`; blocks of runs are stored.
 

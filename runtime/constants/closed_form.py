@@ -45,7 +45,7 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
 
     @property
     def targets(self) -> Tensor | None:
-        """Targets of all pairs, or of some if they are not stored together."""
+        """Targets of all pairs, or of some pairs if not stored together."""
         return targets_of(self.data)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Any]:
@@ -70,8 +70,8 @@ def assumption_of(module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm:
 
     Args:
         module: a linear layer, possibly preceded by flattening, before or after ``make_private``.
-        loss: mean loss of torch.nn or torch.nn.functional: cross entropy, which is only smooth if clipping
-            acts, or for one output the logistic loss, squared error, Huber or smooth L1 loss.
+        loss: mean loss of torch.nn or torch.nn.functional: cross entropy (only smooth if clipping acts) or,
+            for one output, the logistic loss, squared error, Huber or smooth L1 loss.
         data: rows in the form that the module takes.
         clip_norm: clip norm of a per-sample gradient.
 

@@ -84,7 +84,7 @@ def save_pairs(path: Path, look: WorstCaseConstants) -> None:
 def recheck(workload: Workload, path: Path) -> tuple[Rechecked, ...]:
     """Recompute the pairs of a file, one by one, by a plain backward pass in float64 on the CPU.
 
-    A pair has a `Rechecked.problem` if a point lies outside of the domain or its sample is not allowed.
+    A pair has a `Rechecked.problem` if a point lies outside of the domain or the sample is not allowed.
 
     Raises:
         InputError: the file cannot be read, is damaged, does not hold pairs, or belongs to another workload.

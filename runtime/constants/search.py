@@ -89,8 +89,8 @@ class Search(NamedTuple):
         center: center of the domain, shape (dimension,).
         diameter: diameter of the domain, a length.
         lam: the order, in (0, 1].
-        clip_norm: clip norm of the compared gradients; inf for unclipped ones.
-        around: points such as iterates, shape (points, dimension); every second start is near one of them.
+        clip_norm: clip norm of the compared gradients; inf without clipping.
+        around: points such as iterates, shape (points, dimension); every second start is near such a point.
         free: set of inputs searched, with every label of the data; None for the samples themselves.
         part: index of the stream from ``seed`` that draws the starts.
     """
@@ -142,9 +142,9 @@ class Search(NamedTuple):
     ) -> Arrays:
         """Find close pairs along the directions of largest curvature.
 
-        ``screened`` points are tested with one sample each. The best ``starts`` of them ascend by
-        ``iterations`` steps, and their best quarter by twice as many more. This is repeated, at most
-        ``rounds`` times, until two ascents agree.
+        ``screened`` points are tested with one sample each. The best ``starts`` points ascend by
+        ``iterations`` steps, and the best quarter of these by twice as many more. The search is repeated, at
+        most ``rounds`` times, until two ascents agree.
 
         Returns:
             The most promising pairs, at most ``starts``: ``x``, ``y``, ``inputs``, ``targets``, ``samples``,

@@ -31,7 +31,7 @@ _CURVED: Final = 48
 """Largest number of drawn and of curved starts; networks with millions of parameters get fewer."""
 
 _HELD_TOGETHER: Final = 128
-"""Bytes of the memory budget per entry of the drawn or curved starts, of which half are for steps."""
+"""Bytes of the memory budget for each entry of the drawn or curved starts; half of them are for steps."""
 
 _SCREENED: Final = 2000
 _LOOKED_AT: Final = 2**25
@@ -41,7 +41,7 @@ _ITERATIONS: Final = 60
 _BENDING: Final = 40
 _FEWEST: Final = 8
 _STEPPED: Final = 2**28
-"""Most steps of a pair and of a curvature; fewest steps and screened points; number of entries in steps."""
+"""Maximum steps of a pair and of a curvature; minimum steps and screened points; entries in all steps."""
 
 _LARGE: Final = 10**7
 """Number of parameters above which there is only one ascent of the curvature."""
@@ -71,7 +71,8 @@ def worst_case_constants(
         **settings: fields of `Sampling`; points are not drawn.
 
     Raises:
-        InputError: as in `estimate_holder`, an unknown kind, or a set of inputs for inputs that are not real.
+        InputError: as in `estimate_holder`, an unknown kind, or a set of inputs although the workload's
+            inputs are not real.
     """
     asked, sampling = check_orders(lambdas), Sampling().but(**settings)
     kind = choose_member("kind", kind, Kind)

@@ -55,7 +55,7 @@ class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
             yield batch
 
     def taken(self, size: int | None) -> list[int] | None:
-        """Take the next batch of this size (None: any size), or None if none is waiting."""
+        """Take the next batch of ``size`` samples (None: of any size); None if no such batch waits."""
         while self._waiting:
             batch = self._waiting.popleft()
             if size is None or len(batch) == size:
@@ -64,7 +64,7 @@ class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
 
 
 class _Trial:
-    """Test of an assumption on pairs of gradients; ``pairs`` counts them."""
+    """Test of an assumption on ``pairs`` pairs of gradients."""
 
     def __init__(self, assumption: Assumption) -> None:
         self._parts = [one for one in conjuncts(assumption) if isinstance(one, TRIED)]

@@ -182,7 +182,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         return now
 
     def accounted(self) -> NoisySGD:
-        """The run so far; an `InputError` before the first step."""
+        """Run of the steps so far; an `InputError` before the first step."""
         if not self.done:
             raise InputError("An account needs at least one step, got done=0; call step first.")
         if self.done == self.run.steps:

@@ -1,9 +1,9 @@
 """Projected noisy SGD inside the loop of a trainer, compared with the run at every step.
 
 A trainer calls ``optimizer.step()`` without a batch. `RecordedSGD` sees the batch of the module's last
-forward pass, compares it with the batch that the run draws, and takes the private step on its own per-sample
-gradients, not on the trainer's. Training that the theory does not cover (several forward passes per step,
-mixed precision, other batches, an undescribed schedule, parameters moved by other code) raises an
+forward pass, compares it with the batch that the run draws, and takes the private step with its own
+per-sample gradients, not with the trainer's. Training that the theory does not cover (several forward passes
+per step, mixed precision, other batches, an undescribed schedule, parameters moved by other code) raises an
 `InputError`.
 """
 

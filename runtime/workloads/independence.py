@@ -34,13 +34,13 @@ _PARAMETERS: Final = 2**22
 """Largest number of parameter entries that are moved and differentiated, smallest tensors first."""
 
 _MOVED: Final = 0.01
-"""Relative size of a parameter's move, since a part that is initially zero does not mix rows yet."""
+"""Relative size of a change of the parameters, since a part that is initially zero does not yet mix rows."""
 
 _SLACK: Final = 16.0
 """Rounding error of a gradient relative to an output's, and of a slope of order 1, in ulps."""
 
 _LABELS: Final = 16
-"""Number of labels tested besides those of the rows, since a neighbouring data set may contain them."""
+"""Number of labels tested in addition to the rows' labels, since adjacent data may contain them."""
 
 _NUMBERS: Final = 2**22
 """Largest number of output entries processed together."""
@@ -180,8 +180,8 @@ def refuse_tied_rows(
 ) -> str:
     """Refuse a module that mixes rows, and a batch loss that is not the mean or sum of the single-row losses.
 
-    If gradients are read off a pass over the whole batch (``batched``), the loss must accept a batch and be
-    the mean. Returns a description of the test.
+    If gradients are read off a pass over the whole batch (``batched``), the loss must accept a batch and
+    return the mean. Returns a description of the test.
     """
     chosen = telling_rows(inputs, targets)
     rows, labels = (held[torch.tensor(chosen)] for held in (inputs, targets))

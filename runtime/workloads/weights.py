@@ -55,7 +55,7 @@ def read_weights(path: Path) -> Weights:
 
 
 def read_saved(path: Path, called: str = "checkpoint") -> Mapping[str, object]:
-    """Tensors and plain values in a file of torch.save or safetensors; ``called`` is its name in errors."""
+    """Tensors and plain values from a torch.save or safetensors file; errors refer to it as ``called``."""
     got = f"got {called}={path}"
     if not path.is_file():
         raise InputError(f"A {called} must be a file, {got}; check the path.")

@@ -28,13 +28,13 @@ class Workload:
 
     Args:
         name: name of the workload in results.
-        module: factory of a freshly initialised module, random only by torch's global generator.
+        module: factory of a freshly initialised module, which draws only from torch's global generator.
         loss: loss(output, target), a scalar, for output and target of shape (rows, ...). Gradients use one
             row; the loss of several rows must be the mean, or the sum, of their single losses.
         inputs: shape (n, ...), one row per sample. Floating-point inputs are cast to the dtype of the
             measurement.
         targets: shape (n, ...).
-        remark: a remark for the reader of results.
+        remark: remark for the reader of results.
         constants: constants(module, diameter), if proved, on the ball of ``diameter`` around the parameters
             of ``module``, for every sample whose features are no longer than stated.
         recommended: defaults for fields of `lastiterate.runtime.constants.sampling.Sampling`, for arguments
