@@ -210,15 +210,17 @@ def followed(key: str) -> list[str]:
     way: list[str] = []
 
     def entered(frame: FrameType, event: str, _: object) -> None:
-        code, name = frame.f_code, frame.f_globals.get("__name__", "")
+        code = frame.f_code
+        if event != "call" or code in seen:
+            return
+        name = frame.f_globals.get("__name__", "")
         owner = getattr(sys.modules.get(name), code.co_qualname.partition(".")[0], None)
         if (
-            event != "call"
-            or not name.startswith("lastiterate.")
-            or code in seen
+            not name.startswith("lastiterate.")
             or code.co_name.startswith(("__", "<"))
             or isinstance(getattr(owner, code.co_name, None), property)
         ):
+            seen.add(code)
             return
         given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         if any(isinstance(frame.f_locals.get(one), Claim | Check) for one in given):

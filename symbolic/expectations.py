@@ -206,7 +206,7 @@ MEAN: Final = Vector("M")
 SQUARES: Final = Symbol("A_2", nonnegative=True)
 """The mean of the squared lengths of the vectors."""
 
-_LAWS: Final = {"fixed": "{0} of {1}", "coins": "each of {1} with chance {0}/{1}", "draws": "{0} draws"}
+_LAWS: Final = {"fixed": "{0} of {1}", "coins": "each of {1} with probability {0}/{1}", "draws": "{0} draws"}
 """The law of a batch, in words."""
 
 

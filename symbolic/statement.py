@@ -168,7 +168,7 @@ ClippedSteps: Final = condition(
 Outgrows: Final = condition("Outgrows", "no constant times {1} is at least {0} everywhere")
 SameUnit: Final = condition("SameUnit", "{0} and {1} have one unit, and every sum in them adds like things")
 Variance: Final = condition("Variance", "sample gradients of variance at most {0} about their mean")
-Binomial: Final = condition("Binomial", "{0} successes of {1} independent trials of chance {2}")
+Binomial: Final = condition("Binomial", "{0} successes of {1} independent trials with success probability {2}")
 Walk: Final = condition("Walk", "{0} the largest sum of some first ones of {1} independent N(0, {2})")
 Projectable: Final = condition(
     "Projectable",

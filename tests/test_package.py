@@ -7,6 +7,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -130,6 +131,32 @@ def test_docstrings_open_with_a_noun_or_an_imperative() -> None:
     )
     found = {f"{path}:{getattr(node, 'lineno', 1)}": doc.splitlines()[0] for path, node, doc in documented if doc}
     assert {place: line for place, line in found.items() if line.split()[0].rstrip(",:") in asking} == {}
+
+
+_QUAINT = re.compile(
+    r"\b(?:chances?|price[sd]?|alike|anew|told|hence|beside|(?<!there )(?:is|are) no (?!less|more|\w+er\b))\b",
+    re.IGNORECASE,
+)
+_KEY = re.compile(r"[\w./]*")  # of a file, or the name of a letter: in any words
+_PROSE = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
+
+
+def _prose() -> Iterator[tuple[Path, str]]:
+    for path in _sources():
+        with path.open("rb") as file:
+            for token in tokenize.tokenize(file.readline):
+                text = re.sub(r"\{[^{}]*\}", "", token.string.lstrip("rbfRBF").strip("\"'"))
+                if token.type in _PROSE and not _KEY.fullmatch(text):
+                    yield path, text
+    for path in (*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))):
+        yield path, path.read_text()
+
+
+def test_prose_is_plain() -> None:
+    found = [
+        (str(path.relative_to(ROOT)), *_QUAINT.findall(text)) for path, text in _prose() if _QUAINT.search(text)
+    ]
+    assert found == []
 
 
 def test_no_field_is_not_a_number_where_it_is_left_out() -> None:

@@ -20,7 +20,7 @@ _lengths = D / (eta * sigma_dp)
 _divergence = RenyiDivergence(100, LastIterate(SAMPLES), LastIterate(OTHER))
 OneNonzero: Final = condition("OneNonzero", "all losses of {0} and {1} but one are zero", __name__)
 OnInterval: Final = condition("OnInterval", "the domain an interval of length {0}", __name__)
-_chance = Function("chance", nonnegative=True)  # probability that t free steps take the given path
+_chance = Function("probability", nonnegative=True)  # probability that t free steps take the given path
 
 _pair = quantity(Integer(1500)).subs({K: 1, n: 2})
 """(4.1) at n = 2, b = K = eta = 1 and D = 1000, for T >= 1500."""

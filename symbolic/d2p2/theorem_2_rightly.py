@@ -41,7 +41,7 @@ STEP_SIZE = _size + 2 * _across / _root + BACK
 STEP_MEANS = (
     Expected(_forth, "==", _root * sigma_A**2 * inner(_u, _v), name="projected step along any u"),
     Expected(_along, "==", S.Zero, name="the noise has mean 0 along u"),
-    Expected(_across, "==", S.Zero, name="and beside the projected step"),
+    Expected(_across, "==", S.Zero, name="the noise is uncorrelated with the projected step"),
     Expected(_size, "<=", (ell + dim + 1) * sigma_A**4, (Norm(_v) <= 1,), "v of norm below 1"),
     Expected(BACK, "==", NOISE, name="noise"),
 )

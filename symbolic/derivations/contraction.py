@@ -18,7 +18,7 @@ N, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N", "T_0"))
 """The numbers of blocks and of steps before the blocks."""
 
 M = Symbol("M", integer=True, positive=True)
-near, far, chance = (Function(name, real=True) for name in ("A_near", "A_far", "chance"))
+near, far, chance = (Function(name, real=True) for name in ("A_near", "A_far", "probability"))
 """For the i-th of M choices of the batches: mu^2 of a path in block l, from equal points and from the diameter,
 and the probability of the choice.
 """

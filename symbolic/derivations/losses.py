@@ -91,7 +91,7 @@ class Losses:
 
 def replaced(k: Expr, b: Expr) -> Hypothesis:
     """The hypothesis that k of the b samples of a batch differ in the two data sets."""
-    return Hypothesis("so many of so many samples of a batch are replaced: one or none", (k, b))
+    return Hypothesis("k of the b samples of a batch are replaced, k at most 1; (k, b) is", (k, b))
 
 
 @rule

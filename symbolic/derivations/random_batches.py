@@ -27,15 +27,15 @@ the probability of another batch size. A is the sum of C over the steps.
 """
 
 lengths, costs = Function("w", integer=True, positive=True), Function("A", real=True)
-chances, N = Function("chance", nonnegative=True), Symbol("N", integer=True, positive=True)
+chances, N = Function("probability", nonnegative=True), Symbol("N", integer=True, positive=True)
 """For the k-th of N ranges: number of steps in the window, cost of the shifts, probability."""
 
 N_0, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N_0", "T_0"))
 """The numbers of tracked blocks and of steps before stretches."""
 
 _ALL = Variable("the batches of all steps without the sample that differs", S.Zero)
-_SIZES = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
-_SIZE = Hypothesis("a batch has, beside the sample that differs, so many samples", (_k,))
+_SIZES = Hypothesis("a batch has at least k and at most l samples besides the one that differs; (k, l) is", (_low, _high))
+_SIZE = Hypothesis("a batch has k samples besides the one that differs; (k) is", (_k,))
 _product, _product_next, _product_w = _products = symbols("P_j P_next P_w", real=True)
 """Products of the contraction factors in a block."""
 

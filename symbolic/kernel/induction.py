@@ -331,7 +331,7 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
         raise UnprovedError("Paying in cyclic order needs an induction that the rules made, got another.")
     b, n = batch
     of_steps = {p, k, u, U, Q, _p_m, _U_m, _Q_m}
-    meant = steps.supposed(Hypothesis("so many of so many samples of a batch are replaced: one or none", (k, b)))
+    meant = steps.supposed(Hypothesis("k of the b samples of a batch are replaced, k at most 1; (k, b) is", (k, b)))
     others = made.hypotheses - meant
     spoken = (
         made.near,
@@ -347,7 +347,7 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
     most = {_U_m: m + r, _Q_m: m + 2 * r + r**2}
     within = kernel.under(*(Le(letter, bound) for letter, bound in most.items()), Ge(_U_m, 0), Ge(_Q_m, 0))
     less = within.weaken(made, profile=made.profile.subs(most))
-    order = Hypothesis("step t takes so many samples, from number t times that on, modulo so many in all", (b, n))
+    order = Hypothesis("step t takes b samples, from number t b on, modulo n; (b, n) is", (b, n))
     signs, given = (Gt(b, 0), Le(b, n)), kernel.given | made.given
     shown = apply(
         kernel, "cyclic", made.order, made.ends, made.distances, less.profile, signs, (), {*others, order}

@@ -153,7 +153,7 @@ def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: 
     is E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). ``square`` is as in `gaussian_shift`.
     """
     says = (
-        "run 1 has one sample more, in each batch with the first chance, "
+        "run 1 has one sample more, in each batch with the first probability, "
         "where it moves the mean by at most the second"
     )
     sampled, (ratio, signs) = Hypothesis(says, (rate, moved), symmetric=False), _ratio(moved, variance, square)
@@ -170,7 +170,7 @@ def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = Non
     || P). ``square`` is as in `gaussian_shift`.
     """
     says = (
-        "one sample is replaced, in each batch with the first chance; any two means are at most the second apart"
+        "one sample is replaced, in each batch with the first probability; any two means are at most the second apart"
     )
     replaced, (ratio, signs) = Hypothesis(says, (rate, moved)), _ratio(moved, variance, square)
     return _coin(SwapStep(rate, ratio), replaced, variance, signs)
@@ -214,7 +214,7 @@ def projected_sample(
     signs = (Gt(rate, 0), Le(rate, 1), Ge(moved, 0), Ge(load, 0), Gt(variance, 0))
     enough = Ge(load * dimension * variance, (moved * spread) ** 2)
     what = "run 1 has one sample more" if hidden else "one sample differs"
-    says = f"{what}: in each batch with the first chance, where it moves the sum by at most the second"
+    says = f"{what}: in each batch with the first probability, where it moves the sum by at most the second"
     drawn = Hypothesis(
         "matrices of this many columns and entries of this standard deviation are fresh in every step and drawn apart "
         "from the data, and Gaussian noise of this variance is added after them",

@@ -293,17 +293,17 @@ def _law(
         parts = sorted(event, key=str)
         words = "; ".join(one.says for one in parts)
         if over is None or place > 0:
-            says = f"an event disjoint from others, of at least this chance: {words}"
+            says = f"an event disjoint from others, of at least this probability: {words}"
             found |= {of_event(says, (weight,), parts)} if parts else set()
             continue
         index, count, share = over
         if parts:
-            number = f"event number {index}, disjoint from others, of so many"
-            says = f"{one_law}; it is in {number}, with at least this chance: {words}"
+            number = f"event number {index}, disjoint from others, of this many"
+            says = f"{one_law}; it is in {number}, with at least this probability: {words}"
             found |= {of_event(says, (count, weight * share), parts, index)}
             says = f"the second, over {index} below the first, adds up to 1"
         else:
-            says = f"{one_law}; its value number {index}, of so many, has this chance"
+            says = f"{one_law}; its value number {index}, of this many, has this probability"
         found |= {Hypothesis(says, (count, share), over=(index,))}
     return frozenset(found)
 

@@ -113,7 +113,7 @@ CLAIMS = (
             Identity(
                 put(update.same_batch(z, y, h, K), {h: eta * (b - 1) / b}) + update.step_sensitivity(eta, K, b),
                 update.modulus(z, y, eta, K, b),
-                f"beside b - 1 samples with a modulus{above}",
+                f"with b - 1 other samples with a modulus{above}",
                 given,
             )
             for above, given in (("", ()), (", above 2 K", (y > 2 * K,)))

@@ -111,6 +111,6 @@ def test_a_law_needs_its_sizes() -> None:
 def test_a_mean_says_how_what_is_random_is_drawn() -> None:
     there, batch = TRUE["trace"][0], TRUE["coins"][0]
     assert str(there) == sp.pretty(there) == "E[(A A' A A'); d x p A of N(0, s**2)]"
-    assert str(batch).endswith("; each of n with chance b/n]")
+    assert str(batch).endswith("; each of n with probability b/n]")
     assert r"\mathbb{E}_{A \in \mathbb{R}^{d \times p} \sim N(0, s^{2})}" in sp.latex(there)
-    assert r"\mathbb{E}_{\text{each of }n\text{ with chance }b\text{/}n}" in sp.latex(batch)
+    assert r"\mathbb{E}_{\text{each of }n\text{ with probability }b\text{/}n}" in sp.latex(batch)
