@@ -34,7 +34,9 @@ N_0, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N_0", "T_
 """The numbers of tracked blocks and of steps before stretches."""
 
 _ALL = Variable("the batches of all steps without the sample that differs", S.Zero)
-_SIZES = Hypothesis("a batch has at least k and at most l samples besides the one that differs; (k, l) is", (_low, _high))
+_SIZES = Hypothesis(
+    "a batch has at least k and at most l samples besides the one that differs; (k, l) is", (_low, _high)
+)
 _SIZE = Hypothesis("a batch has k samples besides the one that differs; (k) is", (_k,))
 _product, _product_next, _product_w = _products = symbols("P_j P_next P_w", real=True)
 """Products of the contraction factors in a block."""

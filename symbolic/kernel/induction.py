@@ -331,7 +331,9 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
         raise UnprovedError("Paying in cyclic order needs an induction that the rules made, got another.")
     b, n = batch
     of_steps = {p, k, u, U, Q, _p_m, _U_m, _Q_m}
-    meant = steps.supposed(Hypothesis("k of the b samples of a batch are replaced, k at most 1; (k, b) is", (k, b)))
+    meant = steps.supposed(
+        Hypothesis("k of the b samples of a batch are replaced, k at most 1; (k, b) is", (k, b))
+    )
     others = made.hypotheses - meant
     spoken = (
         made.near,

@@ -48,7 +48,7 @@ def test_every_assumption_is_named() -> None:
 
 
 def test_an_object_is_told_by_its_type() -> None:
-    with pytest.raises(li.InputError, match="got assumption=object; for"):
+    with pytest.raises(li.InputError, match="got assumption=object; write for"):
         li.bound(RUN, object(), delta=1e-5)  # type: ignore[arg-type]
 
 

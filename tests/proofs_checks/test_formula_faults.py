@@ -28,7 +28,7 @@ FAULTS: dict[str, tuple[Any, str, Any, str, str, str]] = {
         "ours/expansions/weight_decay", "a modulus"),
     "one sample fewer drifts": (
         update, "modulus", lambda z, omega, eta, K, b: z + eta * (b - 2) / b * Min(omega, 2 * K) + 2 * eta * K / b,
-        "ours.expansions", "ours/expansions/sensitivity", "beside b - 1 samples with a modulus"),
+        "ours.expansions", "ours/expansions/sensitivity", "with b - 1 other samples with a modulus"),
     "no overshoot": (
         update, "strongly_convex_over_sizes", lambda eta, _L, m, b, low, _high, k=1: k - eta * low / b * m,
         "ours.expansions", "ours/expansions/strongly_convex", "a long step"),

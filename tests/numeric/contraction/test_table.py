@@ -84,7 +84,7 @@ def test_measures_have_at_least_the_profile_of_their_table() -> None:
 
 def test_measures_that_are_not_lifted_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measures, "LIFTS", (0.0,))
-    with pytest.raises(ArithmeticError, match="digits"):
+    with pytest.raises(ArithmeticError, match="rounding errors"):
         DiscretePair.of(_table())
 
 

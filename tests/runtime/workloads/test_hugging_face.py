@@ -195,7 +195,7 @@ def test_without_data_it_is_one_sentence(folder: Path) -> None:
     [
         ({"attention_mask": None}, "got data=.* without attention_mask"),
         ({"labels": None}, "got data=.* without labels"),
-        ({"input_ids": [[50, 3]] * 4, "attention_mask": [[1, 1]] * 4}, "within the 50 vocabulary .* got 50 in"),
+        ({"input_ids": [[50, 3]] * 4, "attention_mask": [[1, 1]] * 4}, "within the 50 token ids .* got 50 in"),
         ({"labels": [0, 3, 1, 0]}, "within the 3 classes .* got 3 in"),
         ({"labels": [0, -1, 1, 0]}, "within the 3 classes .* got -1 in"),
         ({"labels": [0.5, 1.0, 1.0, 0.0]}, "must be whole numbers"),

@@ -111,7 +111,7 @@ def test_bad_subsets(samples: object, said: str) -> None:
 
 
 def test_a_subset_is_drawn_once() -> None:
-    with pytest.raises(InputError, match="drawn once"):
+    with pytest.raises(InputError, match="draw once"):
         subset(subset(workload_of(nn.Linear(2, 1)), 2, 0), 1, 0)
 
 

@@ -303,7 +303,10 @@ def test_a_mean_takes_the_event_of_each_case_from_what_is_supposed_and_no_other(
     both = ((q, case(s, small)), (1 - q, case(v, large)))
     made = kernel.mean(COIN, both, events=(_one(small), _one(large)))
     assert not made.hypotheses & {small, large}
-    assert {one.constants[0] for one in made.hypotheses if "of at least this probability" in one.says} == {q, 1 - q}
+    assert {one.constants[0] for one in made.hypotheses if "of at least this probability" in one.says} == {
+        q,
+        1 - q,
+    }
     rest = kernel.mean(COIN, both, events=(_one(small, large), frozenset()))
     assert rest.hypotheses >= {large}
     assert small not in rest.hypotheses
