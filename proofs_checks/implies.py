@@ -124,7 +124,7 @@ _GRANTS: Final[Mapping[Hypothesis, set[sp.Basic]]] = {
         "the batch without the sample that differs has one law in both runs and is independent of the state before"
     ): _DRAWN,
     Hypothesis(
-        "one sample is replaced, in each batch with the first probability; any two means are at most the second apart",
+        "one sample is replaced, in each batch with the first probability; means differ by at most the second",
         (b / n, sensitivity(b)),
     ): _DRAWN | {Clipped(K)},
     Hypothesis("step t takes b samples, from number t b on, modulo n; (b, n) is", (b, n)): (

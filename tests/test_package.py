@@ -145,7 +145,7 @@ def _prose() -> Iterator[tuple[Path, str]]:
     for path in _sources():
         with path.open("rb") as file:
             for token in tokenize.tokenize(file.readline):
-                text = re.sub(r"\{[^{}]*\}", "", token.string.lstrip("rbfRBF").strip("\"'"))
+                text = re.sub(r"``[^`]*``|\{[^{}]*\}", "", token.string.lstrip("rbfRBF").strip("\"'"))
                 if token.type in _PROSE and not _KEY.fullmatch(text):
                     yield path, text
     for path in (*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))):

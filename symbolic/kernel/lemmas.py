@@ -169,7 +169,7 @@ def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = Non
     law, a bound is q E_tau for two means ``moved`` apart. For g < 1 use E_g(P || P') = 1 - g + g E_{1/g}(P'
     || P). ``square`` is as in `gaussian_shift`.
     """
-    says = "one sample is replaced, in each batch with the first probability; any two means are at most the second apart"
+    says = "one sample is replaced, in each batch with the first probability; means differ by at most the second"
     replaced, (ratio, signs) = Hypothesis(says, (rate, moved)), _ratio(moved, variance, square)
     return _coin(SwapStep(rate, ratio), replaced, variance, signs)
 
