@@ -6,7 +6,7 @@ The AUC and the trade-off curve use the scores of all runs, or of the second hal
 (shadow). Half of the error probability goes to the counts, a quarter to the AUC and a quarter to the curve.
 
 canary    The gradient of the differing sample is always +K u on one data set and -K u on the other
-          (add_remove: none), where u is a random direction; the score is -<W_T - W_0, u>. Cebere, Bellet &
+          (add_remove: absent), where u is a random direction; the score is -<W_T - W_0, u>. Cebere, Bellet &
           Papernot 2024. A linear loss has such gradients and meets every assumption except strong convexity,
           for which a quadratic is added (`crafted_tilt`). A ball narrower than the noise shrinks the score.
 loss      A real sample; the score is minus its loss at W_T, which is small if the sample was seen. Yeom et
@@ -222,7 +222,7 @@ def crafted_tilt(run: NoisySGD, assumption: Assumption | None) -> tuple[float, f
 
     The gradient meets the assumption and the clip norm K. If losses are strongly convex, so is the canary's
     loss, whose gradient has norm K only at the ends of the domain. An `InputError` is raised if no such
-    gradient has norm at most K.
+    gradient has norm at most K on the domain.
     """
     m = 0.0 if assumption is None else least_curvature(described_assumption(assumption))
     tilt = run.clip_norm - m * run.diameter / 2 if m else run.clip_norm

@@ -71,7 +71,7 @@ class CoupledRuns:
 def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -> Array:
     """Bounds min(D, D_t) on the distance between coupled runs, t = 0..T, rounded up, shape (steps + 1,).
 
-    For shuffled batches the bounds hold for every order. From measured constants they are estimates.
+    For shuffled batches the bounds hold for every order. Bounds from measured constants are estimates.
     ``replaced`` is the index of the differing sample.
 
     Raises:

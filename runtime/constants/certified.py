@@ -39,8 +39,8 @@ def certified_constants(
     `constants_of_network`, whose constants hold for every possible sample.
 
     Args:
-        workload: its module is a Sequential of linear layers, convolutions, averages and activations;
-            parameters that require no gradient are frozen.
+        workload: workload whose module is a Sequential of linear layers, convolutions, averages and
+            activations; parameters that require no gradient are frozen.
         radius: radius of the ball, a length.
         seed: seed of the initial parameters.
         input_radius: distance from the inputs of the workload within which the constants hold.

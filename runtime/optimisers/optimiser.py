@@ -51,9 +51,9 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
     Args:
         module: module whose trained parameters are updated in place, first by projection onto the domain.
         loss: loss(output, target) of a batch of one sample, a scalar.
-        run: the planned run; `accounted` returns the run so far.
+        run: planned run; `accounted` returns the run so far.
         center: center of the domain: "initial", the initial parameters of the module, or "origin".
-        seed: seed of the noise and of the batches; draws are the same on every device.
+        seed: seed of noise and batches; draws are the same on every device.
         memory: bytes for one chunk of per-sample gradients; None for the memory available on the device.
 
     Raises:

@@ -30,7 +30,7 @@ class RecordedSGD(ProjectedNoisySGD):
     Args:
         module: map from inputs to outputs; the trainer's model may be a larger module that calls it.
         loss: loss(output, target) of a batch of one sample, a scalar.
-        run: the planned run, with batches of one size.
+        run: planned run, with batches of one size.
         inputs: all samples, shape (dataset_size, ...).
         targets: shape (dataset_size, ...).
         **options: options of `ProjectedNoisySGD`.

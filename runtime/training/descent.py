@@ -95,8 +95,8 @@ def train(
     Args:
         gradients: per-sample gradients of the workload.
         initial: shape (dimension,), on the device of ``gradients``.
-        run: the run over all samples of ``gradients``.
-        seed: seed of the noise and of the batches; draws are the same on every device.
+        run: run over all samples of ``gradients``.
+        seed: seed of noise and batches; draws are the same on every device.
         centers: number of iterates to store, as in `spread_iterates`.
 
     Raises:

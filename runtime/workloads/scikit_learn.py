@@ -19,7 +19,7 @@ from lastiterate.runtime.workloads.workload import Workload
 _FEATURE_NORM: Final = 5.0
 _TENTH: Final = 0.1
 _FEW_CENTERS: Final[Mapping[str, object]] = MappingProxyType({"centers": 21})
-"""Takes under a minute; A.13 uses all 201 iterates, but neighbouring iterates give similar results."""
+"""Setting for under a minute; A.13 uses all 201 iterates, but neighbouring iterates are similar."""
 _UP: Final = 1 + 1e-9
 """Factor that exceeds the rounding of a norm of a few thousand float64 numbers."""
 _ROW_NORM: Final = sqrt(_FEATURE_NORM**2 + 1) * _UP
