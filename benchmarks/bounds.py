@@ -55,14 +55,17 @@ def _smooth() -> Row:
     theirs = smooth(_PAPER)
     slow = perf_counter() - start
     fast, ours = median_time(lambda: bound(_run(_PAPER), Smooth(_PAPER.L)).cost)
-    printed = theorem_3_1(1 + _PAPER.eta * _PAPER.L, _PAPER.s, 2 * _PAPER.eta * _PAPER.K, _PAPER.D, _PAPER.steps)
+    printed = theorem_3_1(
+        1 + _PAPER.eta * _PAPER.L, _PAPER.s, 2 * _PAPER.eta * _PAPER.K, _PAPER.D, _PAPER.steps
+    )
     return Row(
         "`bound`, smooth, T = 200",
         "A.13, T = 200",
         slow,
         fast,
         1000.0,
-        f"cost {ours:.6f}; A.13 {theirs:.9f}; Theorem 3.1 at its optimum {printed:.9f}" + _verdict(ours, theirs),
+        f"cost {ours:.6f}; A.13 {theirs:.9f}; Theorem 3.1 at its optimum {printed:.9f}"
+        + _verdict(ours, theirs),
     )
 
 

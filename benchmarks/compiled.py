@@ -62,7 +62,9 @@ def table() -> str:
                 continue
             few = subset(workload, samples, 0) if samples < workload.samples else workload
             gradients = Gradients(few, few.initial(0), dtype=dtype, memory=2**32)
-            lines += [f"| {name.removeprefix('builtin:')} | {_row(work)} |" for work in _works(gradients, points)]
+            lines += [
+                f"| {name.removeprefix('builtin:')} | {_row(work)} |" for work in _works(gradients, points)
+            ]
     return "\n".join(lines)
 
 
@@ -91,7 +93,9 @@ def _works(gradients: Gradients, points: int) -> Iterator[_Work]:
 
 def _drawn(gradients: Gradients, points: int) -> Callable[[], list[torch.Tensor]]:
     def work() -> list[torch.Tensor]:
-        table = measure_center(gradients, gradients.start, 1.0, Sampling(points=points, radius=1.0), stream(0, 1))
+        table = measure_center(
+            gradients, gradients.start, 1.0, Sampling(points=points, radius=1.0), stream(0, 1)
+        )
         return [torch.from_numpy(values) for values in table.differences.values()]
 
     return work

@@ -70,7 +70,9 @@ class Covered:
         kept = ("coverage", "report.json", "times.xml")
         if not all((folder / name).exists() for name in kept):
             # No name here may begin with "coverage.": coverage.py would take it for a part of its data.
-            settings = "[run]\nbranch = True\nrelative_files = True\nsource =\n  " + "\n  ".join(MEASURED) + "\n"
+            settings = (
+                "[run]\nbranch = True\nrelative_files = True\nsource =\n  " + "\n  ".join(MEASURED) + "\n"
+            )
             (tree / "measured.ini").write_text(settings)
             command = pytest("-n", "auto", *TESTS, "--cov", "--cov-config=measured.ini", "--cov-context=test")
             command += ["--cov-report=json:report.json", "--junitxml=times.xml"]
@@ -90,7 +92,9 @@ class Covered:
     def _seconds(self) -> Mapping[str, float]:
         cases = ElementTree.parse(self.folder / "times.xml").iter("testcase")  # noqa: S314, our own file
         return {
-            f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}": float(case.get("time", "0"))
+            f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}": float(
+                case.get("time", "0")
+            )
             for case in cases
         }
 

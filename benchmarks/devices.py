@@ -67,7 +67,11 @@ def memory(device: str) -> list[Limit]:
     return [
         *rows,
         Limit(
-            "share of the memory that a chunk of pairs takes by default", max(shares), "of the device", high, told
+            "share of the memory that a chunk of pairs takes by default",
+            max(shares),
+            "of the device",
+            high,
+            told,
         ),
         Limit("share of it that it leaves at most", 1 - min(shares), "of the device", 1 - low),
     ]
@@ -99,7 +103,9 @@ def _against_cpu(
     work("cpu")
     slow = perf_counter() - begun
     fast, _ = median_time(lambda: work(device), repeats=3, wait=lambda: wait(device))
-    return Row(f"{name}, {device}", f"the CPU, threads: {threads or torch.get_num_threads()}", slow, fast, wanted)
+    return Row(
+        f"{name}, {device}", f"the CPU, threads: {threads or torch.get_num_threads()}", slow, fast, wanted
+    )
 
 
 def _of_a_chunk(gradients: Gradients) -> int:

@@ -87,14 +87,18 @@ class Graph:
     def up(self) -> list[tuple[str, str]]:
         """The arrows that do not lead to a lower floor."""
         floors = self.floors
-        return [(one, other) for one in self.arrows for other in self.arrows[one] if floors[one] <= floors[other]]
+        return [
+            (one, other) for one in self.arrows for other in self.arrows[one] if floors[one] <= floors[other]
+        ]
 
     @property
     def needed(self) -> set[tuple[str, str]]:
         """The arrows between rooms that no other path connects, if there are no cycles."""
         reached: dict[str, set[str]] = {}
         for name in sorted(self.arrows, key=self.floors.__getitem__):
-            reached[name] = set(self.arrows[name]).union(*(reached.get(lower, ()) for lower in self.arrows[name]))
+            reached[name] = set(self.arrows[name]).union(
+                *(reached.get(lower, ()) for lower in self.arrows[name])
+            )
         return {
             (name, lower)
             for name, below in self.arrows.items()
@@ -160,7 +164,9 @@ def rooms(folder: str = "") -> Graph:
     """The rooms of one folder, or of the whole package, without those that have to do with no other."""
     every = files().arrows
     inside = (
-        [name for name in every if name.startswith(f"{folder}.")] if folder else [name for name in every if name]
+        [name for name in every if name.startswith(f"{folder}.")]
+        if folder
+        else [name for name in every if name]
     )
     arrows: dict[str, set[str]] = {}
     for name in inside:
@@ -288,13 +294,17 @@ def draw(graph: Graph, title: str, path: Path) -> None:
         folder = name.partition("/")[0]
         shade = f"C{folders.index(folder)}" if folder in folders else "black"
         box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": shade, "linewidth": 1.4}
-        axes.text(across, floors[name], name.replace("/", "/\n"), ha="center", va="center", fontsize=8, bbox=box)
+        axes.text(
+            across, floors[name], name.replace("/", "/\n"), ha="center", va="center", fontsize=8, bbox=box
+        )
     axes.set(
         xlim=(min(place.values()) - 0.7, max(place.values()) + 0.7), ylim=(-0.6, high - 0.4), yticks=range(high)
     )
     axes.set_ylabel("floor")
     axes.set_xticks([])
-    axes.set_title(f"{title}: {graph}\ngrey: arrows beside which there is another way; red: arrows that lead up")
+    axes.set_title(
+        f"{title}: {graph}\ngrey: arrows beside which there is another way; red: arrows that lead up"
+    )
     axes.spines[:].set_visible(False)
     for ending in ("svg", "png"):
         figure.savefig(path.with_suffix(f".{ending}"), dpi=110)
@@ -321,7 +331,9 @@ def main() -> None:
             way = passed(scheme, target)
             (kind,) = target
             inside = {room(name, "numeric") for name in way}
-            print(f"bound, {scheme}, at {kind}: {len(set(way))} modules in {len(inside)} rooms, {len(way)} stays")
+            print(
+                f"bound, {scheme}, at {kind}: {len(set(way))} modules in {len(inside)} rooms, {len(way)} stays"
+            )
             print(f"  {', '.join(dict.fromkeys(name.removeprefix('numeric.') for name in way))}")
     for key in CLAIMS:
         way = followed(key)

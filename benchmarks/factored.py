@@ -48,7 +48,9 @@ def measure(samples: int = 8, points: int = 4, steps: int = 2) -> list[Row | Mis
         slow, there = median_time(lambda: train(full, full.start, run, 0, centers=2), repeats=3)
         fast, here = median_time(lambda: train(ours, ours.start, run, 0, centers=2), repeats=3)
         torch.testing.assert_close(here, there, rtol=0.0, atol=1e-6)
-        rows.append(Row("steps of training, minilm", "gradients in full", slow, fast, _WANTED, f"{steps} steps"))
+        rows.append(
+            Row("steps of training, minilm", "gradients in full", slow, fast, _WANTED, f"{steps} steps")
+        )
     return rows
 
 

@@ -46,7 +46,9 @@ def measure(device: str = "cpu") -> list[Row | Missing]:
         torch.set_num_threads(threads)
     if device == "cpu":
         rows += [
-            Missing("per-sample gradients, iris-mlp, cuda", "loop of autograd calls on the CPU", 100.0, _NO_GPU),
+            Missing(
+                "per-sample gradients, iris-mlp, cuda", "loop of autograd calls on the CPU", 100.0, _NO_GPU
+            ),
             Missing("per-sample gradients, minilm, cuda", "their matrix products alone", 1 / _WITHIN, _NO_GPU),
         ]
     return rows

@@ -207,7 +207,9 @@ def _report(mutants: Sequence[Mutant], covered: Covered, seed: int) -> tuple[str
 @click.option("--sample", default=300, show_default=True, help="Mutants to try.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the draw.")
 @click.option(
-    "--only", multiple=True, help="A folder or a file; repeat for more. All that is tested this way if left out."
+    "--only",
+    multiple=True,
+    help="A folder or a file; repeat for more. All that is tested this way if left out.",
 )
 @click.option("--jobs", default=os.cpu_count() or 1, show_default=True, help="Mutants tried side by side.")
 def main(sample: int, seed: int, only: tuple[str, ...], jobs: int) -> None:

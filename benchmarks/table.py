@@ -74,7 +74,11 @@ class Limit:
 
 
 def median_time(
-    work: Callable[[], Result], *, repeats: int = 5, least: float = 0.01, wait: Callable[[], None] = lambda: None
+    work: Callable[[], Result],
+    *,
+    repeats: int = 5,
+    least: float = 0.01,
+    wait: Callable[[], None] = lambda: None,
 ) -> tuple[float, Result]:
     """The median time of one call in seconds, over ``repeats`` batches of ``least`` seconds each; and its result.
 

@@ -207,7 +207,9 @@ def _why(run: NoisySGD, assumption: Assumption) -> str:
             return line
         case Clipped():
             length = 2 * run.clip_norm * eta
-            return f"with clipping a step may add 2 K step_size = {length:g} to the distance between runs; {line}"
+            return (
+                f"with clipping a step may add 2 K step_size = {length:g} to the distance between runs; {line}"
+            )
         case Smooth():
             factor = float(1 + exact(eta) * exact(assumption.L))
             return (

@@ -160,7 +160,9 @@ class PrivacyProfile:
 
     def __call__(self, epsilon: float) -> float:
         """Delta, rounded up, at any real epsilon."""
-        epsilon = within("epsilon", epsilon, "a finite number", isfinite, "give a large finite one.", toward=-inf)
+        epsilon = within(
+            "epsilon", epsilon, "a finite number", isfinite, "give a large finite one.", toward=-inf
+        )
         if epsilon < 0:  # P(S) - t Q(S) = 1 - t + t (Q(S^c) - P(S^c) / t)
             with precision():
                 t = exact(epsilon).exp()
@@ -267,7 +269,9 @@ def _solved(
     if order is not None or delta is not None:
         order, delta = order_or_delta("bound", order, delta)
     if run.scheme.random and order is delta is None:
-        raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
+        raise InputError(
+            "Random batches need an order or a delta, got order=None, delta=None; pass one of them."
+        )
     found = least_candidate(run, assumption, order, delta, routes)
     return (found.renyi[0] if found.renyi is not None else order), delta, found
 

@@ -102,7 +102,9 @@ def calibrate(
     epsilon = positive("epsilon", epsilon, toward=-inf)
     order, delta = order_or_delta("calibrate", order, delta)
     if not isinstance(vary, str) or vary not in VARIED:
-        raise InputError(f"vary needs one of {', '.join(VARIED)}, got vary={vary!r}; {suggestion(vary, VARIED)}")
+        raise InputError(
+            f"vary needs one of {', '.join(VARIED)}, got vary={vary!r}; {suggestion(vary, VARIED)}"
+        )
     best = VARIED[vary](run, lambda changed: bound(changed, assumption, order=order, delta=delta), epsilon)
     return Calibrated(best.run, assumption, best.order, best.delta, best.candidate, vary, epsilon)
 
@@ -159,7 +161,9 @@ def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
         )
     low, best = 1, at(replace(run, steps=1))
     if best.epsilon > epsilon:
-        raise InputError(f"The target needs to be met by a run of one step, got epsilon={epsilon:g}; add noise.")
+        raise InputError(
+            f"The target needs to be met by a run of one step, got epsilon={epsilon:g}; add noise."
+        )
     # Epsilon grows at most in proportion to the steps, so the first try rarely misses the target.
     high, leap = max(2, int(min(epsilon / max(best.epsilon, 1e-300), _MOST_STEPS))), 2
     while (more := at(replace(run, steps=high))).epsilon <= epsilon:

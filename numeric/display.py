@@ -70,7 +70,9 @@ class TextTable:
         """The table and its notes as HTML for a notebook."""
         sides = ["right" if number else "left" for number in self.numbers]
         styles = [f' style="text-align:{side}"' for side in sides]
-        head = "".join(f"<th{style}>{escape(one)}</th>" for one, style in zip(self.columns, styles, strict=True))
+        head = "".join(
+            f"<th{style}>{escape(one)}</th>" for one, style in zip(self.columns, styles, strict=True)
+        )
         body = "".join(
             f"<tr>{''.join(f'<td{style}>{escape(one)}</td>' for one, style in zip(row, styles, strict=True))}</tr>"
             for row in self.rows

@@ -59,7 +59,9 @@ def to_dp_event(run: NoisySGD) -> "DpEvent":
 
 
 @teaches()
-def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-12) -> "PrivacyLossDistribution":
+def to_pld(
+    bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-12
+) -> "PrivacyLossDistribution":
     """Convert a bound to a privacy-loss distribution, which composes with other releases.
 
     Args:
@@ -115,7 +117,9 @@ def _of_table(table: Table, tail_mass: float) -> _Law:
     return np.maximum(losses[kept], -losses[kept][-1]), found.p[kept], infinite
 
 
-def _pmf(losses: NDArray[np.float64], masses: NDArray[np.float64], infinite: float, step: float) -> "DensePLDPmf":
+def _pmf(
+    losses: NDArray[np.float64], masses: NDArray[np.float64], infinite: float, step: float
+) -> "DensePLDPmf":
     from dp_accounting.pld.pld_pmf import DensePLDPmf
 
     left = np.floor(losses / step)

@@ -145,7 +145,9 @@ def within(
 def positive(name: str, value: Any, *, finite: bool = True, toward: float | None = None) -> float:
     """Return the value as a float above zero."""
     need = "a positive number"
-    return within(name, value, need, lambda x: x > 0 and (x < inf or not finite), "give a value above 0.", toward)
+    return within(
+        name, value, need, lambda x: x > 0 and (x < inf or not finite), "give a value above 0.", toward
+    )
 
 
 def chance(name: str, value: Any, toward: float | None = None) -> float:
@@ -163,10 +165,14 @@ def renyi_order(value: Any, toward: float = inf) -> float:
     return within("order", value, "a finite number above 1", lambda x: 1 < x < inf, "2 is customary.", toward)
 
 
-def order_or_delta(what: str, order: Any, delta: Any, outwards: float = inf) -> tuple[float | None, float | None]:
+def order_or_delta(
+    what: str, order: Any, delta: Any, outwards: float = inf
+) -> tuple[float | None, float | None]:
     """Return order and delta, one being None, rounded for upper bounds, or for lower ones if outwards < 0."""
     if (order is None) == (delta is None):
-        raise InputError(f"{what} needs an order or a delta, got order={order}, delta={delta}; pass exactly one.")
+        raise InputError(
+            f"{what} needs an order or a delta, got order={order}, delta={delta}; pass exactly one."
+        )
     return (
         None if order is None else renyi_order(order, outwards),
         None if delta is None else chance("delta", delta, -outwards),
@@ -222,7 +228,10 @@ _ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
     ),
     **dict.fromkeys(
         ("momentum", "nesterov", "betas", "optimizer", "optimiser"),
-        ("step_size", "these bounds are for plain SGD; for other optimisers, compose the steps of to_dp_event."),
+        (
+            "step_size",
+            "these bounds are for plain SGD; for other optimisers, compose the steps of to_dp_event.",
+        ),
     ),
 }
 """Names of related settings: the closest name in this package, and a hint."""
@@ -294,7 +303,11 @@ def _parameters(what: Callable[..., object]) -> list[Parameter]:
 
 
 def _refuse(
-    name: str, takes: list[Parameter], given: tuple[Any, ...], named: Mapping[str, Any], hints: Mapping[str, str]
+    name: str,
+    takes: list[Parameter],
+    given: tuple[Any, ...],
+    named: Mapping[str, Any],
+    hints: Mapping[str, str],
 ) -> None:
     kinds = {one.kind for one in takes}
     every, takes = (

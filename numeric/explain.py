@@ -43,11 +43,14 @@ def remarks(run: NoisySGD, delta: float | None) -> dict[str, str]:
     found = {}
     if run.constant:
         with precision():
-            found["noise multiplier"] = printed_up(upper(_multiplier(run) * (1 - 2.0**-50)))  # float 0.08 > 0.08
+            # float 0.08 > 0.08
+            found["noise multiplier"] = printed_up(upper(_multiplier(run) * (1 - 2.0**-50)))
         if asked := question(run):
             found["noise_std"] = asked
     if delta is not None and delta * run.dataset_size >= 1:
-        found["delta"] = "at least 1/n, so even releasing one sample drawn at random would satisfy the guarantee"
+        found["delta"] = (
+            "at least 1/n, so even releasing one sample drawn at random would satisfy the guarantee"
+        )
     return found
 
 
@@ -85,9 +88,7 @@ def why_composition(run: NoisySGD) -> str:
     'no window of shifts is cheaper: diameter=4 against noise of standard deviation 0.1 over all 100 steps'
     """
     if not isfinite(run.diameter):
-        return (
-            "only a domain of finite diameter or many contracting steps let the last steps hide the earlier ones"
-        )
+        return "only a domain of finite diameter or many contracting steps let the last steps hide the earlier ones"
     with precision():
         squares = [exact(run.noise_std_at(t)) ** 2 for t in range(run.steps if not run.constant else 1)]
         total = lower((sum(squares[1:], squares[0]) * (run.steps if run.constant else 1)).sqrt())

@@ -79,7 +79,11 @@ class Participation(_OfKnownSteps):
         return self._printed(self.epsilon)
 
     def table(self) -> TextTable:
-        values = {"a sample loses": str(self), "by shifts alone": self._printed(self.shifts), "claim": self.claim}
+        values = {
+            "a sample loses": str(self),
+            "by shifts alone": self._printed(self.shifts),
+            "claim": self.claim,
+        }
         used = f"{self.times} times" + (f", last in step {self.last}" if self.uses else "")
         return facts("A bound, rounded up", values | {"used": used}, self.assumptions)
 

@@ -142,7 +142,9 @@ class RandomProjectionRun(StepSchedule):
         return {"sensitivity": sensitivity, "dimension": min(self.ranks), "entry_std": self.entry_std}
 
     def _assumptions(self) -> tuple[str, ...]:
-        differ = "by replacing one sample" if self.adjacency == "replace" else "by adding or removing one sample"
+        differ = (
+            "by replacing one sample" if self.adjacency == "replace" else "by adding or removing one sample"
+        )
         first = {
             "": "gradients are not projected",
             "before": "the sum of the clipped gradients is projected by matrices with independent Gaussian entries, "
@@ -227,7 +229,9 @@ def _ratio(sensitivity: float, noise_std: float, dimension: int, entry_std: floa
     dimension = count("dimension", dimension)
     with precision():
         length = (
-            exact(sensitivity) * exact(positive("entry_std", entry_std)) / exact(positive("noise_std", noise_std))
+            exact(sensitivity)
+            * exact(positive("entry_std", entry_std))
+            / exact(positive("noise_std", noise_std))
         )
         return length**2 / dimension
 

@@ -207,7 +207,9 @@ def described_run(what: str, run: object) -> NoisySGD:
     """Return the run; raise `InputError` if it is not a `NoisySGD`."""
     if not isinstance(run, NoisySGD):
         projected = hasattr(run, "ranks")
-        remedy = "for a run with random projections, call projection_bound" if projected else "describe it first"
+        remedy = (
+            "for a run with random projections, call projection_bound" if projected else "describe it first"
+        )
         raise InputError(f"{what} needs a NoisySGD, got run={type(run).__name__}; {remedy}.")
     return run
 

@@ -30,7 +30,9 @@ def read_toml(path: Path) -> dict[str, Any]:
             f"A run file needs to be readable text, got path={path}: {why}; check the path."
         ) from error
     except (ValueError, RecursionError) as error:  # also numbers and nesting beyond what Python reads
-        raise InputError(f"A run file needs to be TOML, got path={path}: {error}; correct that line.") from error
+        raise InputError(
+            f"A run file needs to be TOML, got path={path}: {error}; correct that line."
+        ) from error
 
 
 def described_tables(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumption]:
@@ -76,7 +78,9 @@ def _assumption(table: Mapping[str, Any], place: str) -> Assumption:
 
 def _required(table: Mapping[str, Any], name: str, place: str) -> Any:
     if name not in table:
-        raise InputError(f"{place} needs {name}, got keys={', '.join(table) or 'none'}; add a line {name} = ...")
+        raise InputError(
+            f"{place} needs {name}, got keys={', '.join(table) or 'none'}; add a line {name} = ..."
+        )
     return table[name]
 
 

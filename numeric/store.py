@@ -91,7 +91,9 @@ class Store:
     def __init__(self, folder: Path | None, settings: Mapping[str, object]) -> None:
         self.folder = None if folder is None else folder / digest(settings)[:16]
         if self.folder is not None:
-            self._write("settings.json", json.dumps(settings, sort_keys=True, indent=2).encode(), "name another")
+            self._write(
+                "settings.json", json.dumps(settings, sort_keys=True, indent=2).encode(), "name another"
+            )
 
     def load(self, part: str) -> Arrays | None:
         """The arrays of one part; None if they are missing or damaged."""

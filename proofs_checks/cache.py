@@ -158,7 +158,9 @@ class ReportCache:
 
     def basis(self, claim: Claim) -> str:
         """Hash of all other data that can change the report on a claim."""
-        return everything() + self.sources if self.sources else _foundation(not NUMBERS.isdisjoint(claim.engines))
+        return (
+            everything() + self.sources if self.sources else _foundation(not NUMBERS.isdisjoint(claim.engines))
+        )
 
     def address(self, claim: Claim) -> Path:
         """File of the report on a claim."""
@@ -192,7 +194,9 @@ class ReportCache:
         names = dict[str, str]()
         with suppress(OSError, DamagedError):
             names = json.loads(read_sealed(self._ledger()))
-        reports = tuple(report for key, name in names.items() if (report := self._read(self.folder / name, key)))
+        reports = tuple(
+            report for key, name in names.items() if (report := self._read(self.folder / name, key))
+        )
         return reports if len(reports) == len(names) else ()
 
     def write_ledger(self, claims: Iterable[Claim]) -> None:

@@ -48,7 +48,9 @@ def _decided(claim: Claim) -> ClaimReport:
     mutants = tuple(_asked(mutant, claim, wrong=True) for mutant in claim.mutants)
     with limited():
         left = left_open(claim) if weakest(outcomes) else ""
-    held = (check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD)
+    held = (
+        check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD
+    )
     beside = [outcome for check in held for outcome in _near_misses(check, claim)]
     return ClaimReport(
         key=claim.key,
@@ -67,13 +69,16 @@ def _decided(claim: Claim) -> ClaimReport:
 def _asked(check: Check, claim: Claim, *, wrong: bool = False) -> Outcome:
     named: dict[str, Any] = {"name": check.name, "mutants": ()}
     if wrong and any(replace(one, **named) == check for one in claim.checks):
-        return Outcome(check.name, check.engine, Status.ERROR, detail="the mutant is a check of the claim itself")
+        return Outcome(
+            check.name, check.engine, Status.ERROR, detail="the mutant is a check of the claim itself"
+        )
     return decide_check(check, claim.assumptions)
 
 
 def _in_error(claim: Claim, why: str) -> ClaimReport:
     named = [
-        (str(getattr(check, "name", check)), getattr(check, "engine", Engine.IDENTITY)) for check in claim.checks
+        (str(getattr(check, "name", check)), getattr(check, "engine", Engine.IDENTITY))
+        for check in claim.checks
     ]
     outcomes = tuple(Outcome(name, engine, Status.ERROR, detail=why) for name, engine in named)
     return ClaimReport(claim.key, Verdict.UNDECIDED, None, outcomes, None, (), (), "", 0)

@@ -8,7 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
 from types import UnionType
-from typing import Any, ClassVar, Final, Literal, NamedTuple, Union, Unpack, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NamedTuple,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import sympy as sp
 from sympy.concrete.expr_with_limits import ExprWithLimits
@@ -235,7 +246,8 @@ def _odd(value: Any, kind: Any) -> _Odd | None:
         return next(filter(None, map(_odd, value, kinds)), None)
     if isinstance(origin, type) and issubclass(origin, Mapping) and isinstance(value, Mapping):
         return next(
-            filter(None, (_odd(*pair) for item in value.items() for pair in zip(item, parts, strict=True))), None
+            filter(None, (_odd(*pair) for item in value.items() for pair in zip(item, parts, strict=True))),
+            None,
         )
     known = origin or (type(None) if kind is None else kind)
     if not isinstance(known, type):

@@ -110,7 +110,9 @@ def find_points(
         point: Point = {symbol: _draw(symbol, ranges[symbol], generator) for symbol in drawn}
         for symbol, value in meant.items():
             point[symbol] = value_at(value, point)
-        if not all(value.is_Rational and declared.admits_value(symbol, value) for symbol, value in point.items()):
+        if not all(
+            value.is_Rational and declared.admits_value(symbol, value) for symbol, value in point.items()
+        ):
             continue
         if all(truth_at(condition, point) for condition in conditions):
             found += 1

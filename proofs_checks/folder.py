@@ -62,7 +62,9 @@ def read_claims(path: Path) -> ClaimFolder:
     """
     inside = path / "claims" if (path / "claims").is_dir() else path
     files = (
-        [path] if path.is_file() else [file for file in sorted(inside.glob("*.py")) if file.name != "__init__.py"]
+        [path]
+        if path.is_file()
+        else [file for file in sorted(inside.glob("*.py")) if file.name != "__init__.py"]
     )
     sources = [file for file in files if b"CLAIMS" in file.read_bytes()]
     if not sources:
@@ -179,7 +181,9 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
         if key in keys:
             raise InputError(f"Each claim needs its own key, got key={key} twice, {where}; rename one.")
         if (paper := key.split("/")[0]) in ledger.ORDER and key in {one.key for one in ledger.claims(paper)}:
-            raise InputError(f"A key needs to be free, got key={key} {where}, which the ledger uses; rename it.")
+            raise InputError(
+                f"A key needs to be free, got key={key} {where}, which the ledger uses; rename it."
+            )
         if not isinstance(claim.source, Source):
             raise InputError(f"source needs a Source, got source={claim.source!r} {where}; write Source(...).")
         keys.add(key)

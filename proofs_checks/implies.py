@@ -110,7 +110,9 @@ _CLASSES: Final[Mapping[str, set[sp.Basic]]] = {
     "convex": {Convex(L, K)},
     "strongly convex": {StronglyConvex(m, L, K)},
 }
-_OF_CLASSES: Final = {Hypothesis(LOSSES[name].says, LOSSES[name].constants): _CLASSES[name] for name in _CLASSES}
+_OF_CLASSES: Final = {
+    Hypothesis(LOSSES[name].says, LOSSES[name].constants): _CLASSES[name] for name in _CLASSES
+}
 _GRANTS: Final[Mapping[Hypothesis, set[sp.Basic]]] = {
     **_OF_CLASSES,
     noise(sigma**2): set(),
@@ -183,9 +185,7 @@ def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
         supposed = {one for end in judgements(check, claim.assumptions) for one in end.hypotheses}
         missing = sorted({str(one) for one in supposed}.difference(check.supposed))
         if missing:
-            return (
-                f"all of it: its derivation supposes what its check does not list; add supposed={tuple(missing)}"
-            )
+            return f"all of it: its derivation supposes what its check does not list; add supposed={tuple(missing)}"
         laws = {part for one in supposed if type(one) in {Law, End} for part in one.constants}
         why = unmeetable(frozenset(laws.union(claim.assumptions, getattr(check, "given", ()))))
         if why:
@@ -211,7 +211,9 @@ def _not_implied(claim: Claim) -> str:
         carried = not derives or not any(isinstance(check, UpperBound) for check in checks)
         if carried and said == derived(checks, claim.assumptions) and not _unlisted(claim, checks):
             return ""
-    if not isinstance(said, ForAll) or not any(isinstance(check, Derived | RenyiBound) for check in claim.checks):
+    if not isinstance(said, ForAll) or not any(
+        isinstance(check, Derived | RenyiBound) for check in claim.checks
+    ):
         return "whether the checks imply the statement"
     try:
         _follows(said, claim)
@@ -421,7 +423,9 @@ def _granted(
         _show(condition, supposed)
     hidden = next((one for one in ranges if isinstance(one, Hides)), None)
     if hidden is None and theorem.start is not None:
-        raise UnprovedError("the statement does not say that shifts hide the distance at the start of the window")
+        raise UnprovedError(
+            "the statement does not say that shifts hide the distance at the start of the window"
+        )
     for count, law in theorem.laws:
         if hidden is None or not law.free_symbols & {_z, _next, _a}:
             _show(law, given)
@@ -442,7 +446,9 @@ def _hides(count: sp.Expr, law: Relational, hidden: sp.Basic, given: frozenset[B
         sides = shifted, after(t, _z)
         powers = dict.fromkeys(one for side in sides for one in side.atoms(sp.Pow) if not one.exp.is_number)
         said = (*sides, *given)
-        put = {one: new_letter(sp.Symbol(f"power_{i}", nonnegative=True), *said) for i, one in enumerate(powers)}
+        put = {
+            one: new_letter(sp.Symbol(f"power_{i}", nonnegative=True), *said) for i, one in enumerate(powers)
+        }
         _show(sp.Le(*(side.xreplace(put) for side in sides)), given)
 
 
@@ -480,7 +486,9 @@ def _join(
     known = numbers.union(*(case.given for case in cases))
     for claimed in _alternatives(bound):
         needs = [(*case.open, sp.Le(case.bound, claimed, evaluate=False)) for case in cases]
-        undefined = unmet([side for case in needs for one in case for side in one.args], tuple(numbers), entails)
+        undefined = unmet(
+            [side for case in needs for one in case for side in one.args], tuple(numbers), entails
+        )
         if undefined:
             raise UnprovedError(undefined)
         names = _names(*known, *(one for case in needs for one in case))
@@ -583,7 +591,8 @@ def _cover(cases: Sequence[Sequence[Boolean]], known: frozenset[Boolean]) -> Non
     if left and not left[0]:
         return
     undecided = next(
-        (one for case in left for one in case if isinstance(one, Relational) and not isinstance(one, sp.Eq)), None
+        (one for case in left for one in case if isinstance(one, Relational) and not isinstance(one, sp.Eq)),
+        None,
     )
     if undecided is None:
         raise UnprovedError(f"no bound is shown to suffice where {', '.join(sorted(map(str, known)))}")

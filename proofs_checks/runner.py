@@ -123,7 +123,9 @@ def _together(claims: Sequence[Claim]) -> list[list[int]]:
     theorems: dict[str, list[int]] = {}
     for place, claim in enumerate(claims):
         theorems.setdefault("/".join(claim.key.split("/")[:2]), []).append(place)
-    return sorted(theorems.values(), key=lambda places: sum(len(claims[p].checks) for p in places), reverse=True)
+    return sorted(
+        theorems.values(), key=lambda places: sum(len(claims[p].checks) for p in places), reverse=True
+    )
 
 
 def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
@@ -164,7 +166,9 @@ def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
                     message = worker.connection.recv()
                 except (EOFError, OSError):
                     worker.process.join()
-                    give_up(worker, f"the process that decided it ended with exit code {worker.process.exitcode}")
+                    give_up(
+                        worker, f"the process that decided it ended with exit code {worker.process.exitcode}"
+                    )
                     continue
                 if isinstance(message, tuple):
                     worker.begin(*message)

@@ -60,7 +60,9 @@ def opinion(claim: Claim) -> Opinion:
     questions |= dict.fromkeys(found)
     answers = {question: ask_cvc5(question) for question in questions}
     agreed = sum(answer == "unsat" for answer in answers.values())
-    return Opinion(claim.key, len(answers), agreed, tuple(q for q, answer in answers.items() if answer == "sat"))
+    return Opinion(
+        claim.key, len(answers), agreed, tuple(q for q, answer in answers.items() if answer == "sat")
+    )
 
 
 def need_cvc5() -> None:

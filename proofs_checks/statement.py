@@ -124,7 +124,9 @@ def _displayed(parts: tuple[Any, ...]) -> str:
     printer = PrettyPrinter({"use_unicode": True, "wrap_line": False})
     form = prettyForm("")
     for part in parts:
-        sign = f" {part} " if isinstance(part, str) else "" if isinstance(part, sp.Expr | int) else sp.sstr(part)
+        sign = (
+            f" {part} " if isinstance(part, str) else "" if isinstance(part, sp.Expr | int) else sp.sstr(part)
+        )
         form = prettyForm(
             *form.right(prettyForm(sign) if sign else printer._print(sp.sympify(part, strict=True)))
         )

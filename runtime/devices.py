@@ -134,7 +134,10 @@ def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) ->
     smaller = "use float32, " if dtype is torch.float64 else ""
     remedy = f"{smaller}freeze layers, or use a smaller network or a machine with more memory"
     refuse_beyond(
-        f"A gradient of {moving} parameters takes", _COPIES_OF_GRADIENT * moving * dtype.itemsize, device, remedy
+        f"A gradient of {moving} parameters takes",
+        _COPIES_OF_GRADIENT * moving * dtype.itemsize,
+        device,
+        remedy,
     )
 
 

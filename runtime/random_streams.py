@@ -112,7 +112,8 @@ def _fill(found: Tensor, bits: Tensor) -> None:
         u, v = (shift_right(bits[:, k::2], 11).double().add_(0.5).mul_(2.0**-53) for k in (0, 1))
     else:
         u, v = (
-            part.to(found.dtype).add_(0.5).mul_(2.0**-32) for part in (bits & (2**32 - 1), shift_right(bits, 32))
+            part.to(found.dtype).add_(0.5).mul_(2.0**-32)
+            for part in (bits & (2**32 - 1), shift_right(bits, 32))
         )
     length, angle = u.log_().mul_(-2.0).sqrt_(), v.mul_(2 * pi)
     even, odd = found[:, ::2], found[:, 1::2]

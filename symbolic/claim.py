@@ -177,7 +177,9 @@ def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForA
     if len(checks) == 1 and isinstance(checks[0], Deduced) and not assumptions:
         return checks[0].statement
     common: tuple[Basic, ...] = ()
-    if len({one.conditions for one in checks}) == 1 and all(isinstance(one, VectorInequality) for one in checks):
+    if len({one.conditions for one in checks}) == 1 and all(
+        isinstance(one, VectorInequality) for one in checks
+    ):
         said, common = [one.formula for one in checks], checks[0].conditions
     else:
         said = [_formula(one) for one in [one for one in checks if isinstance(one, Cited)] or checks]

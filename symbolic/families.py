@@ -98,7 +98,9 @@ class Family:
     def at(self, point: Expr) -> Sample:
         """The sample at a point."""
         value = FunctionValue(f"{self.name}({point})") if isinstance(self, Functions) else S.Zero
-        return Sample(self, sympify(point, strict=True), Vector(f"{self.image_name}({point})"), value, str(point))
+        return Sample(
+            self, sympify(point, strict=True), Vector(f"{self.image_name}({point})"), value, str(point)
+        )
 
     @abstractmethod
     def between(self, one: Sample, other: Sample) -> Iterator[Expr]:

@@ -41,7 +41,9 @@ def places(*keys: str) -> tuple[tuple[str, str], ...]:
 def _texts() -> Mapping[tuple[str, str], str]:
     folder = Path(__file__).parent
     places = ((paper, name) for paper in ORDER for name in ORDER[paper])
-    return {(paper, name): (folder / paper / f"{name}.py").read_text(encoding="utf-8") for paper, name in places}
+    return {
+        (paper, name): (folder / paper / f"{name}.py").read_text(encoding="utf-8") for paper, name in places
+    }
 
 
 OWN: Final[dict[str, Claim]] = {}

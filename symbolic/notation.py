@@ -62,11 +62,15 @@ mu: Final = _letter("mu", "parameter of Gaussian differential privacy", positive
 epsilon: Final = _letter("epsilon", "privacy loss of (epsilon, delta)", nonnegative=True)
 
 # D2P2-SGD: its order eta is alpha here, its step size alpha is eta, its K steps are T, its batch B is b.
-ell: Final = _letter("ell", "dimension after the random projection (p of D2P2-SGD)", integer=True, positive=True)
+ell: Final = _letter(
+    "ell", "dimension after the random projection (p of D2P2-SGD)", integer=True, positive=True
+)
 dim: Final = _letter("dim", "dimension of the parameters (d of D2P2-SGD)", integer=True, positive=True)
 sigma_A: Final = _letter("sigma_A", "standard deviation of the entries of the projection", positive=True)  # noqa: N816
 nu: Final = _letter(
-    "nu", "standard deviation of the noise added after the projection (sigma_epsilon of D2P2-SGD)", positive=True
+    "nu",
+    "standard deviation of the noise added after the projection (sigma_epsilon of D2P2-SGD)",
+    positive=True,
 )
 stab: Final = _letter(
     "stab", "stability constant of normalised clipping (gamma of D2P2-SGD)", GRADIENT, nonnegative=True
@@ -101,7 +105,8 @@ def unit_text(unit: Expr) -> str:
     """
     above, below = (
         " ".join(
-            f"{base}^{power}".removesuffix("^1") for base, power in sorted(part.as_powers_dict().items(), key=str)
+            f"{base}^{power}".removesuffix("^1")
+            for base, power in sorted(part.as_powers_dict().items(), key=str)
         )
         for part in fraction(unit)
     )

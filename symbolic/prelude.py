@@ -20,7 +20,15 @@ from lastiterate.symbolic.checks import (
 )  # fmt: skip
 from lastiterate.symbolic.claim import LAST_ITERATES, Claim, CodeTest, Ours, RefutingRun, Step, Words, words
 from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, Transposed, batch_mean, gaussian_mean
-from lastiterate.symbolic.families import ConvexSet, Functions, InSet, Operators, convex, smooth, strongly_convex
+from lastiterate.symbolic.families import (
+    ConvexSet,
+    Functions,
+    InSet,
+    Operators,
+    convex,
+    smooth,
+    strongly_convex,
+)
 from lastiterate.symbolic.formulas.divergences import (
     SampledDown, SampledUp, chi_square, cumulative, delta_of_gdp, density_exponent, event, exchanged, hockey_stick,
     moment_exponent, projected_moment, projected_order_limit, projected_step, renyi, tail, two_coins,

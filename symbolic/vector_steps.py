@@ -5,7 +5,15 @@ from typing import Final
 from sympy import Expr, Integer, S, Symbol
 
 from lastiterate.symbolic.checks import VectorInequality
-from lastiterate.symbolic.families import Clipping, ConvexSet, Functions, Sample, convex, smooth, strongly_convex
+from lastiterate.symbolic.families import (
+    Clipping,
+    ConvexSet,
+    Functions,
+    Sample,
+    convex,
+    smooth,
+    strongly_convex,
+)
 from lastiterate.symbolic.notation import D, K, L, b, c, eta, m
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
@@ -158,5 +166,7 @@ TANGENT: Final = VectorInequality(
 
 _minimum = _strong.minimum(_BEST)
 _above = _one.value - _minimum.value
-DISTANCE: Final = VectorInequality(m / 2 * Norm(X - _BEST) ** 2, "<=", _above, (_one, _minimum), name="distance")
+DISTANCE: Final = VectorInequality(
+    m / 2 * Norm(X - _BEST) ** 2, "<=", _above, (_one, _minimum), name="distance"
+)
 GAP: Final = VectorInequality(2 * m * _above, "<=", Norm(_one.image) ** 2, (_one, _minimum), name="gap")

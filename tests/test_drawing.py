@@ -51,7 +51,10 @@ def test_what_imports_what_is_found() -> None:
     assert "numeric.errors" in found["numeric.run"]
     assert "numeric.bound" in found["commands.bound"], "an import inside a function"
     assert (
-        rooms("numeric").floors["bound"] > rooms("numeric").floors["run"] > rooms("numeric").floors["errors"] == 0
+        rooms("numeric").floors["bound"]
+        > rooms("numeric").floors["run"]
+        > rooms("numeric").floors["errors"]
+        == 0
     )
 
 

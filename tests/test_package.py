@@ -129,7 +129,9 @@ def test_docstrings_open_with_a_noun_or_an_imperative() -> None:
         for node in ast.walk(tree)
         if isinstance(node, kinds)
     )
-    found = {f"{path}:{getattr(node, 'lineno', 1)}": doc.splitlines()[0] for path, node, doc in documented if doc}
+    found = {
+        f"{path}:{getattr(node, 'lineno', 1)}": doc.splitlines()[0] for path, node, doc in documented if doc
+    }
     assert {place: line for place, line in found.items() if line.split()[0].rstrip(",:") in asking} == {}
 
 
@@ -223,7 +225,10 @@ def test_links_are_relative() -> None:
 
 
 def _modules() -> list[str]:
-    return ["lastiterate", *(found.name for found in pkgutil.walk_packages(lastiterate.__path__, "lastiterate."))]
+    return [
+        "lastiterate",
+        *(found.name for found in pkgutil.walk_packages(lastiterate.__path__, "lastiterate.")),
+    ]
 
 
 def _undocumented(name: str) -> Iterator[str]:

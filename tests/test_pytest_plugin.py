@@ -11,7 +11,9 @@ from lastiterate.__main__ import main
 
 ROOT = Path(__file__).parents[1]
 TEMPLATE = (ROOT / "src/lastiterate/commands/claim.py.template").read_text()
-WRONG = TEMPLATE.replace("=s * (1 - c**t) / (1 - c))", "=s * (1 - c**t) / (1 + c))").replace("lemma_1", "lemma_2")
+WRONG = TEMPLATE.replace("=s * (1 - c**t) / (1 - c))", "=s * (1 - c**t) / (1 + c))").replace(
+    "lemma_1", "lemma_2"
+)
 SURVIVING = TEMPLATE.replace("=s / (1 - c))", "=s * (c**t - 1) / (c - 1))").replace("lemma_1", "lemma_3")
 
 

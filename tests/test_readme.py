@@ -69,7 +69,9 @@ def test_counts_are_those_of_the_ledger() -> None:
 def test_numbers_in_sentences_are_those_that_the_examples_print() -> None:
     text = _README.read_text()
     printed = {
-        float(one) for block in re.findall(r"```.*?```", text, flags=re.DOTALL) for one in _DECIMAL.findall(block)
+        float(one)
+        for block in re.findall(r"```.*?```", text, flags=re.DOTALL)
+        for one in _DECIMAL.findall(block)
     }
     prose = re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|Theorem \S+|Python >= \S+", " ", text, flags=re.DOTALL)
     told = _DECIMAL.findall(prose)

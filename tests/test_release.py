@@ -46,7 +46,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, bytes], d
 
 
 @pytest.fixture(scope="module")
-def unpacked(built: tuple[dict[str, bytes], dict[str, bytes]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unpacked(
+    built: tuple[dict[str, bytes], dict[str, bytes]], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     for name, content in built[0].items():
         (folder / name).write_bytes(content)
@@ -99,7 +101,9 @@ def test_a_clone_without_symbolic_links_works_and_gives_the_same_wheel(unpacked:
     code = "import lastiterate; print(lastiterate.bound.__module__)"
     said = run(sys.executable, "-c", code, folder=tmp_path, PYTHONPATH=str(clone / "src"))
     assert said.split() == ["lastiterate.numeric.bound"]
-    run(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, clone, folder=tmp_path)
+    run(
+        sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, clone, folder=tmp_path
+    )
     with (
         zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel,
         zipfile.ZipFile(next(unpacked.glob("*.whl"))) as usual,
@@ -128,7 +132,9 @@ def test_the_citation_has_what_its_schema_asks_for() -> None:
     assert citation["type"] == "software"
     assert citation["license"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["license"]
     assert citation["authors"]
-    assert all({"name"} == set(one) or {"family-names", "given-names"} <= set(one) for one in citation["authors"])
+    assert all(
+        {"name"} == set(one) or {"family-names", "given-names"} <= set(one) for one in citation["authors"]
+    )
 
 
 def test_contributing_fits_on_one_screen() -> None:
@@ -174,7 +180,11 @@ def test_ci_resolves_all_extras_as_the_index_has_them(tmp_path: Path) -> None:
     assert (tmp_path / "kept").read_text() == ""
     asked = (tmp_path / "asked").read_text().splitlines()
     assert sorted(re.findall(r"--python-version (\S+)", " ".join(asked))) == ["3.11", "3.12", "3.13"]
-    for part in ("--all-extras", "--constraint constraints.txt", "--default-index https://mirror.example/simple"):
+    for part in (
+        "--all-extras",
+        "--constraint constraints.txt",
+        "--default-index https://mirror.example/simple",
+    ):
         assert all(part in line for line in asked)
     script = (ROOT / ".ci/run").read_text()
     assert ".ci/resolve" in script

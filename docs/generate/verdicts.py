@@ -124,12 +124,12 @@ def _faulty(claim: Claim, instead: Sequence[Claim]) -> str:
 
 def _refuted(claim: Claim, instead: Sequence[Claim]) -> str:
     """The refutation that opens the report of this claim, as a block that Markdown leaves unchanged."""
-    where = f'<a href="{claim.source.url}">{_words(str(claim.source))}</a>' if claim.source.url else claim.source
+    where = (
+        f'<a href="{claim.source.url}">{_words(str(claim.source))}</a>' if claim.source.url else claim.source
+    )
     shown = "".join(line.strip() for line in card(claim, instead).splitlines())
     why = f"<details><summary>Why</summary><p>{_words(claim.remark)}</p></details>"
-    return (
-        f'<div class="refuted" id="{claim.key}"><h4>{_words(claim.title)}</h4><p>{where}</p>{shown}{why}</div>\n'
-    )
+    return f'<div class="refuted" id="{claim.key}"><h4>{_words(claim.title)}</h4><p>{where}</p>{shown}{why}</div>\n'
 
 
 def _sound(claim: Claim, grade: str | None) -> str:
@@ -148,7 +148,9 @@ def printed_table() -> str:
     for theorem in THEOREMS.values():
         kinds = ", ".join(kind.__name__ for kind in theorem.assumptions)
         speaks = (
-            f"{', '.join(theorem.schemes)}; {kinds}".replace("_", " ") if theorem.schemes else "another algorithm"
+            f"{', '.join(theorem.schemes)}; {kinds}".replace("_", " ")
+            if theorem.schemes
+            else "another algorithm"
         )
         instead = _mends(repairs.get(theorem.claim, ()), _PAGE)
         rows.append(

@@ -47,7 +47,9 @@ class Entry:
 
 FIGURES: Final = {
     name: Entry(**entry)
-    for name, entry in tomllib.loads(Path(__file__).with_name("figures.toml").read_text(encoding="utf-8")).items()
+    for name, entry in tomllib.loads(
+        Path(__file__).with_name("figures.toml").read_text(encoding="utf-8")
+    ).items()
 }
 """Every figure by its name."""
 

@@ -41,7 +41,9 @@ def figure_1a(last: int = 1000, count: int = 90) -> Figure:
     for kind, color in (("smooth", "blue"), ("convex", "orange"), ("strongly_convex", "green")):
         words, shade = kind.replace("_", " "), paler(COLORS[color])
         theorem = f"{words}, Theorem 3.1"
-        curves.append(claim_curve(f"chien_li_3_1_{kind}", theorem, steps, _LOSSES[kind], color=shade, width=4.0))
+        curves.append(
+            claim_curve(f"chien_li_3_1_{kind}", theorem, steps, _LOSSES[kind], color=shade, width=4.0)
+        )
         curves.append(_ours(f"ours_{kind}", f"{words}, ours", steps, _LOSSES[kind], color))
     title = "Figure 1 (a): one bound for smooth, convex and strongly convex losses"
     return Figure(title, _NOTE, (Panel(tuple(curves), order=SETTING["alpha"], top=1.5),))

@@ -24,7 +24,9 @@ _SHADES: Final = ("#882255", "#D55E00", "#B8860B", "#0072B2")
 
 
 def measured_2a(
-    inits: int = 20, folder: Path | None = None, on_part: Callable[[int, int], None] = lambda _done, _parts: None
+    inits: int = 20,
+    folder: Path | None = None,
+    on_part: Callable[[int, int], None] = lambda _done, _parts: None,
 ) -> Figure:
     """Figure 2 (a), with a network measured from this many initialisations."""
     from lastiterate.runtime.constants.holder import estimate_holder
@@ -39,7 +41,9 @@ def measured_2a(
     return figure_2a(uniform, logarithmic)
 
 
-def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 1000, count: int = 90) -> Figure:
+def figure_2a(
+    uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 1000, count: int = 90
+) -> Figure:
     """Privacy loss for several Hölder orders with measured constants, and for the measured modulus.
 
     The constants are per sample, as Theorem 3.7 assumes, from points drawn uniformly in the ball, as in appendix A.13.
@@ -69,7 +73,9 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
         _larger(uniform.envelopes[Kind.SAMPLE], logarithmic.envelopes[Kind.SAMPLE]),
         uniform.modulus().conditional_on,
     )
-    ours.append(_estimated("ours_tabulated", "measured modulus: ours", steps, modulus, COLORS["green"], line="-"))
+    ours.append(
+        _estimated("ours_tabulated", "measured modulus: ours", steps, modulus, COLORS["green"], line="-")
+    )
     note = (
         f"Estimates, not bounds: the constants are the largest over {uniform.pairs} sampled pairs of "
         f"{uniform.workload} (the modulus: {uniform.pairs + logarithmic.pairs}), hence lower estimates.\n"

@@ -41,7 +41,13 @@ def printed(
 
 
 def bounded(
-    name: str, label: str, x: Sequence[float], run_of: RunOf, assumption: Assumption, target: Target, **look: Any
+    name: str,
+    label: str,
+    x: Sequence[float],
+    run_of: RunOf,
+    assumption: Assumption,
+    target: Target,
+    **look: Any,
 ) -> Curve:
     """Our upper bound at a target."""
     values = tuple(bound(run_of(place), assumption, **target).epsilon for place in x)
@@ -49,7 +55,13 @@ def bounded(
 
 
 def lowest(
-    name: str, label: str, x: Sequence[float], run_of: RunOf, assumption: Assumption, target: Target, **look: Any
+    name: str,
+    label: str,
+    x: Sequence[float],
+    run_of: RunOf,
+    assumption: Assumption,
+    target: Target,
+    **look: Any,
 ) -> Curve:
     """Certified lower bounds, as `bounded`: no bound under the assumption can be below them."""
     values = tuple(lower_bound(run_of(place), assumption, **target).value for place in x)

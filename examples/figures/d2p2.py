@@ -79,7 +79,10 @@ def figure_5(epochs: int = 10, folder: Path | None = None, on_part: OnPart | Non
     """Certified epsilon after the last epoch against the noise, and the claim of Theorem 1; arguments as `figure_2`."""
     settings = [replace(DIGITS, epochs=epochs, noise=noise) for noise in _NOISES]
     keep = FigureCache("d2p2/5", len(_PRIVATE) * len(settings), folder, on_part)
-    curves = [*(epsilons(keep, method, settings, _NOISES) for method in _PRIVATE), _theorem_1(settings, _NOISES)]
+    curves = [
+        *(epsilons(keep, method, settings, _NOISES) for method in _PRIVATE),
+        _theorem_1(settings, _NOISES),
+    ]
     note = (
         f"{_setting(settings[0])}; δ = {DELTA:g}. Upper bounds are rounded up and drawn where they are "
         "finite. Dashed: the remedy, which lies on D2P-SGD.\n"

@@ -93,7 +93,9 @@ class Training:
 
 def _run(method: Method, training: Training, steps: int, ranks: tuple[int, ...]) -> RandomProjectionRun:
     """The run of a private method, as the accountant takes it; without ranks where it does not project."""
-    make: Callable[..., RandomProjectionRun] = RandomProjectionRun.d2p2 if method.decays else RandomProjectionRun
+    make: Callable[..., RandomProjectionRun] = (
+        RandomProjectionRun.d2p2 if method.decays else RandomProjectionRun
+    )
     return make(
         steps=steps, step_size=training.step_size, noise_std=training.noise / training.batch_size,
         ranks=ranks if method.projects else (), dataset_size=training.samples, batch_size=training.batch_size,

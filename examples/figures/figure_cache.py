@@ -28,7 +28,9 @@ class FigureCache:
         self._figure, self._parts, self._done = figure, parts, 0
         self._folder, self._told = folder or cache_folder("figure"), on_part
 
-    def __call__(self, settings: Mapping[str, object], compute: Callable[[], Mapping[str, ArrayLike]]) -> Arrays:
+    def __call__(
+        self, settings: Mapping[str, object], compute: Callable[[], Mapping[str, ArrayLike]]
+    ) -> Arrays:
         """One part, found or computed.
 
         Raises:

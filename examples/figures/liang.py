@@ -71,7 +71,13 @@ def figure_5(last: int = 1000, count: int = 24, below: int = 6) -> Figure:
     curves = (
         _composed(steps, 16),
         Curve(
-            "naive", "trivial bound of E.1", steps, (naive,) * len(steps), CurveKind.REFUTED, COLORS["black"], ":"
+            "naive",
+            "trivial bound of E.1",
+            steps,
+            (naive,) * len(steps),
+            CurveKind.REFUTED,
+            COLORS["black"],
+            ":",
         ),
         Curve("last_step", "one last step, in the worst batch", steps, (one_step,) * len(steps), line="-."),
         printed("liang_3_4", steps, run_of, smooth, ORDER, color=COLORS["blue"]),

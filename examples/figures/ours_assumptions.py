@@ -33,7 +33,9 @@ def figure_assumptions(last: int = 1000, count: int = 60, below: int = 12) -> Fi
         curves.append(bounded(f"bound {words}", label, steps, run_at, losses, {"order": order}, **look))
     for (words, losses), color in zip(KINDS, CYCLE, strict=False):
         thin = {"color": color, "of": words, "width": 1.2}
-        curves.append(lowest(f"lower {words}", "worst run known", few, run_at, losses, {"order": order}, **thin))
+        curves.append(
+            lowest(f"lower {words}", "worst run known", few, run_at, losses, {"order": order}, **thin)
+        )
     note = (
         f"Full batches, η = 0.1, K = 2, n = 5, D = 1, noise 1 (Chien & Li 2025, A.13). Rényi ε at order {order:g} "
         "of the last iterate; smaller is more private. Upper bounds are rounded up, lower bounds down."

@@ -60,7 +60,9 @@ def _panel(
         for shift, color in zip(_SHIFTS, CYCLE, strict=False):
             of_width, of = partial(_run, scheme, batches, shift, steps), f"s = {shift:g} σ"
             curves.append(
-                draw(f"{label} {of}", f"{label} bound", widths, of_width, assumption, target, color=color, of=of)
+                draw(
+                    f"{label} {of}", f"{label} bound", widths, of_width, assumption, target, color=color, of=of
+                )
             )
     most = max(max(curve.y) for curve in curves)
     return Panel(

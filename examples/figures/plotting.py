@@ -135,7 +135,9 @@ def draw(figure: Figure) -> Canvas:
     canvas.suptitle(figure.title, x=0.01, ha="left", fontsize=11)
     canvas.supxlabel(note, x=0.01, ha="left", fontsize=7.5)
     samples = [canvas.axes[0].plot([], [], **_look(curve))[0] for curve in reversed(named.values())]
-    canvas.legend(samples, reversed(named), loc="outside right upper", fontsize=8, frameon=False, handlelength=3)
+    canvas.legend(
+        samples, reversed(named), loc="outside right upper", fontsize=8, frameon=False, handlelength=3
+    )
     return canvas
 
 

@@ -108,7 +108,9 @@ class RandomProjectionSGD:
             point = parameters_to_vector(self._trained)
             batch = Workload("a batch", lambda: self._module, self._loss, inputs, targets)
             dtype = str(point.dtype).removeprefix("torch.")
-            gradients = Gradients(batch, self._module, dtype=dtype, device=str(point.device), tried=not self.done)
+            gradients = Gradients(
+                batch, self._module, dtype=dtype, device=str(point.device), tried=not self.done
+            )
             for chunk in gradients.sample_chunks():
                 yield flat(gradients.at(point[None], chunk))[0]
 

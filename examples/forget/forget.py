@@ -147,7 +147,9 @@ def picture(rows: list[Row], before: float) -> bytes:
 @click.option("--steps", default=1000, show_default=True, help="Steps before the deletion.")
 @click.option("--clean-steps", default=140, show_default=True, help="Most clean steps.")
 @click.option("--seeds", default=5, show_default=True, help="Runs that the accuracy is measured on.")
-@click.option("--points", default=24, show_default=True, help="About how many numbers of clean steps are shown.")
+@click.option(
+    "--points", default=24, show_default=True, help="About how many numbers of clean steps are shown."
+)
 def main(out: Path, steps: int, clean_steps: int, seeds: int, points: int) -> None:
     """Train, delete, forget, and write epsilon.csv and epsilon.png."""
     run = described(len(rows_and_labels()[0]) - TEST, steps)

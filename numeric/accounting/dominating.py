@@ -146,7 +146,9 @@ class DominatingPair:
             counts[replace(step, count=1)] += step.count
         merged: list[SampledSteps] = []
         for adjacency in sorted({kind.adjacency for kind in counts}):
-            kinds = sorted((k for k in counts if k.adjacency == adjacency), key=lambda k: (k.multiplier, k.rate))
+            kinds = sorted(
+                (k for k in counts if k.adjacency == adjacency), key=lambda k: (k.multiplier, k.rate)
+            )
             size = ceil(len(kinds) / _MOST_KINDS)
             for first in range(0, len(kinds), size):
                 group = kinds[first : first + size]
@@ -185,7 +187,12 @@ def _delta(pair: DominatingPair, side: str, epsilon: float) -> float:
     if len(found) == 1 and found[0].rate == 1:
         return gdp_delta(upper(found[0].gap), epsilon)
     best = min(quick_rdp_to_delta(order, pair.rdp(order), epsilon) for order in _ORDERS)
-    for tilt in (None, None, 0.0):  # the transform is tuned to a delta, which the first estimate may miss by far
+    # the transform is tuned to a delta, which the first estimate may miss by far
+    for tilt in (
+        None,
+        None,
+        0.0,
+    ):
         law = Composition.of(found, min(max(best, _LEAST_DELTA), 0.5), tilt)
         if law is not None and (tilt == 0.0 or epsilon >= law.losses[0]):
             better = law.delta(epsilon)

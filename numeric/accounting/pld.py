@@ -240,7 +240,8 @@ def plan_transform(found: Sequence[Release], delta: float, tilt: float | None) -
         np.cbrt(one.count * density * slope**2) for one, (density, slope, _) in zip(found, tilted, strict=True)
     ]
     pace = (
-        sqrt(sum(float(np.mean(pull)) * (end[1] - end[0]) for pull, end in zip(pulls, ends, strict=True))) / fine
+        sqrt(sum(float(np.mean(pull)) * (end[1] - end[0]) for pull, end in zip(pulls, ends, strict=True)))
+        / fine
     )
     alone = 2 * float(epsilons[best])  # a single loss may be as large as epsilon
     nodes = []
@@ -389,7 +390,9 @@ def _weighed(part: LatticeLaw, spacing: float, tilt: float) -> tuple[Array, floa
     return weighed, shift, 1 + 4e-13 + 2 * _UNIT * float(np.max(np.abs(exponents)))
 
 
-def _stop(parts: Sequence[LatticeLaw], counts: Sequence[int], spacing: float, delta: float) -> tuple[int, float]:
+def _stop(
+    parts: Sequence[LatticeLaw], counts: Sequence[int], spacing: float, delta: float
+) -> tuple[int, float]:
     """The end of the window, and the tilt that bounds the mass beyond it; any values are valid."""
     moments = np.zeros_like(TILTS)
     for part, count in zip(parts, counts, strict=True):

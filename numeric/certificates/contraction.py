@@ -67,7 +67,9 @@ class Contraction:
         number, pattern = min(
             ((self._settled(one, _COARSE, inf)[0], one) for one in patterns), key=lambda two: two[0]
         )
-        ways = [next((one for count in _FINE if (one := self._round(pattern, number, count)) is not None), None)]
+        ways = [
+            next((one for count in _FINE if (one := self._round(pattern, number, count)) is not None), None)
+        ]
         steps = sum(stage.proofs["steps"] * stage.times for stage in pattern)
         if -(-self.run.steps // steps) * len(pattern) <= _BLOCKS:
             ways.append(self._chain(pattern, steps, number))
@@ -210,7 +212,9 @@ class _Tables:
         values = self.after[-1].ahead * (lift + _LIFT)
         ratios = [(exact(self.spacing) * int(k)).exp() for k in self.places]
         spacing = {"spacing": dyadic(self.spacing), "blocks": blocks}
-        return Tabled(Table(self.g, values, values), {**proof, **spacing}, ratios, [exact(one) for one in masses])
+        return Tabled(
+            Table(self.g, values, values), {**proof, **spacing}, ratios, [exact(one) for one in masses]
+        )
 
 
 def table_moments(found: Tabled, order: float, bounds: Mapping[float, float]) -> tuple[float, float, Node]:

@@ -34,7 +34,9 @@ def seal_nodes(value: Any) -> Any:
 def dyadic(value: float | arb) -> list[int]:
     """Write an exact number m 2^e as [m, e]."""
     if not isfinite(float(value)):
-        raise InputError(f"A certificate needs a finite number, got {value}; certify a run with a finite bound.")
+        raise InputError(
+            f"A certificate needs a finite number, got {value}; certify a run with a finite bound."
+        )
     m, e = (int(part) for part in arb(value).man_exp())
     return [m, e]
 

@@ -277,4 +277,6 @@ def _kinds(listed: list[float], each: Iterable[tuple[float, int]]) -> Node:
 
 def _chance(node: Mapping[str, Any]) -> float:
     inner = node.get("of", node.get("blocks"))
-    return from_dyadic(node["chance"]) if "chance" in node else _chance(inner) if isinstance(inner, dict) else 0.0
+    return (
+        from_dyadic(node["chance"]) if "chance" in node else _chance(inner) if isinstance(inner, dict) else 0.0
+    )

@@ -174,7 +174,9 @@ class Block:
 
     @cached_property
     def _lattice_back(self) -> tuple[Indices, Indices]:
-        return self._lattice_ahead if self.symmetric else _lattice(self.g, *(one.reversed for one in self.prices))
+        return (
+            self._lattice_ahead if self.symmetric else _lattice(self.g, *(one.reversed for one in self.prices))
+        )
 
     def _kernel(self, lift: float, *, ahead: bool) -> Array:
         """Near cost N(g_i / l_j) at node i and atom j, then N(0) = 1; shape (n, 2n), ratios at most 1e300."""
@@ -300,4 +302,8 @@ def _tests(price: Table) -> tuple[Array, Array, Array]:
     middle = np.sqrt(price.g[1:]) * np.sqrt(price.g[:-1])
     level = np.concatenate([(1 - price.back[1:] - price.g[1:] * back)[::-1], ahead])
     power = np.concatenate([(1 - back)[::-1], price.ahead[1:] + price.g[1:] * ahead])
-    return np.concatenate([1 / middle[::-1], middle]), np.minimum.accumulate(power), np.minimum.accumulate(level)
+    return (
+        np.concatenate([1 / middle[::-1], middle]),
+        np.minimum.accumulate(power),
+        np.minimum.accumulate(level),
+    )

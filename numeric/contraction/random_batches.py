@@ -74,7 +74,11 @@ def sampled_step(rate: float, multiplier: float, adjacency: str) -> Table:
         def back(g: arb) -> arb:
             kept = 1 - g * (1 - q)
             return (
-                kept * _theta(s, g * q / kept) if kept > 0 else arb(0).union(kept) if kept.contains(0) else arb(0)
+                kept * _theta(s, g * q / kept)
+                if kept > 0
+                else arb(0).union(kept)
+                if kept.contains(0)
+                else arb(0)
             )
 
         return tabulate(lambda g: q * _theta(s, (g - 1 + q) / q), np.unique(np.concatenate([up, down])), back)
@@ -102,7 +106,9 @@ def compose_prices(steps: tuple[SampledSteps, ...]) -> Table | None:
         )
         logs = np.concatenate([logs, end * np.geomspace(1.05, 40.0, 40)])
         logs = np.append(logs[logs < 299], 300.0)
-        known = np.array([min(quick_rdp_to_delta(order, rho, x) for order, rho in renyi) for x in logs.tolist()])
+        known = np.array(
+            [min(quick_rdp_to_delta(order, rho, x) for order, rho in renyi) for x in logs.tolist()]
+        )
         found = [_profile(pair, side, logs, known) for side in pair.sides]
     ahead, back = found[0], found[-1]
     if ahead is None or back is None:
@@ -279,7 +285,9 @@ def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
     """Ratio of shift to noise in step t, with a margin for float errors; the cost gives the last ratio."""
     if t < len(shifts) - 1:
         return exact(float(shifts[t]) * _ABOVE) / exact(part.noise_std_at(t))
-    spent = sum(((exact(float(a)) / exact(part.noise_std_at(k))) ** 2 for k, a in enumerate(shifts[:-1])), arb(0))
+    spent = sum(
+        ((exact(float(a)) / exact(part.noise_std_at(k))) ** 2 for k, a in enumerate(shifts[:-1])), arb(0)
+    )
     return (cost * exact(_ABOVE) - spent / exact(_ABOVE)).max(arb(0)).sqrt()
 
 

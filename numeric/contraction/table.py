@@ -67,14 +67,19 @@ class Table:
         beyond = chord(self.g, self.ahead, np.maximum(more * DOWN, 1.0))
         inverse = np.minimum(1 / (np.maximum(less, TINY) * UP), self.g[-1] * 2)
         below = less * UP * chord(self.g, self.back, np.maximum(inverse, 1.0)) + (1 - less * DOWN)
-        found[right], found[~right] = np.where(more >= 1, beyond, np.minimum(beyond, 1.0)), np.minimum(below, 1.0)
+        found[right], found[~right] = (
+            np.where(more >= 1, beyond, np.minimum(beyond, 1.0)),
+            np.minimum(below, 1.0),
+        )
         return found
 
     @cached_property
     def sketch(self) -> tuple[Array, Array]:
         """Ratios g and approximate values of E_g(P || Q), for searches."""
         below = 1 / self.g[:0:-1]
-        return np.concatenate([below, self.g]), np.concatenate([1 - below + below * self.back[:0:-1], self.ahead])
+        return np.concatenate([below, self.g]), np.concatenate(
+            [1 - below + below * self.back[:0:-1], self.ahead]
+        )
 
     def epsilon(self, delta: float) -> float:
         """Epsilon of (epsilon, delta)-DP, rounded up; inf if the table does not reach delta."""
@@ -287,7 +292,9 @@ def _one_order(table: Table, order: float, tail: Callable[[int, Table], arb]) ->
     return max(best, 0.0)
 
 
-def _integrals(g: list[arb], values: Array, twice: Callable[[arb], arb], once: Callable[[arb], arb]) -> list[arb]:
+def _integrals(
+    g: list[arb], values: Array, twice: Callable[[arb], arb], once: Callable[[arb], arb]
+) -> list[arb]:
     """Integral of each chord times a weight, from the weight's first and second antiderivatives."""
     found, ends = [], [(once(x), twice(x)) for x in g]
     for k in range(len(g) - 1):

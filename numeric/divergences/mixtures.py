@@ -160,7 +160,9 @@ def renyi_mixtures(numerator: Mixture, denominator: Mixture, noise: Any = 1.0, *
     """
     for name, law in (("numerator", numerator), ("denominator", denominator)):
         if not isinstance(law, Mixture):
-            raise InputError(f"{name} needs a Mixture, got {name}={law!r}; write Mixture(weight, first, second).")
+            raise InputError(
+                f"{name} needs a Mixture, got {name}={law!r}; write Mixture(weight, first, second)."
+            )
     s, alpha = positive_scale("noise", noise), order(alpha)
     if numerator.parts() == denominator.parts():
         return Enclosure(0.0, 0.0)
@@ -195,7 +197,8 @@ def renyi_moment(numerator: Components, denominator: Components, alpha: arb, bit
         total += part.real
     total /= (2 * arb.pi()).sqrt()
     tail = (
-        _tail(numerator, denominator, alpha, arb(left), -1) + _tail(numerator, denominator, alpha, arb(right), 1)
+        _tail(numerator, denominator, alpha, arb(left), -1)
+        + _tail(numerator, denominator, alpha, arb(right), 1)
     ).upper()
     return total * arb(peak).exp() + arb(tail / 2, tail / 2)
 

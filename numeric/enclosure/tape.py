@@ -73,7 +73,9 @@ def _enclosed(part: sp.Integral | sp.Sum, bits: int) -> arb:  # noqa: ARG001
     letter, low, _ = part.limits[0]
     whole = isinstance(part, sp.Sum)
     signs = (
-        (letter.is_positive and low < int(whole)) or (letter.is_nonnegative and low < 0) or letter.is_nonpositive
+        (letter.is_positive and low < int(whole))
+        or (letter.is_nonnegative and low < 0)
+        or letter.is_nonpositive
     )
     if signs or (letter.is_integer and not whole) or letter.is_even or letter.is_odd or letter.is_prime:
         raise UnsupportedError(f"{letter} takes values in {part} that its declaration excludes")
@@ -315,7 +317,9 @@ def _written_out(expression: sp.Sum | sp.Product) -> sp.Expr:
             raise UnsupportedError(f"{expression} needs integer limits to be enclosed")
         if (high - low + 1) * len(terms) > MAX_TERMS:
             raise UnsupportedError(f"{expression} has more than {MAX_TERMS} terms")
-        terms = [term.xreplace({index: sp.Integer(i)}) for term in terms for i in range(int(low), int(high) + 1)]
+        terms = [
+            term.xreplace({index: sp.Integer(i)}) for term in terms for i in range(int(low), int(high) + 1)
+        ]
     return (sp.Add if isinstance(expression, sp.Sum) else sp.Mul)(*terms)
 
 

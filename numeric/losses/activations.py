@@ -123,7 +123,9 @@ SMOOTH: Final = MappingProxyType(
     {
         one.name: one
         for one in (
-            SmoothActivation("identity", lambda x: x, lambda _: arb(1), lambda _: arb(0), lambda: (), lambda: ()),
+            SmoothActivation(
+                "identity", lambda x: x, lambda _: arb(1), lambda _: arb(0), lambda: (), lambda: ()
+            ),
             SmoothActivation(
                 "tanh",
                 lambda x: x.tanh(),
@@ -177,7 +179,11 @@ def activation(name: str) -> Activation:
     Raises:
         InputError: the activation is unknown.
     """
-    piecewise = {"relu": leaky_relu(), "leaky_relu": leaky_relu(0.01, name="leaky_relu"), "hardtanh": hardtanh()}
+    piecewise = {
+        "relu": leaky_relu(),
+        "leaky_relu": leaky_relu(0.01, name="leaky_relu"),
+        "hardtanh": hardtanh(),
+    }
     known: dict[str, Activation] = {**SMOOTH, **piecewise}
     if not isinstance(name, str) or name not in known:
         raise InputError(

@@ -258,7 +258,9 @@ class Tabulated(Modulus):
 
     @property
     def statement(self) -> str:
-        return f"per-sample gradients have the tabulated modulus of continuity ({len(self.distances)} distances)"
+        return (
+            f"per-sample gradients have the tabulated modulus of continuity ({len(self.distances)} distances)"
+        )
 
 
 class _OfParts(Assumption):

@@ -56,7 +56,11 @@ class LowerBound(Displayed):
 
     def table(self) -> TextTable:
         """Tabulate the value and its witness."""
-        values = {"no bound is below": printed_down(self.value), "witness": self.witness, "run": self.description}
+        values = {
+            "no bound is below": printed_down(self.value),
+            "witness": self.witness,
+            "run": self.description,
+        }
         return facts("A certified lower bound, rounded down", values)
 
 
@@ -83,14 +87,20 @@ def lower_bound(
     37.576226
     """
     found = lower_bounds(run, assumption, order=order, delta=delta)
-    nothing = LowerBound(0.0, "no witness", f"no exactly solvable run is known here: {_silence(run, assumption)}")
+    nothing = LowerBound(
+        0.0, "no witness", f"no exactly solvable run is known here: {_silence(run, assumption)}"
+    )
     return max((nothing, *found), key=lambda one: one.value)
 
 
 def _silence(run: NoisySGD, assumption: Assumption) -> str:
     if beyond := extreme(run, assumption):
         return f"{beyond} is beyond what floats can handle"
-    kinds = {"a schedule": not run.constant, "weight decay": run.weight_decay, "a domain": isfinite(run.diameter)}
+    kinds = {
+        "a schedule": not run.constant,
+        "weight decay": run.weight_decay,
+        "a domain": isfinite(run.diameter),
+    }
     more = "".join(f", {words}" for words, present in kinds.items() if present)
     return (
         f"with {run.scheme.name.replace('_', ' ')} batches{more} and such losses, no known run has a last iterate "
@@ -132,7 +142,9 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
             yield from _contracting(run, assumption, target)
         if run.constant and not (m or run.scheme.permuted) and run.step_size_at(0) * run.weight_decay <= 1:
             for value, words in decayed(run, target, _moves(run)):
-                text = "no projection; the last iterates are Gaussian mixtures over the steps that use the sample"
+                text = (
+                    "no projection; the last iterates are Gaussian mixtures over the steps that use the sample"
+                )
                 yield LowerBound(value * _JUST_BELOW, f"linear losses, {words}", text)
         return
     text = "no projection; the last iterates are Gaussian mixtures over the number of uses of the sample"
@@ -217,9 +229,7 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> It
     # Walks with both weight decay and a projection, or with several batch sizes, are not supported.
     followed = not run.weight_decay and len(run.batch_sizes) == 1
     for words, witness in interval_witnesses(run, assumption, target) if followed else ():
-        place = (
-            f"a capsule around an interval of length {2 * witness.half:.6g}; certified propagation of the density"
-        )
+        place = f"a capsule around an interval of length {2 * witness.half:.6g}; certified propagation of the density"
         yield LowerBound(witness.value, words, place, witness)
 
 

@@ -80,7 +80,9 @@ class GaussianMixture:
         """Masses of the cells below, between and above the edges, shape (edges + 1,)."""
         z = (edges[:, None] - self.places[None, :]) / self.std
         blur = (
-            _ULPS * self.terms * (np.abs(z) + (np.abs(edges)[:, None] + np.abs(self.places)[None, :]) / self.std)
+            _ULPS
+            * self.terms
+            * (np.abs(z) + (np.abs(edges)[:, None] + np.abs(self.places)[None, :]) / self.std)
         )
         ends = [  # mass to the left of each edge, then to the right
             (ndtr(sign * z - blur) * (1 - _TAIL), ndtr(sign * z + blur) * (1 + _TAIL) + _LEAST)
@@ -137,7 +139,9 @@ def _binomial(steps: int, rate: Fraction) -> tuple[Array, Array, Array, float]:
     return np.arange(first, last + 1, dtype=float), np.maximum(low, 0.0), np.array(high), missing
 
 
-def mixture_masses(order: float | None, first: GaussianMixture, second: GaussianMixture) -> tuple[Masses, Masses]:
+def mixture_masses(
+    order: float | None, first: GaussianMixture, second: GaussianMixture
+) -> tuple[Masses, Masses]:
     """Masses on cells that resolve D_order(first || second), or a hockey-stick divergence if the order is None.
 
     Raises:
@@ -189,7 +193,9 @@ def one_step_below(order: float, rate: float, first: float, second: float, noise
         return 0.0
 
 
-def component_below(target: Target, steps: int, rate: Fraction, move: float, offset: arb, variance: arb) -> float:
+def component_below(
+    target: Target, steps: int, rate: Fraction, move: float, offset: arb, variance: arb
+) -> float:
     """Lower bound, by one component, on the loss between offset + move Binomial(steps, rate) + N(0, v) and N(0, v).
 
     Here v is ``variance``. The density is at least w N, where N is the density of a component and w its

@@ -128,7 +128,9 @@ def one_run(
     ]
     guesses = tuple((2 * half, int((~ranked[:half]).sum() + ranked[-half:].sum())) for half in halves)
     if not guesses:
-        raise InputError(f"An audit in one run needs at least 2 canaries, got canaries={len(known)}; plant more.")
+        raise InputError(
+            f"An audit in one run needs at least 2 canaries, got canaries={len(known)}; plant more."
+        )
     doubt = (1 - level) / len(guesses)
     mu = max(_least_mu(len(known), *one, doubt) for one in guesses)
     return OneRun(
@@ -152,7 +154,8 @@ def _least_delta(canaries: int, guessed: int, right: int, doubt: float, epsilon:
     mass = np.exp(-guessed * np.log1p(np.exp(-epsilon)) - wrong * epsilon - betaln(right + 1, wrong + 1)) / (
         guessed + 1
     )
-    falling = np.maximum(1 - np.exp(np.minimum(epsilon, 700)) * wrong / (right + 1), 0)  # lower bound of b / beta
+    # lower bound of b / beta
+    falling = np.maximum(1 - np.exp(np.minimum(epsilon, 700)) * wrong / (right + 1), 0)
     sound = (mass > _UNDERFLOW) & (tail >= mass)  # scipy's tail underflows before the mass does
     part = np.where(sound, mass / np.where(sound, tail, 1), falling)
     left = np.maximum(doubt - tail * (1 + margin), 0) / np.where(tail < doubt, 1 - tail, 1)

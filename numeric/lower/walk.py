@@ -184,7 +184,9 @@ class Grid:
     def _cut(cls, cuts: tuple[float, ...], noise: float, steepest: float) -> "Grid":
         end = cuts[-1]
         nodes, weights = _rule()
-        pieces = [(left, right, int(np.ceil((right - left) / (PANEL * noise)))) for left, right in pairwise(cuts)]
+        pieces = [
+            (left, right, int(np.ceil((right - left) / (PANEL * noise)))) for left, right in pairwise(cuts)
+        ]
         edges = np.concatenate([*(np.linspace(left, right, n + 1)[:-1] for left, right, n in pieces), [end]])
         middles, halves = (edges[:-1] + edges[1:]) / 2, (edges[1:] - edges[:-1]) / 2
         points = np.concatenate([[-end], (middles[:, None] + halves[:, None] * nodes).ravel(), [end]])
@@ -330,7 +332,9 @@ def _shuffled_before_last(walk: Walk, grid: Grid) -> tuple[Array, Array]:
 
 def _kernel(step: WalkStep, grid: Grid, sources: Array | None = None) -> Array:
     plain = (
-        _shared(grid, step.plain, step.noise) if sources is None else grid.kernel(step.plain, step.noise, sources)
+        _shared(grid, step.plain, step.noise)
+        if sources is None
+        else grid.kernel(step.plain, step.noise, sources)
     )
     if not step.chance:
         return plain

@@ -117,7 +117,9 @@ def replay(witness: Witness) -> float:
             f"noise_std={witness.run.noise_std_at(0):g}; use a narrower interval."
         )
     if witness.value > found * (1 + _AGAIN):
-        raise InputError(f"A witness needs a value of at most {found!r}, got value={witness.value!r}; lower it.")
+        raise InputError(
+            f"A witness needs a value of at most {found!r}, got value={witness.value!r}; lower it."
+        )
     return found
 
 
@@ -208,7 +210,9 @@ def _window(witness: Witness) -> tuple[float, float]:
     reach = _SIGMAS + min((witness.order or 0.0) * weight * sum(own) / noise, _TILTED)
     shared = [value for _, value in witness.shared[-1]]
     sizes = [size for _, size in _sizes(witness)[0]]
-    moves = [-weight * size * value for size in (min(sizes), max(sizes)) for value in (min(shared), max(shared))]
+    moves = [
+        -weight * size * value for size in (min(sizes), max(sizes)) for value in (min(shared), max(shared))
+    ]
     spread = reach * noise + weight * max(own)
     return min(*moves, 0.0) - spread - witness.half, max(*moves, 0.0) + spread + witness.half
 

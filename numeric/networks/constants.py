@@ -179,7 +179,9 @@ def _second_derivative(
                 met = as_float(found.outer[k - 1, j].norm * found.sizes[j])
                 form[here, moving.index(j)] += most * met
                 form[moving.index(j), here] += most * met
-        each = round_up(_pulled(found.upward[k], gradient) + as_float(found.upward[k].radius * gradient.norm), 1)
+        each = round_up(
+            _pulled(found.upward[k], gradient) + as_float(found.upward[k].radius * gradient.norm), 1
+        )
         bend = float(round_up((each * found.bends[k].above).max(), 2))
         moved = np.array([as_float(found.inner[k, j].norm * found.sizes[j]) for j in inside])
         count = len(inside)
@@ -197,7 +199,9 @@ def _mixed(sharing: Sharing, ball: MatrixBall, gradient: Gradient) -> float:
 def _statement(layers: Sequence[Layer], loss: str, radius: float, of: str, kinks: set[int]) -> str:
     names = " ".join(name for layer in layers if (name := layer.phi.name) != "identity") or "linear"
     plural = "s" * (len(layers) > 1)
-    said = f"{loss} of a network of {len(layers)} layer{plural} ({names}), parameters within {radius:g}, for {of}"
+    said = (
+        f"{loss} of a network of {len(layers)} layer{plural} ({names}), parameters within {radius:g}, for {of}"
+    )
     if not kinks:
         return said
     where = ", ".join(f"{layers[k].phi.name} of layer {k}" for k in sorted(kinks))

@@ -112,7 +112,9 @@ def derivatives(
         width = len(center)
         step = parameter_spread(radius, [(inner[k, j], sizes[j]) for j in sizes if j == k], width)
         moved = map_.image(before.moved).plus(box(rounding)).plus(step)
-        moved = moved.least(still.plus(parameter_spread(radius, [(inner[k, j], sizes[j]) for j in sizes], width)))
+        moved = moved.least(
+            still.plus(parameter_spread(radius, [(inner[k, j], sizes[j]) for j in sizes], width))
+        )
         values, off, slope, bend = _entrywise(layer.phi, center, moved)
         slopes.append(slope)
         bends.append(bend)

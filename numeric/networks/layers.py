@@ -166,7 +166,9 @@ class AffineMap:
         """Spread of W h for h with this spread, with W at the centre."""
         sizes, rows = self._sizes
         columns = self.weight.shape[1]
-        each = np.minimum(round_up(sizes @ spread.each, columns + 1), round_up(rows * as_float(spread.total), 1))
+        each = np.minimum(
+            round_up(sizes @ spread.each, columns + 1), round_up(rows * as_float(spread.total), 1)
+        )
         total = self.still.norm * spread.total
         return Spread(np.minimum(each, as_float(total)), total.min(length(each)))
 
@@ -355,7 +357,9 @@ def average_pool(
 
 def _shape(shape: Sequence[int]) -> tuple[int, ...]:
     if not isinstance(shape, list | tuple) or len(shape) < 2:  # channels and a size
-        raise InputError(f"shape needs (channels, *sizes), got shape={echo(shape)}; give the shape of one input.")
+        raise InputError(
+            f"shape needs (channels, *sizes), got shape={echo(shape)}; give the shape of one input."
+        )
     return tuple(count("shape", size) for size in shape)
 
 

@@ -61,7 +61,12 @@ def statement_value(statement: Expr, run: NoisySGD, order: float, **more: float 
     in `lastiterate.symbolic.notation`, give other letters or replace these values.
     """
     known: dict[str, float | arb] = {"T": run.steps, "n": run.dataset_size, "b": run.batch, "K": run.clip_norm}
-    known |= {"eta": run.step_size_at(0), "sigma": run.noise_std_at(0), "D": run.diameter, "alpha": order} | more
+    known |= {
+        "eta": run.step_size_at(0),
+        "sigma": run.noise_std_at(0),
+        "D": run.diameter,
+        "alpha": order,
+    } | more
     with precision():
         values = {_LETTERS[name]: value for name, value in known.items()}
         # Substitute integer exponents and limits, since c^T is also defined at c = 0.
@@ -94,7 +99,9 @@ def hypothesis(words: str, holds: Callable[[NoisySGD, Assumption], bool]) -> Ref
 def _stable(run: NoisySGD, losses: Assumption) -> bool:
     if not isinstance(losses, Convex | StronglyConvex):
         return True
-    return all(exact(run.step_size_at(t)) * exact(losses.L) <= 2 for t in range(1 if run.constant else run.steps))
+    return all(
+        exact(run.step_size_at(t)) * exact(losses.L) <= 2 for t in range(1 if run.constant else run.steps)
+    )
 
 
 _STABLE = hypothesis("step_size <= 2/L", _stable)  # every theorem for convex losses assumes it

@@ -26,9 +26,7 @@ _CONVEX, _STRONG, _ANY = (Convex, StronglyConvex), (StronglyConvex,), (Assumptio
 
 _OWN = "the paper's conventions are those of this package: noise on the iterate, D a diameter"
 _ALTSCHULER = "sigma = noise_std / step_size, L = clip_norm, D a diameter"
-_LIANG = (
-    "sigma_DP = noise_std / step_size, C = clip_norm, D read as the diameter; constants of the paper's own proof"
-)
+_LIANG = "sigma_DP = noise_std / step_size, C = clip_norm, D read as the diameter; constants of the paper's own proof"
 _C_TAKEN = "c of the step that is taken"
 _SPLIT = "at the best split of the noise"
 

@@ -42,7 +42,9 @@ def fixed_routes(
             )
             window = (run.steps - 1, run.steps)
             found.append(Candidate("one last step", "chien_li/remarks_3_1/last_step", window, last))
-            found.append(Candidate("composition", "chien_li/theorem_3_1/composition", (0, run.steps), all_steps))
+            found.append(
+                Candidate("composition", "chien_li/theorem_3_1/composition", (0, run.steps), all_steps)
+            )
     return found
 
 

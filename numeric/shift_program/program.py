@@ -260,7 +260,9 @@ class ShiftProgram:
         Raises `ValueError` if the path does not end with the run or starts below the distance to hide.
         """
         if path.start + len(path.shifts) != self.steps or not 0 <= path.start < self.steps:
-            raise ValueError(f"a path needs to end at steps={self.steps}, got {path.start} + {len(path.shifts)}")
+            raise ValueError(
+                f"a path needs to end at steps={self.steps}, got {path.start} + {len(path.shifts)}"
+            )
         if path.distance < self.diameter and path.distance < (
             self.tracked[path.start] if path.start else self.initial
         ):

@@ -188,7 +188,9 @@ def _hide(met: Participations, kept: int, begun: float, diameter: float) -> tupl
         noise, (growth, moved) = [widths[w] for w in lengths], zip(*lines, strict=True)
         string = taut_string(np.array(growth), np.array(moved), np.array(noise), np.array(tracked))
         first, shifts = string.start, string.shifts * _UP  # so that z reaches 0 at vertices
-        cost += run_forward(lambda t: expansions[first + t], lambda t: noise[first + t], string.distance, shifts)
+        cost += run_forward(
+            lambda t: expansions[first + t], lambda t: noise[first + t], string.distance, shifts
+        )
         if not hidden:
             start, distance = met.steps - sum(lengths[first:]), string.distance
         pieces += [(1, w, 0.0) for w in lengths[:first] if hidden]

@@ -228,7 +228,9 @@ def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: D
         tried.append((found.dp(delta), found))
         return tried[-1][0]
 
-    best: Any = minimize_scalar(at, bounds=(-1.5, 2.3), method="bounded", options={"maxiter": 10, "xatol": 0.01})
+    best: Any = minimize_scalar(
+        at, bounds=(-1.5, 2.3), method="bounded", options={"maxiter": 10, "xatol": 0.01}
+    )
     at(float(best.x), _FINE)
     return min(tried, key=lambda one: one[0])[1]
 
@@ -293,7 +295,9 @@ def affine_run(view: View) -> Shuffled:
     growth = float(some.whole)
     reach = s * (min(view.count, 1 / (1 - growth)) + 4 if growth < 1 else 8 * min(growth, 4.0))
     # A diameter that is never reached, or costs more to hide than all participations, is not a useful start.
-    useful = s / (1 - growth) + s if growth < 1 and run.constant else 2 * s * sqrt(float(view.count) * run.steps)
+    useful = (
+        s / (1 - growth) + s if growth < 1 and run.constant else 2 * s * sqrt(float(view.count) * run.steps)
+    )
     diameter = run.diameter if run.diameter <= useful else inf
     ahead = _AHEAD if len(some.weight) <= _KNOWN_AHEAD else 0
     return Shuffled(

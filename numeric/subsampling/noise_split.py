@@ -196,7 +196,9 @@ class Shares:
         """Factors c of the steps, last step first, rounded up; None if an expansion is not affine."""
         last = self.program.steps - 1
         known: dict[tuple[float, int], float] = {}
-        sizes = list(zip(self._backwards(self.program.run.step_size).tolist(), self._sizes.tolist(), strict=True))
+        sizes = list(
+            zip(self._backwards(self.program.run.step_size).tolist(), self._sizes.tolist(), strict=True)
+        )
         reach = float(self.reach.max())
         for j in range(1 if self.program.run.constant else self.horizon):
             if sizes[j] not in known:
@@ -246,7 +248,9 @@ class Shares:
 
     def left(self, multipliers: Array) -> Array:
         """Fractions of the variance left for shifts, last step first, rounded down."""
-        return np.asarray(np.maximum(1 - (multipliers / self.most[: len(multipliers)]) ** 2 * (1 + 8 * EPS), 0.0))
+        return np.asarray(
+            np.maximum(1 - (multipliers / self.most[: len(multipliers)]) ** 2 * (1 + 8 * EPS), 0.0)
+        )
 
     def window(self, multipliers: Array, cost: float, tolls: float) -> list[Window]:
         """The window with these multipliers, last step first; none if ``cost``, mu^2 of the shifts, is infinite."""

@@ -111,7 +111,9 @@ def last_steps(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
         return program
     steps = int(log(max(1e12 * run.diameter / s, 2.0)) / -log(c)) + _SHORTEST
     return (
-        program if steps >= run.steps else ShiftProgram(replace(fixed, steps=steps), sized, initial=run.diameter)
+        program
+        if steps >= run.steps
+        else ShiftProgram(replace(fixed, steps=steps), sized, initial=run.diameter)
     )
 
 
@@ -261,7 +263,10 @@ def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: fl
     limit = 2 * b / (Fraction(run.step_size_at(0)) * (Fraction(assumption.L) + Fraction(assumption.m)))
     largest = min(others, ceil(limit) - 1)
     low, *_ = least_range(steps * others, q, log_chance - log(2), both=True)
-    beyond, below = tail_from(others, q, largest + 1), tail_from(steps * others, 1 - q, steps * others - low + 1)
+    beyond, below = (
+        tail_from(others, q, largest + 1),
+        tail_from(steps * others, 1 - q, steps * others - low + 1),
+    )
     chance = upper(steps * exact(beyond) + exact(below))
     contraction = (1 - eta * m * low / (b * steps)) ** steps
     if chance >= 1 or low == 0 or not (eta * largest / b * (L + m) <= 2 and 0 <= contraction < 1):

@@ -51,7 +51,9 @@ def composition_route(run: NoisySGD) -> Candidate:
     counts = {size: Counter[float]() for size in run.batch_sizes}
     for (size, step_size, noise), times in alike.items():
         counts[size][step_multiplier(run, step_size, noise, size)] += run.steps if run.constant else times
-    steps = [one for size, of in counts.items() for one in sampled_steps(run, round_down(of, _MOST_KINDS), size)]
+    steps = [
+        one for size, of in counts.items() for one in sampled_steps(run, round_down(of, _MOST_KINDS), size)
+    ]
     return Candidate(
         "composition", run.scheme.claim, (0, run.steps), DominatingPair(0.0, tuple(steps)), share=1.0
     )
@@ -65,7 +67,8 @@ def beside(
     found = [bounded(one) for one in worth_pricing(shares, surely)]
     if (
         surely is None
-        or not min([surely, *(approximate_rdp(one.pair, order) for one in found)]) <= order / 2 * program.least()
+        or not min([surely, *(approximate_rdp(one.pair, order) for one in found)])
+        <= order / 2 * program.least()
     ):
         found += [bounded(one) for one in _worst_batches(shares.run, program)]
     return found
@@ -170,7 +173,9 @@ class _Search:
         for _ in range(_ROUNDS):
             for beta in np.linspace(low, high, _CANDIDATES + 2)[1:-1].tolist():
                 multipliers = shares.most[: len(self.growth)] * beta**0.5
-                prices = np.interp(np.log(multipliers), np.log(shares.wide.multiplier), np.log(shares.wide.price))
+                prices = np.interp(
+                    np.log(multipliers), np.log(shares.wide.multiplier), np.log(shares.wide.price)
+                )
                 length, total, nu = self._totals(np.exp(prices), np.full(len(self.growth), 1 - beta))
                 if total < best[0]:
                     best, self.nu = (total, beta, length), nu

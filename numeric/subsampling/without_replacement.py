@@ -95,7 +95,9 @@ def _order_near(epsilon: float, delta: float) -> float:
         return _FIRST_ORDER
     root = sqrt(-log(delta))
     return (
-        round(min(1 + root / (sqrt(root**2 + epsilon) - root), _HIGHEST_ORDER), 3) if epsilon else _HIGHEST_ORDER
+        round(min(1 + root / (sqrt(root**2 + epsilon) - root), _HIGHEST_ORDER), 3)
+        if epsilon
+        else _HIGHEST_ORDER
     )
 
 

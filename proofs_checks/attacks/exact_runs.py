@@ -142,7 +142,9 @@ def _batched(sampling: str, *, bounded: bool) -> ExactRun:
             return _on_an_interval(order, run.steps, run.diameter, _cycle(run, up), _cycle(run, down))
         return _on_the_line(order, run.steps, Fraction(run.batch, run.dataset_size), up - down, noise)
 
-    words = f"constant gradients, {sampling} batches of the largest proper divisor of n; the sample that differs "
+    words = (
+        f"constant gradients, {sampling} batches of the largest proper divisor of n; the sample that differs "
+    )
     name, meets = f"{'clamped' if bounded else 'linear'}_{sampling}", _LOSSES - {Assumed.STRONGLY_CONVEX}
     return ExactRun(name, f"{words}pushes one run up", meets, solve, bounded)
 

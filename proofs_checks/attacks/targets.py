@@ -116,7 +116,8 @@ def with_batches(*, bounded: bool) -> Iterator[Setting]:
     base = {"eta": 0.1, "sigma": 1.0, "L": 0.1, "lam": 1.0, "m": 0.0, "D": diameter}
     for steps, n, gap in ((1.0, 2000.0, 1.0), (1.0, 2000.0, 0.5), (2.0, 4000.0, 0.7), (3.0, 500.0, 0.2)):
         yield {**base, "T": steps, "n": n, "b": n, "K": gap * n / (2 * base["eta"]), "alpha": 2.0}
-    if bounded:  # a domain small compared with a step, and losses so steep that other samples push the runs apart
+    # a domain small compared with a step, and losses so steep that other samples push the runs apart
+    if bounded:
         yield {**base, "T": 60.0, "n": 20.0, "b": 20.0, "K": 25.0, "D": 0.01, "L": 4e3, "alpha": 2.0}
     for steps, n, b in ((1.0, 5.0, 1.0), (40.0, 20.0, 2.0), (8.0, 100.0, 20.0)):
         for order in (1.5, 4.0):
@@ -148,7 +149,9 @@ def repaired_projection(setting: Setting) -> float:
 
 def _with_projections(*, bounded: bool) -> Iterator[Setting]:
     base = {"eta": 0.1, "K": 1.0, "D": inf, "L": 1.0, "lam": 1.0, "m": 0.0}
-    for p, noise, steps in ((1.0, 3.0, 1.0), (2.0, 2.5, 3.0), (7.0, 4.0, 10.0), (50.0, 1.0, 5.0)) * (not bounded):
+    for p, noise, steps in ((1.0, 3.0, 1.0), (2.0, 2.5, 3.0), (7.0, 4.0, 10.0), (50.0, 1.0, 5.0)) * (
+        not bounded
+    ):
         for n, order in ((1.0, 1.1), (1.0, 2.0), (4.0, 2.0), (4.0, 6.0)):
             yield {**base, "T": steps, "n": n, "p": p, "sigma": noise, "alpha": order}
 
@@ -191,7 +194,8 @@ def _best_position(setting: Setting) -> float:
     run, assumption = run_of(setting, "cyclic"), Convex(setting["L"])
     with precision():
         costs = [
-            upper(optimum(ShiftProgram(run, assumption, place)).cost) for place in {0, (run.steps % run.batches)}
+            upper(optimum(ShiftProgram(run, assumption, place)).cost)
+            for place in {0, (run.steps % run.batches)}
         ]
         return upper(exact(setting["alpha"]) * exact(min(costs)) / 2)
 
@@ -212,7 +216,9 @@ _ALL = (
     *(_published(one, _ASSUMED[one.assumptions[0]]) for one in THEOREMS.values() if one.schemes),
     *(target for scheme in SCHEMES for assumed in LOSSES for target in _ours(scheme, assumed)),
     AttackedBound("liang_mended", Assumed.SMOOTH, repaired_liang, with_batches),
-    AttackedBound("liang_mended_small_orders", Assumed.SMOOTH, partial(repaired_liang, small=True), with_batches),
+    AttackedBound(
+        "liang_mended_small_orders", Assumed.SMOOTH, partial(repaired_liang, small=True), with_batches
+    ),
     AttackedBound("projection", Assumed.CLIPPED, repaired_projection, _with_projections),
     AttackedBound("projection_dp", Assumed.CLIPPED, repaired_projection, _with_projections_and_delta),
     AttackedBound("affine_untested", Assumed.SMOOTH, _affine_untested),

@@ -90,7 +90,8 @@ def _at(where: str, rule: Callable[..., Any], *arguments: Any) -> Any:
 def whole(value: Any, least: int = 0, most: int = 10**18) -> int:
     """The value, refused unless it is a whole number in [least, most]."""
     need(
-        type(value) is int and least <= value <= most, f"{value!r:.80} is not a whole number in [{least}, {most}]"
+        type(value) is int and least <= value <= most,
+        f"{value!r:.80} is not a whole number in [{least}, {most}]",
     )
     return int(value)
 
@@ -161,7 +162,9 @@ class _Run:
         self.eta, self.sigma = (_Rows(node[key], self.steps) for key in ("step_size", "noise_std"))
         self.clip = _number(node["clip_norm"])
         self.diameter = arb("inf") if node["diameter"] is None else _number(node["diameter"])
-        need(self.scheme in ("full", "cyclic", "shuffled", "without_replacement", "poisson"), "scheme is unknown")
+        need(
+            self.scheme in ("full", "cyclic", "shuffled", "without_replacement", "poisson"), "scheme is unknown"
+        )
         whole_epochs = self.n % self.b == 0 or self.scheme not in ("cyclic", "shuffled")
         need(whole_epochs and (self.b == self.n or self.scheme != "full"), "batches need to divide an epoch")
         need(
@@ -213,7 +216,9 @@ class _Loss:
         )
 
     def __str__(self) -> str:
-        inside = [f"{letter} = {_shown(one)}" for letter, one in self.constants.items()] + [*map(str, self.parts)]
+        inside = [f"{letter} = {_shown(one)}" for letter, one in self.constants.items()] + [
+            *map(str, self.parts)
+        ]
         inside += [f"{_shown(value)} up to {_shown(distance)}" for distance, value in self.table]
         return f"{self.name} ({', '.join(inside)})" if inside else str(self.name)
 
@@ -375,7 +380,8 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
         last = (run.steps - 1) % run.epoch
         count = 1 if run.constant and len(node["of"]) == 1 else min(run.epoch, run.steps)
         need(
-            run.scheme == "cyclic" and len(node["of"]) == count, "positions need cyclic batches and a bound each"
+            run.scheme == "cyclic" and len(node["of"]) == count,
+            "positions need cyclic batches and a bound each",
         )
         places = [last] if count == 1 else range(count)
         each = [
@@ -385,7 +391,9 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
     if (
         rule == "late order"
     ):  # docs/proofs/shuffled.md: affine steps with c <= 1 cost most if participations are late
-        need(run.scheme == "shuffled" and run.constant, "a late order needs shuffled batches and constant steps")
+        need(
+            run.scheme == "shuffled" and run.constant, "a late order needs shuffled batches and constant steps"
+        )
         if node["of"]["rule"] != "composition":  # composition costs the same in every order
             contract = all(Updates(run, loss, meets).line(0)[0] <= 1 for meets in ("every", "none"))
             need(contract, "a late order needs updates that do not expand")
@@ -589,7 +597,9 @@ def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]
     t = [arb(0)] + [(spacing * whole(k, -(2**22), 2**22)).exp() for k in nodes]
     f = [arb(1)] + [profile(*step, one) for one in t[1:]]
     slopes = [(w - v) / (y - x) for (x, v), (y, w) in pairwise(zip(t, f, strict=True))] + [arb(0)]
-    masses = [x * (after - before) for x, (before, after) in zip(t[1:], pairwise(slopes), strict=True)] + [f[-1]]
+    masses = [x * (after - before) for x, (before, after) in zip(t[1:], pairwise(slopes), strict=True)] + [
+        f[-1]
+    ]
     need(all(mass <= 2 for mass in masses), "a chord may not have a mass above 2")
     up = [max(int((mass * arb(2) ** bits).upper().ceil().fmpz()), 0) for mass in masses]
     need(all(k < after for k, after in pairwise(nodes)), "nodes need to increase")
@@ -623,7 +633,9 @@ class _Pair:
         """E_t of P and Q."""
         return sum(((p - t * q).max(arb(0)) for p, q in zip(self.p, self.q, strict=True)), self.only[0])
 
-    def after(self, k: int, ends: tuple[int, int], near: Callable[[int], arb], far: Callable[[arb], arb]) -> arb:
+    def after(
+        self, k: int, ends: tuple[int, int], near: Callable[[int], arb], far: Callable[[arb], arb]
+    ) -> arb:
         """int u N(g v/u) + A F(g B/A) at g = e^(h k) for u = min(p, g1 q), v = min(q, p/g0).
 
         A and B are the masses of p - u and q - v. ``ends`` are the places of the ratios g0 and g1, counted
@@ -755,7 +767,9 @@ def _contracted(
     nodes, after = tabled(stage["table"], h)
     kinks = [arb(1), *after.q[len(nodes) :]]
     for k, ends, Y, kink in zip(nodes, stage["thresholds"] or nodes, after.vertices, kinks, strict=True):
-        need(bool(kink == 0) or bool(bound(k, ends) <= Y), f"the bound exceeds the table at e^({_shown(h * k)})")
+        need(
+            bool(kink == 0) or bool(bound(k, ends) <= Y), f"the bound exceeds the table at e^({_shown(h * k)})"
+        )
     return after
 
 

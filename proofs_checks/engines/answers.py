@@ -95,7 +95,9 @@ def first_middle_last(found: Sequence[_Kind]) -> tuple[_Kind, ...]:
 def changed(check: _Kind, place: Term, factor: sp.Expr) -> _Kind:
     """Multiply a term of a check by a factor."""
     side = {"left": "on the left", "right": "on the right"}.get(place.field, f"in {place.field}")
-    return variant(check, f"{place.term} times {factor} {side}", **{place.field: place.side(factor * place.term)})
+    return variant(
+        check, f"{place.term} times {factor} {side}", **{place.field: place.side(factor * place.term)}
+    )
 
 
 def terms_of(check: Check, *names: str) -> Iterator[Term]:

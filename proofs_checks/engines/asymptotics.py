@@ -96,7 +96,9 @@ def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) ->
         lacks = [kind for kind in _KINDS if getattr(symbol, f"is_{kind}") and not getattr(value, f"is_{kind}")]
         if not value.free_symbols <= {growth} or lacks:
             said = "".join(f"{kind} " for kind in lacks)
-            raise InputError(f"path needs {said}expressions in {growth} only, got {symbol}={value}; rewrite it.")
+            raise InputError(
+                f"path needs {said}expressions in {growth} only, got {symbol}={value}; rewrite it."
+            )
     return {symbol: value.xreplace({growth: _REAL}) for symbol, value in values.items()}
 
 
@@ -118,7 +120,7 @@ def _course(
         raise UnsupportedError("limits of step functions, sums and products are not taken; bound them first")
     left_out = _leaves(on_path, conditions)
     if left_out:
-        raise NoPointError(f"the path does not stay within the assumptions: {left_out} does not hold eventually.")
+        raise NoPointError(f"the path leaves the assumptions: {left_out} does not hold eventually.")
     for need in (need for part in (check.left, check.right, *conditions) for need in needs(part)):
         if not _eventually(need.condition, on_path):
             raise NoPointError(f"{need.part} is not shown to be eventually defined on the path.")
@@ -132,7 +134,9 @@ def _course(
 
 def _constant(check: Asymptotic, assumptions: tuple[Boolean, ...]) -> Outcome:
     if check.constant is None or check.constant.free_symbols or check.constant.is_positive is not True:
-        raise InputError(f"constant needs a positive number, got constant={check.constant}; give one, or a path.")
+        raise InputError(
+            f"constant needs a positive number, got constant={check.constant}; give one, or a path."
+        )
     bounded = Inequality(check.left, "<=", check.constant * check.right, check.given, check.name)
     outcome = inequality.decide(bounded, assumptions)
     if outcome.status is Status.HELD:
@@ -156,7 +160,9 @@ def decide(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> O
         note = f"the limit of left / right is {limit}"
         return refuted(check, Counterexample(at, f"left / right at least {shown}", *said, note))
     if diverges:
-        detail = f"the limit is infinite according to Sympy; at least {values[-1]:.6g} at {growth} = {PROBES[-1]}"
+        detail = (
+            f"the limit is infinite according to Sympy; at least {values[-1]:.6g} at {growth} = {PROBES[-1]}"
+        )
         return held(check, Grade.PROVED, detail)
     found = "not found" if limit is None else limit
     return undecided(check, f"the limit of left / right on the path is {found}; values {values}")

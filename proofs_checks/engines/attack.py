@@ -187,9 +187,7 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
     power = " and ".join(
         f"{math.floor(near * 1e4) / 1e4:g} of the bound {where}" for where, near in sorted(closest.items())
     )
-    detail = (
-        f"not below any attack at {tried} settings, both directions ({compared} comparisons); they reach {power}"
-    )
+    detail = f"not below any attack at {tried} settings, both directions ({compared} comparisons); they reach {power}"
     scope = f"{tried} settings of {', '.join(check.attacks)}"
     return held(check, Grade.NOT_REFUTED, detail, scope)
 

@@ -121,7 +121,9 @@ def witness_at(problem: BoxProblem, corner: Sequence[fmpq]) -> Point | None:
     point: Point = {s: rational(v) for s, v in zip(problem.symbols, corner, strict=True)}
     sign = sign_at(problem.gap, point)
     fails = sign is not None and (sign < 0 or (sign == 0 and problem.strict))
-    admissible = all(starmap(admits_value, point.items())) and all(truth_at(c, point) for c in problem.conditions)
+    admissible = all(starmap(admits_value, point.items())) and all(
+        truth_at(c, point) for c in problem.conditions
+    )
     return point if fails and admissible and defined_at(problem.sides or (problem.gap,), point) else None
 
 
@@ -154,14 +156,18 @@ def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
         if entails((*premises, *inside_of(box)), condition):
             return True
         if isinstance(condition, And | Or):
-            return (all if isinstance(condition, And) else any)(shown(premises, part) for part in condition.args)
+            return (all if isinstance(condition, And) else any)(
+                shown(premises, part) for part in condition.args
+            )
         gaps: tuple[sp.Expr, ...] = ()
         if isinstance(condition, sp.Ne):
             gaps = (condition.lhs - condition.rhs, condition.rhs - condition.lhs)
         elif isinstance(condition, sp.Gt | sp.Ge | sp.Lt | sp.Le):
             gaps = (condition.gts - condition.lts,)
         strict = not isinstance(condition, sp.Ge | sp.Le)
-        known = tuple(p for p in (premise.xreplace(point) for premise in premises) if p.free_symbols <= set(real))
+        known = tuple(
+            p for p in (premise.xreplace(point) for premise in premises) if p.free_symbols <= set(real)
+        )
         prove = partial(
             prove_on_box, symbols=real, box=edges, conditions=known, strict=strict, budget=_MOST_BALLS
         )
@@ -284,7 +290,9 @@ def _monotone(edges: Edges, slopes: Sequence[Interval]) -> Edges:
     )
 
 
-def _split(problem: BoxProblem, edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]) -> list[Edges]:
+def _split(
+    problem: BoxProblem, edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]
+) -> list[Edges]:
     """Halves of a box, split on the edge of largest variation or, at times, on the widest; [] if none.
 
     No edge is split that is too narrow to decide anything; otherwise, a zero of the gap would use up the

@@ -67,7 +67,9 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
             at = {key: repr(number) for key, number in setting.items()}
             return refuted(check, Counterexample(at, "what follows", "<=", repr(found.epsilon), why))
     if not made:
-        raise NoPointError(f"no setting has a certificate for {check.scheme} batches and {check.losses} losses.")
+        raise NoPointError(
+            f"no setting has a certificate for {check.scheme} batches and {check.losses} losses."
+        )
     detail = f"{made} certificates are accepted; {asked - made} bounds have none"
     return held(check, Grade.NOT_REFUTED, detail, f"{made} certificates")
 

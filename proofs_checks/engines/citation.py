@@ -48,7 +48,11 @@ def broken(cited: Cited, assumptions: tuple[Boolean, ...]) -> Counterexample | N
 def _of_numbers(conclusion: Basic) -> Iterator[Relational]:
     """Relations between numbers implied by a conclusion; unsigned quantities are >= 0, probabilities <= 1."""
     for part in And.make_args(conclusion) if isinstance(conclusion, Boolean) else ():
-        if isinstance(part, Relational) and not isinstance(part, Ne) and not part.has(QuantityBase, AppliedUndef):
+        if (
+            isinstance(part, Relational)
+            and not isinstance(part, Ne)
+            and not part.has(QuantityBase, AppliedUndef)
+        ):
             yield part
         elif isinstance(part, Le | Lt | Ge | Gt) and not part.has(Constant, AppliedUndef):
             if isinstance(part.lts, QuantityBase) and not (part.lts.is_signed or part.gts.has(QuantityBase)):
@@ -91,7 +95,9 @@ def _random_letters(said: Collection[Basic], conclusion: Relational) -> set[Symb
         own = (one.free_symbols & tied).difference(
             declared, *(other.free_symbols for other in ties if other != one)
         )
-        if not any(isinstance(one, Relational) and (one.lhs - one.rhs).diff(letter).is_nonzero for letter in own):
+        if not any(
+            isinstance(one, Relational) and (one.lhs - one.rhs).diff(letter).is_nonzero for letter in own
+        ):
             raise UnprovedError(f"{one} is not shown to hold at every outcome of the supposed law")
     return declared | tied
 
@@ -117,7 +123,9 @@ def _outside_events(part: Basic) -> set[Symbol]:
     if isinstance(part, Probability):
         return set()
     return (
-        part.free_symbols if not part.has(Probability) else set[Symbol]().union(*map(_outside_events, part.args))
+        part.free_symbols
+        if not part.has(Probability)
+        else set[Symbol]().union(*map(_outside_events, part.args))
     )
 
 
@@ -177,12 +185,16 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
         if check.conclusion.has(Constant):
             _up_to_a_constant(check, numbers)
         else:
-            known = _finite(check.conclusion, [*(one.conclusion for one in check.cited), *_boole(check, numbers)])
+            known = _finite(
+                check.conclusion, [*(one.conclusion for one in check.cited), *_boole(check, numbers)]
+            )
             known += _facts([check.conclusion, *known], numbers)
             if any(one.has(Constant) for one in known):
                 raise UnprovedError("a cited bound up to a constant needs a conclusion up to a constant")
             quantities = set[Basic]().union(*(one.atoms(QuantityBase) for one in (check.conclusion, *known)))
-            names = {one: Dummy(f"quantity {i}", real=True) for i, one in enumerate(sorted(quantities, key=str))}
+            names = {
+                one: Dummy(f"quantity {i}", real=True) for i, one in enumerate(sorted(quantities, key=str))
+            }
             facts = [one.xreplace(names) for one in known]
             _defined(facts, numbers)
             if entails([*possible, *facts], false):
@@ -232,7 +244,9 @@ def _boole(check: Consequence, numbers: frozenset[Boolean]) -> list[Boolean]:
         return []
     claimed = check.conclusion.atoms(Probability)
     if len(claimed) != 1:
-        raise InputError(f"covers needs one probability in the conclusion, got {check.conclusion}; leave it out.")
+        raise InputError(
+            f"covers needs one probability in the conclusion, got {check.conclusion}; leave it out."
+        )
     (probability,) = claimed
     event = probability.args[0]
     _defined(check.covers, numbers)

@@ -260,7 +260,9 @@ def _refuted(
 ) -> Outcome:
     """Refutation at the point of the original box that corresponds to values of the letters t."""
     at = {name: sp.Rational(number) for name, number in (found.at if found else {}).items()}
-    numbers = {s: at[str(s)] for one in (*values.values(), *check.box) for s in one.free_symbols if str(s) in at}
+    numbers = {
+        s: at[str(s)] for one in (*values.values(), *check.box) for s in one.free_symbols if str(s) in at
+    }
     point: Point = {s: values.get(s, s).xreplace(numbers) for s in check.box}
     premises = tuple(one for one in assumptions if one.free_symbols <= point.keys())
     return (

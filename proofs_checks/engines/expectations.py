@@ -34,7 +34,9 @@ def decide(check: Expected, assumptions: tuple[Boolean, ...]) -> Outcome:
     left, right = (side.xreplace(values) for side in (check.left, check.right))
     letters = sorted(set[Vector]().union(*(one.atoms(Vector) for one in (left, right, *premises))), key=str)
     if len(letters) > MOST:
-        raise InputError(f"A check of means may have at most {MOST} vectors, got {', '.join(map(str, letters))}.")
+        raise InputError(
+            f"A check of means may have at most {MOST} vectors, got {', '.join(map(str, letters))}."
+        )
     known = [*check.given, *gram(letters)]
     if left.has(SQUARES) or right.has(SQUARES):
         known.append(Le(Norm(MEAN) ** 2, SQUARES))

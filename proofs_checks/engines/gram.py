@@ -41,7 +41,9 @@ from lastiterate.symbolic.vectors import Inner, Norm, Vector, coefficients, inne
 def require(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> None:
     """Raise InputError unless each letter has one meaning and each family has a member."""
     if check.relation not in (Relation.AT_MOST, Relation.EQUAL):
-        raise InputError(f"An inequality between vectors needs the sign <= or ==, got sign={check.sign}; use <=.")
+        raise InputError(
+            f"An inequality between vectors needs the sign <= or ==, got sign={check.sign}; use <=."
+        )
     _letters(check)
     known = _known(check, assumptions)
     for family in {one.family for one in check.samples}:
@@ -74,7 +76,9 @@ def _letters(check: VectorInequality) -> None:
         letters = (letter for letter in (one.image, one.value) if letter.is_Symbol and letter != one.point)
         meaning = family.name, sp.expand(one.point)
         if any(meanings.setdefault(letter, meaning) != meaning for letter in letters):
-            raise InputError(f"A letter may belong to one point, got {one.point} and another; use the method at.")
+            raise InputError(
+                f"A letter may belong to one point, got {one.point} and another; use the method at."
+            )
     made = {letter: one.point.free_symbols for one in check.samples for letter in one.shown}
     while known := [letter for letter, parts in made.items() if not parts & made.keys()]:
         made = {letter: parts for letter, parts in made.items() if letter not in known}
@@ -109,7 +113,9 @@ def _not_negative(family: Family) -> Iterator[sp.Expr]:
         a, m, b = family.lipschitz, family.strong, family.cocoercive
         yield from (number for number in (a, m, b) if number != sp.oo)
         roots = 1 - 4 * m * b
-        yield roots if a == sp.oo else a - m if b == 0 else sp.Max(a - m - b * a**2, sp.Min(roots, 2 * a * b - 1))
+        yield (
+            roots if a == sp.oo else a - m if b == 0 else sp.Max(a - m - b * a**2, sp.Min(roots, 2 * a * b - 1))
+        )
 
 
 def _numbers(check: VectorInequality) -> Iterator[sp.Expr]:
@@ -254,7 +260,10 @@ def _value(problem: GramCase, found: Matrix, columns: Mapping[Vector, sp.Matrix]
     def product(one: sp.Expr, other: sp.Expr) -> sp.Expr:
         first, second = (
             sum(
-                (number.xreplace(found.point) * columns[letter] for letter, number in coefficients(part).items()),
+                (
+                    number.xreplace(found.point) * columns[letter]
+                    for letter, number in coefficients(part).items()
+                ),
                 zero,
             )
             for part in (one, other)
@@ -275,7 +284,9 @@ def near_misses(check: VectorInequality, assumptions: tuple[Boolean, ...], room:
         known = place.term.has(Norm) and entails((*assumptions, *check.given), sp.Ge(number, 0, evaluate=False))
         if check.relation is Relation.EQUAL or known:
             factor = (
-                sp.Rational(101, 100) / (1 - room) if place.field == "left" else sp.Rational(99, 100) * (1 - room)
+                sp.Rational(101, 100) / (1 - room)
+                if place.field == "left"
+                else sp.Rational(99, 100) * (1 - room)
             )
             found.append(changed(check, place, factor))
     return first_middle_last(found)

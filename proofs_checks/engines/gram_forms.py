@@ -180,7 +180,9 @@ def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> GramCase
         signs=signs,
         multipliers=multipliers,
         exact=all(one.family.exact for one in check.samples),
-        origin=tuple({one for one in letters_of(check) if isinstance(one, Vector)} - {letters[i] for i in kept}),
+        origin=tuple(
+            {one for one in letters_of(check) if isinstance(one, Vector)} - {letters[i] for i in kept}
+        ),
         sides=(check.left, check.right),
     )
 
@@ -213,7 +215,9 @@ def _is_square(expression: sp.Basic) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _difference(less: sp.Expr, more: sp.Expr, known: tuple[Boolean, ...]) -> tuple[sp.Expr, tuple[sp.Expr, ...]]:
+def _difference(
+    less: sp.Expr, more: sp.Expr, known: tuple[Boolean, ...]
+) -> tuple[sp.Expr, tuple[sp.Expr, ...]]:
     """Left minus right side, each squared if lengths occur, and numbers that must then be nonnegative."""
     less, more = sp.sympify(less, strict=True), sp.sympify(more, strict=True)
     if not _lengths(less) and not _lengths(more):
@@ -245,7 +249,9 @@ def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[Functi
     names: dict[sp.Expr, sp.Symbol] = {product: sp.Dummy(real=True) for product in products.values()}
     found = linear_coefficients(expression.xreplace(names), [*names.values(), *values])
     if found is None or any(one.atoms(Vector, FunctionValue, Norm, Inner) for one in found):
-        raise UnsupportedError(f"sides need to be linear in inner products and function values, got {expression}")
+        raise UnsupportedError(
+            f"sides need to be linear in inner products and function values, got {expression}"
+        )
     matrix, place = sp.zeros(len(letters), len(letters)), letters.index
     for (u, v), row in zip(products, found, strict=False):
         matrix[place(u), place(v)] = matrix[place(v), place(u)] = row if u == v else row / 2

@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.engines.gram_forms import Form, GramCase, linear_coefficients, seen_letters, slack
+from lastiterate.proofs_checks.engines.gram_forms import (
+    Form,
+    GramCase,
+    linear_coefficients,
+    seen_letters,
+    slack,
+)
 from lastiterate.proofs_checks.exact_values import Point
 from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
 
@@ -23,7 +29,10 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 def _solve(
-    cost: Floats, equal: tuple[Floats, Floats], above: tuple[Floats, Floats], psd: Sequence[tuple[Floats, Floats]]
+    cost: Floats,
+    equal: tuple[Floats, Floats],
+    above: tuple[Floats, Floats],
+    psd: Sequence[tuple[Floats, Floats]],
 ) -> Floats | None:
     """Minimise ``cost . x`` subject to A x = b, A x >= b and positive semidefinite B + sum x_j A_j.
 

@@ -186,7 +186,9 @@ def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[I
 def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
     """Raise InputError unless the index takes every integer from the start on and only laws restrict it."""
     if not isinstance(check.start, int):
-        raise InputError(f"An induction needs a whole number to begin at, got start={check.start!r}; write one.")
+        raise InputError(
+            f"An induction needs a whole number to begin at, got start={check.start!r}; write one."
+        )
     if not isinstance(check.conclusion, Relational):
         raise InputError(
             f"conclusion needs an equation or an inequality, got the constant {check.conclusion}, which says nothing; "
@@ -264,7 +266,9 @@ def _base(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
     given = [*assumptions, *check.first, *(law.subs(check.index, start) for law in check.laws)]
     here = (*given, sp.Eq(check.index, start, evaluate=False))
     for one in _all(check):  # before the start is substituted, because this cancels poles
-        _defined(one.xreplace({value: value.subs(check.index, start) for value in one.atoms(AppliedUndef)}), here)
+        _defined(
+            one.xreplace({value: value.subs(check.index, start) for value in one.atoms(AppliedUndef)}), here
+        )
     given += [sp.Eq(letter, base**start, evaluate=False) for base, letter in powers.items()]
     _show([_lettered(one, check.index, powers).subs(check.index, start) for one in _all(check)], given)
 
@@ -321,7 +325,8 @@ def _solved(rule: Boolean) -> tuple[Boolean, AppliedUndef, sp.Expr] | None:
     """(rule, value, expression) if a rule is an equation for a value of a sequence; else None."""
     sides = (rule.args, rule.args[::-1]) if isinstance(rule, sp.Eq) else ()
     return next(
-        ((rule, one, other) for one, other in sides if isinstance(one, AppliedUndef) and not other.has(one)), None
+        ((rule, one, other) for one, other in sides if isinstance(one, AppliedUndef) and not other.has(one)),
+        None,
     )
 
 
@@ -340,8 +345,12 @@ def _powers(check: Induction) -> dict[sp.Expr, sp.Symbol]:
     """Letter for the power of each base to the index; the letter has the sign of the base."""
     found = {power for part in (*_all(check), *check.laws) for power in part.atoms(sp.Pow)}
     bases = sorted({p.base for p in found if _multiple(p.exp, check.index)}, key=str)
-    signs = [{k: True for k in ("positive", "nonnegative", "real") if getattr(base, f"is_{k}")} for base in bases]
-    return {base: sp.Dummy(f"power {i}", **sign) for i, (base, sign) in enumerate(zip(bases, signs, strict=True))}
+    signs = [
+        {k: True for k in ("positive", "nonnegative", "real") if getattr(base, f"is_{k}")} for base in bases
+    ]
+    return {
+        base: sp.Dummy(f"power {i}", **sign) for i, (base, sign) in enumerate(zip(bases, signs, strict=True))
+    }
 
 
 def _lettered(part: Boolean, index: sp.Symbol, powers: Mapping[sp.Expr, sp.Symbol]) -> Boolean:

@@ -38,7 +38,9 @@ def _common(parts: Iterable[sp.Expr], table: Table, where: str) -> sp.Expr | Non
     known = [(part, unit) for part, unit in units.items() if unit is not None]
     for part, unit in known[1:]:
         if not _alike(known[0][1], unit):
-            raise _UnlikeError(*(f"{one} in [{unit_text(its)}]" for one, its in (known[0], (part, unit))), where)
+            raise _UnlikeError(
+                *(f"{one} in [{unit_text(its)}]" for one, its in (known[0], (part, unit))), where
+            )
     return known[0][1] if known else None
 
 
@@ -83,7 +85,9 @@ def _unit(expression: sp.Expr, table: Table) -> sp.Expr | None:
             for end in ends:
                 _number(end, table, "an end of a sum")
         return _unit(expression.function, {**table, **{limit[0]: NUMBER for limit in expression.limits}})
-    if isinstance(expression, sp.Function) and not isinstance(expression, sp.sign | sp.Heaviside | sp.Piecewise):
+    if isinstance(expression, sp.Function) and not isinstance(
+        expression, sp.sign | sp.Heaviside | sp.Piecewise
+    ):
         for part in expression.args:
             _number(part, table, f"the argument of {expression.func}")
         return NUMBER

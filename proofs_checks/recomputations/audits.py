@@ -48,7 +48,9 @@ def recompute_by_counts() -> Iterator[Number]:
         yield equals(f"epsilon of {name}", found.epsilon, _epsilon(*rates), 1e-8)
         mu = _mu(*rates)
         yield equals(f"mu of {name}", found.mu, mu, 1e-8)
-        yield equals(f"epsilon of that mu of {name}", found.gaussian_epsilon, gaussian_epsilon(mu, _DELTA), 1e-8)
+        yield equals(
+            f"epsilon of that mu of {name}", found.gaussian_epsilon, gaussian_epsilon(mu, _DELTA), 1e-8
+        )
         counts = np.array([wrong]), negatives, np.array([missed]), positives
         (many,) = epsilon_limits(*counts, delta=_DELTA, level=_LEVEL)
         yield equals(f"epsilon of {name}, one of many", many, _epsilon(*rates), 1e-8)
@@ -84,7 +86,9 @@ def recompute_by_scores() -> Iterator[Number]:
         fpr, fnr = limit(np.sum(without > cut), runs + extra), limit(np.sum(with_it <= cut), runs)
         if fpr + fnr < 1:
             curve.append((fpr, fnr))
-    yield equals("epsilon of the curve", found.epsilon(_DELTA), max(_epsilon(*rates) for rates in curve), _SHARE)
+    yield equals(
+        "epsilon of the curve", found.epsilon(_DELTA), max(_epsilon(*rates) for rates in curve), _SHARE
+    )
     least = max(1 - one - exp(0.2) * other for rates in curve for one, other in (rates, rates[::-1]))
     yield equals("delta of the curve at 0.2", found.delta(0.2), max(0.0, least), _SHARE)
     mu = max(sqrt(2) * _normal_inverse(low), *(_mu(*rates) for rates in curve))
@@ -126,7 +130,9 @@ def _guessed(name: str, scores: Array, coins: NDArray[np.bool_]) -> Iterator[Num
             for epsilon in np.linspace(0.0, pure, 17)[:-1]:
                 wanted = least_delta(epsilon, *guess)
                 mus.append(
-                    solve_between(lambda mu, *at: gaussian_delta(mu, at[0]) - at[1], 1e-6, 20.0, epsilon, wanted)
+                    solve_between(
+                        lambda mu, *at: gaussian_delta(mu, at[0]) - at[1], 1e-6, 20.0, epsilon, wanted
+                    )
                 )
     yield equals(f"epsilon in one run, {name}", found.epsilon, max(epsilons), _SHARE)
     shown = max(least_delta(0.1, *guess) for guess in guesses)

@@ -95,7 +95,9 @@ def recompute_batches() -> Iterator[Number]:
     run = NoisySGD(3, 0.1, 0.4, 2.0, dataset_size=12, batch_size=3, sampling="poisson")
     replaced = replace(run, sampling="without_replacement", adjacency="")
     kinds = round_down({1.0: 2, 1.5: 3, 3.0: 4, 4.0: 1}, 2)
-    noisy = NoisySGD.gradient_noise(gradient_noise_std=5.0, step_size=0.3, steps=1, clip_norm=1.0, dataset_size=5)
+    noisy = NoisySGD.gradient_noise(
+        gradient_noise_std=5.0, step_size=0.3, steps=1, clip_norm=1.0, dataset_size=5
+    )
     with precision():
         third = exact(1.0) / 3
         numbers = (

@@ -129,7 +129,9 @@ def recompute_closed_forms() -> Iterator[Number]:
         yield equals(f"{name}, smoothness", found.smoothness, smoothness)
     yield equals("softmax regression, convexity", softmax.strong_convexity, 0.5)
     outputs = (2 * log(2) + 0.4 * 0.5) ** 2
-    found = certified.two_layer(0.5, first_norm=0.4, second_norm=0.8, radius=0.5, hidden=4, activation="softplus")
+    found = certified.two_layer(
+        0.5, first_norm=0.4, second_norm=0.8, radius=0.5, hidden=4, activation="softplus"
+    )
     yield equals("two layers of softplus, Lipschitz", found.lipschitz, sqrt(2 * (outputs + 1 + 0.16)))
     far, inside = np.linspace(-40.0, 40.0, 80_001), np.linspace(-0.5, 2.5, 3_001)
     with precision():
@@ -151,5 +153,7 @@ def recompute_closed_forms() -> Iterator[Number]:
 
 
 def _derivatives(name: str, x: Array) -> tuple[Array, Array]:
-    above, at, below = (np.imag(_PHI[name](x + step + 1j * _FIRST)) / _FIRST for step in (_SECOND, 0.0, -_SECOND))
+    above, at, below = (
+        np.imag(_PHI[name](x + step + 1j * _FIRST)) / _FIRST for step in (_SECOND, 0.0, -_SECOND)
+    )
     return at, (above - below) / (2 * _SECOND)

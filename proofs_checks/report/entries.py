@@ -57,7 +57,10 @@ def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:
     rows = []
     for paper, counts in counted((entry.claim, entry.report.verdict) for entry in shown).items():
         own = [entry.report for entry in shown if owner(entry.claim) == paper]
-        rejected, mutants = sum(wrong.rejected for r in own for wrong in r.tried), sum(len(r.tried) for r in own)
+        rejected, mutants = (
+            sum(wrong.rejected for r in own for wrong in r.tried),
+            sum(len(r.tried) for r in own),
+        )
         verdicts = {verdict: counts[verdict] for verdict in Verdict}
         rows.append(PaperCount(paper, paper_title(paper), verdicts, rejected, mutants, len(own)))
     return tuple(rows)

@@ -50,7 +50,9 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 
     def _print_Condition(self, expr: Any) -> str:  # noqa: N802
         parts = re.split(r"\{(\d+)\}", expr.words)
-        return "".join(self._print(expr.args[int(p)]) if k % 2 else rf"\text{{{p}}}" for k, p in enumerate(parts))
+        return "".join(
+            self._print(expr.args[int(p)]) if k % 2 else rf"\text{{{p}}}" for k, p in enumerate(parts)
+        )
 
     def _print_LeastOver(self, expr: sp.Function) -> str:  # noqa: N802
         below = " ".join(map(self._print, expr.args[1:]))
@@ -107,7 +109,8 @@ def _within(part: Any) -> Markup:
     if isinstance(part, str):
         return Markup("{}").format(relation_sign(part))
     if isinstance(part, Condition):
-        parts = ("" if isinstance(one, Str) else inline(one) for one in part.args)  # a `Sentence` holds its words
+        # a `Sentence` holds its words
+        parts = ("" if isinstance(one, Str) else inline(one) for one in part.args)
         return Markup(escape(part.words)).format(*parts)  # noqa: S704 - words of ours
     return inline(part)
 

@@ -102,7 +102,9 @@ def attack(
     delta, level = chance("delta", delta), chance("level", level)
     if target is None:
         target = (run.steps - 1) % run.batches * run.batch if run.scheme.fixed else 0
-    check_sample(workload, run, "target", target, spare=kind != AttackKind.CANARY and run.adjacency == "replace")
+    check_sample(
+        workload, run, "target", target, spare=kind != AttackKind.CANARY and run.adjacency == "replace"
+    )
     sampling = Sampling(**settings)
     gradients, seed = sampling.gradients(workload), sampling.seed
     if kind == AttackKind.CANARY:

@@ -60,7 +60,11 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
         tiny = 2.0**-40  # for the rounding of lengths
         most = self.norm * (1 - torch.finfo(row.dtype).eps - tiny)
         while (length := float(torch.linalg.vector_norm(row.double()))) > self.norm * (1 - tiny / 2):
-            row, most = (row.double() * (most / length)).to(row.dtype), most / 2  # halved, for subnormal numbers
+            # halved, for subnormal numbers
+            row, most = (
+                (row.double() * (most / length)).to(row.dtype),
+                most / 2,
+            )
         return row, target
 
 
@@ -143,7 +147,12 @@ def _constants(outputs: int, loss: Any, target: Tensor, reach: float) -> LossCon
         ("logistic loss", nn.BCEWithLogitsLoss, functional.binary_cross_entropy_with_logits, 0.25),
         ("squared error", nn.MSELoss, functional.mse_loss, 2.0),
         ("Huber loss", nn.HuberLoss, functional.huber_loss, 1.0),
-        ("smooth L1 loss", nn.SmoothL1Loss, functional.smooth_l1_loss, nextafter(1 / beta, inf) if beta else inf),
+        (
+            "smooth L1 loss",
+            nn.SmoothL1Loss,
+            functional.smooth_l1_loss,
+            nextafter(1 / beta, inf) if beta else inf,
+        ),
     ):
         # Torch broadcasts targets of another shape over the batch.
         one_score = outputs == 1 and target.shape == (1,)

@@ -155,7 +155,9 @@ def checkpoints_in(paths: Sequence[Path]) -> tuple[Path, ...]:
     found: list[Path] = []
     for named in paths:
         if not isinstance(named, str | Path):
-            raise InputError(f"Checkpoints are paths of files or folders, got checkpoint={named!r}; name a file.")
+            raise InputError(
+                f"Checkpoints are paths of files or folders, got checkpoint={named!r}; name a file."
+            )
         path = Path(named)
         if not path.is_dir():
             found.append(path)
@@ -217,7 +219,8 @@ def constants_along_training(
         store = Store(sampling.folder, identify_workload(there, gradients) | sampling.deciding | {"along": 4})
         own = stream(sampling.seed, purpose=1)
         found = store.part(
-            "around", lambda: {"around": measure_center(gradients, gradients.start, inf, sampling, own).columns()}
+            "around",
+            lambda: {"around": measure_center(gradients, gradients.start, inf, sampling, own).columns()},
         )
         if place:  # both points have the frozen parts of the later checkpoint
             before = sampling.gradients(at(checkpoints[place - 1]), 0).start
@@ -238,7 +241,9 @@ def constants_along_training(
                 around=read_off(around, Kind.SAMPLE, asked),
                 moved=None if between is None else float(between.distances[0]),
                 between=None if between is None else read_off(between, Kind.SAMPLE, asked),
-                layers={one.name: one.measured[Kind.SAMPLE] for one in constants_by_layer(around, sizes, asked)},
+                layers={
+                    one.name: one.measured[Kind.SAMPLE] for one in constants_by_layer(around, sizes, asked)
+                },
             )
         )
     return AlongTraining(

@@ -142,9 +142,7 @@ _WORDS: Final = {Kind.SAMPLE: "per-sample gradients", Kind.SAMPLE_CLIPPED: "clip
 
 def _for_all(kind: Kind, run: NoisySGD) -> str:
     clipped = f"clipped (norm {run.clip_norm:g}) " if kind == Kind.SAMPLE_CLIPPED else ""
-    return (
-        f"holding for the {clipped}per-sample gradient of every possible sample at every two points of the domain"
-    )
+    return f"holding for the {clipped}per-sample gradient of every possible sample at every two points of the domain"
 
 
 @dataclass(frozen=True)
@@ -428,7 +426,9 @@ class WorstCaseConstants(Displayed):
                 f"norm at most {printed_up(self.certified.lipschitz, 4)} ({self.certified.statement})."
             )
         if self.bounded is not None:
-            said.append(f"This gives a bound for the run that was trained, T = {self.run.steps}: {self.bounded}.")
+            said.append(
+                f"This gives a bound for the run that was trained, T = {self.run.steps}: {self.bounded}."
+            )
         return [*said, self.remark]
 
     def as_dict(self) -> dict[str, Any]:

@@ -132,7 +132,13 @@ def conjuncts(assumption: Assumption) -> list[Assumption]:
 
 
 def _too_steep(
-    gradients: Gradients, part: Assumption, most: float, lam: float, diameter: float, clip_norm: float, seed: int
+    gradients: Gradients,
+    part: Assumption,
+    most: float,
+    lam: float,
+    diameter: float,
+    clip_norm: float,
+    seed: int,
 ) -> Refutation | None:
     starts = min(_STARTS, max(1, _NUMBERS // gradients.dimension))
     search = Search(gradients, gradients.start, diameter, lam, clip_norm, seed=seed)
@@ -159,7 +165,9 @@ def _bent(
     """Search along the directions of most negative curvature for a pair whose slope is below ``least``."""
     generator = stream(seed, purpose=_REFUTING)
     many = min(4 * _STARTS, max(1, _NUMBERS // gradients.dimension))
-    drawn, vectors = (ball_points(many, diameter / 2, Draw.UNIFORM, generator, gradients.start) for _ in range(2))
+    drawn, vectors = (
+        ball_points(many, diameter / 2, Draw.UNIFORM, generator, gradients.start) for _ in range(2)
+    )
     at = gradients.start + drawn
     samples = generator.integers(gradients.samples, many, at.device)
     middle = project_onto_ball(at, gradients.start, diameter * (1 - 2 * _CLOSE))
@@ -183,7 +191,9 @@ def _bent(
         f"at two points {distance:.3g} apart the clipped gradients of sample {sample} differ along the line between "
         f"them by {slope:.4g} times that distance: {claim}, or clipping acts"
     )
-    return Refutation(part, distance, float(change[worst]), sample, slope, float(change[worst]) / distance, words)
+    return Refutation(
+        part, distance, float(change[worst]), sample, slope, float(change[worst]) / distance, words
+    )
 
 
 def _most_negative(product: Callable[[Tensor], Tensor], vectors: Tensor) -> Tensor:

@@ -98,7 +98,8 @@ def recheck(workload: Workload, path: Path) -> tuple[Rechecked, ...]:
     if said["subset"] is not None and workload.subset is None:
         workload = subset(workload, *said["subset"])
     places = (
-        {name: torch.from_numpy(np.array(arrays[name][k])) for name in _NAMES} for k in range(len(said["pairs"]))
+        {name: torch.from_numpy(np.array(arrays[name][k])) for name in _NAMES}
+        for k in range(len(said["pairs"]))
     )
     return tuple(_recheck(workload, said | own, next(places), path) for own in said["pairs"])
 
@@ -133,7 +134,9 @@ def _recheck(workload: Workload, said: Mapping[str, Any], place: Mapping[str, Te
         )
     else:
         problem = _problem_of_sample(workload, said, place)
-    return Rechecked(said["lam"], said["constant"], moved / distance ** said["lam"] if distance else 0.0, problem)
+    return Rechecked(
+        said["lam"], said["constant"], moved / distance ** said["lam"] if distance else 0.0, problem
+    )
 
 
 def _problem_of_sample(workload: Workload, said: Mapping[str, Any], place: Mapping[str, Tensor]) -> str:

@@ -237,7 +237,9 @@ class Search(NamedTuple):
             best = int(self._certain(own, self.gradients).argmax())
             rows = inputs[best : best + 1]
             number = torch.tensor([best]).to(own["samples"])
-            tries = [(rows if self.free is None else self.free.projected(rows), targets[best : best + 1], number)]
+            tries = [
+                (rows if self.free is None else self.free.projected(rows), targets[best : best + 1], number)
+            ]
             if len(labels):
                 same = own["inputs"].expand(len(labels), *own["inputs"].shape[1:])
                 label = int(self._certain(own, self.gradients.on(same, labels)).argmax())
@@ -318,7 +320,9 @@ class Search(NamedTuple):
                 gradient = self.gradients.of_one(point, row.detach(), target)
                 clipped = vjp(lambda g: g * clip_factor(torch.linalg.vector_norm(g), self.clip_norm), gradient)
                 vector = clipped[1](along)[0].detach()
-            pushed: Tensor = jvp(lambda w: self.gradients.losses(w[None], row, target)[0], (point,), (vector,))[1]
+            pushed: Tensor = jvp(lambda w: self.gradients.losses(w[None], row, target)[0], (point,), (vector,))[
+                1
+            ]
             return pushed
 
         return at(x) - at(y)
@@ -339,7 +343,9 @@ class _Bend(Search):
         vectors = unit_vectors(generator.normals(len(best), len(center), center))
         state = {"x": points[best], "vectors": vectors} | _taken(rows, best)
         for _ in range(_TURNS):
-            state["vectors"] = torch.cat([self._turned(_taken(state, part)) for part in self._chunks(len(best))])
+            state["vectors"] = torch.cat(
+                [self._turned(_taken(state, part)) for part in self._chunks(len(best))]
+            )
         state = self._ascended(self._begun(state, {}), iterations)
         return _joined([state, self._ascended(_promising(state, -(-starts // 4)), 2 * iterations)])
 

@@ -110,7 +110,9 @@ def worst_case_constants(
         starts, iterations = min(_STARTS, max(1, room)), min(_ITERATIONS, steps)
         return search()._replace(lam=lam).climb(starts, iterations, earlier["curved"])
 
-    tasks: dict[str, Any] = {"curved": most_curved} | {f"search-{lam!r}": partial(climbed, lam) for lam in asked}
+    tasks: dict[str, Any] = {"curved": most_curved} | {
+        f"search-{lam!r}": partial(climbed, lam) for lam in asked
+    }
     with threads_of_torch(sampling.threads):
         parts = sampling.compute(tasks, store)
     searched = best_pairs(asked, [parts[f"search-{lam!r}"] for lam in asked], seed)

@@ -234,7 +234,9 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
     def tried(self) -> str:
         """Description of the tests of loss and assumption so far."""
         steps = "" if self._watch is None else self._watch.tried
-        tied = "" if self._tried or not steps else "it was not tested whether rows change the gradients of others"
+        tied = (
+            "" if self._tried or not steps else "it was not tested whether rows change the gradients of others"
+        )
         return "; ".join(filter(None, (self._tried, steps, tied))) or UNTRIED
 
     def composition(self) -> DominatingPair:

@@ -54,7 +54,8 @@ def _workload_of(module: nn.Module, loss: Any, items: Any) -> Workload:
                 if str(getattr(getattr(hook, "func", hook), "__module__", "")).startswith("opacus."):
                     del hooks[key]
     with user_code(
-        "A test of an assumption needs pairs of an input and a target", "in the data; leave out module and loss."
+        "A test of an assumption needs pairs of an input and a target",
+        "in the data; leave out module and loss.",
     ):
         inputs, targets = some_rows(items)
     device = next(iter(plain.parameters())).device

@@ -155,7 +155,11 @@ class RecordedSGD(ProjectedNoisySGD):
                 "mixed precision."
             )
         seen, due = self._seen[0], self._inputs[self._due]
-        if not isinstance(seen, Tensor) or seen.shape != due.shape or not torch.equal(seen.detach().to(due), due):
+        if (
+            not isinstance(seen, Tensor)
+            or seen.shape != due.shape
+            or not torch.equal(seen.detach().to(due), due)
+        ):
             got = tuple(seen.shape) if isinstance(seen, Tensor) else type(seen).__name__
             raise InputError(
                 f"A step needs the batch that the run draws, {len(due)} rows, got others (shape={got}) in "

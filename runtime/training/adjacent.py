@@ -145,9 +145,13 @@ def adjacent_runs(
     for t, chosen in enumerate(draw_batches_of_many(run, runs, drawn, points.device)):
         moved = noise.normals(runs, gradients.dimension, points)
         constants = run.step_size_at(t), run.noise_std_at(t)
-        points = step(points, chosen.repeat(2, 1) if coupled and chosen.ndim == 2 else chosen, moved, *constants)
+        points = step(
+            points, chosen.repeat(2, 1) if coupled and chosen.ndim == 2 else chosen, moved, *constants
+        )
         if not bool(torch.isfinite(points).all()):
-            raise InputError(f"Runs need finite parameters, got nan or inf after step={t + 1}; lower step_size.")
+            raise InputError(
+                f"Runs need finite parameters, got nan or inf after step={t + 1}; lower step_size."
+            )
         yield points[:pairs], points[pairs:]
 
 

@@ -86,7 +86,9 @@ def _perturb(values: Tensor, share: float) -> Tensor:
     if not values.is_floating_point():
         return values
     return (
-        values * (1 - share * torch.rand_like(values)) if bool(values.any()) else share * torch.randn_like(values)
+        values * (1 - share * torch.rand_like(values))
+        if bool(values.any())
+        else share * torch.randn_like(values)
     )
 
 
@@ -335,7 +337,9 @@ class _Trial:
         rows = list(self._alone)
         pair = next(((row, lost) for lost in self._lost for row in rows if self._is_finite((row, lost))), None)
         if rows and pair is None:
-            steep = max(rows, key=lambda row: tuple(float(one.abs().max()) for one in reversed(self._alone[row])))
+            steep = max(
+                rows, key=lambda row: tuple(float(one.abs().max()) for one in reversed(self._alone[row]))
+            )
             twice = self._off([steep, steep])
             summed = not self._batched and twice[1] < twice[0]
             if max(self._off(batch)[summed] for batch in self._batches(rows)) > self._epsilon**0.5:

@@ -90,7 +90,9 @@ def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[La
     """
     if not isinstance(module, nn.Module):
         raise InputError(f"Certified constants need a torch module, got {type(module).__name__}; give one.")
-    refuse_complex("A network of certified constants", **{name: [one] for name, one in module.named_parameters()})
+    refuse_complex(
+        "A network of certified constants", **{name: [one] for name, one in module.named_parameters()}
+    )
     owned = [id(one) for _, one in module.named_parameters(remove_duplicate=False)]
     if len(set(owned)) < len(owned):
         raise InputError(
@@ -220,7 +222,9 @@ class _Reader:
     def _activate(self, phi: Activation, name: str) -> None:
         """Apply an activation to the last layer, or to a frozen identity if that layer has an activation."""
         if not self.found:
-            raise InputError(f"Certified constants need a linear layer first, got {name}={phi.name}; swap them.")
+            raise InputError(
+                f"Certified constants need a linear layer first, got {name}={phi.name}; swap them."
+            )
         last = self.found[-1]
         if last.phi.name == "identity":
             self.found[-1] = replace(last, activation=phi)
@@ -249,7 +253,12 @@ def _diagonal(
     channels = len(factors)
     sharing = Sharing(channels * each, np.arange(channels * each).reshape(channels, 1, each))
     return Layer(
-        factors[:, None], bias, weight_moves=weight_moves, bias_moves=bias_moves, sharing=sharing, rounded=rounded
+        factors[:, None],
+        bias,
+        weight_moves=weight_moves,
+        bias_moves=bias_moves,
+        sharing=sharing,
+        rounded=rounded,
     )
 
 

@@ -60,7 +60,9 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
             hint = "a checkpoint holds only weights: name what builds the network, and --checkpoint FILE."
         elif isinstance(name, str) and "." in name:
             hint = f"try {':'.join(name.rsplit('.', 1))}."
-        raise InputError(f"A workload is builtin:NAME, hf:FOLDER or module:factory, got workload={name}; {hint}")
+        raise InputError(
+            f"A workload is builtin:NAME, hf:FOLDER or module:factory, got workload={name}; {hint}"
+        )
     if home == "builtin":
         known = {**BUILTIN, **ON_YOUR_DATA}
         if attribute not in known:

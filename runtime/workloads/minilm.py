@@ -105,7 +105,11 @@ def read_descriptions() -> tuple[list[str], Tensor, list[str]]:
              for page in pages if page.name.endswith(".rst")]  # fmt: skip
     found = [(name, sentences) for name, sentences in found if sentences]
     labels = [k for k, (_, sentences) in enumerate(found) for _ in sentences]
-    return [one for _, sentences in found for one in sentences], torch.tensor(labels), [name for name, _ in found]
+    return (
+        [one for _, sentences in found for one in sentences],
+        torch.tensor(labels),
+        [name for name, _ in found],
+    )
 
 
 def _sentences(page: str) -> list[str]:

@@ -12,7 +12,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.certified import LossConstants, logistic_regression, softmax_regression, two_layer
+from lastiterate.numeric.losses.certified import (
+    LossConstants,
+    logistic_regression,
+    softmax_regression,
+    two_layer,
+)
 from lastiterate.runtime.workloads.layers import constants_of_network
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -130,7 +135,9 @@ def shipped(data: str, name: str) -> tuple[np.ndarray[Any, np.dtype[np.float64]]
         raise InputError(
             f"The data need scikit-learn, got workload={name} without it; run pip install 'lastiterate[runtime]'."
         ) from None
-    return np.asarray(loaded.data, dtype=np.float64), torch.from_numpy(np.asarray(loaded.target, dtype=np.int64))
+    return np.asarray(loaded.data, dtype=np.float64), torch.from_numpy(
+        np.asarray(loaded.target, dtype=np.int64)
+    )
 
 
 def digits_cnn() -> Workload:

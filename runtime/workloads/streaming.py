@@ -46,7 +46,9 @@ def read_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None)
         before, held = held, held + sum(part.nbytes for part in batch)
         if held >> 20 > before >> 20:  # once per MiB, since reading the free memory is slow
             remedy = "give samples=N, the number to read of each pass"
-            refuse_beyond("Copies of the samples of a loader so far take", 2 * held, torch.device("cpu"), remedy)
+            refuse_beyond(
+                "Copies of the samples of a loader so far take", 2 * held, torch.device("cpu"), remedy
+            )
     if not digests or len(digests) < (wanted or 0):
         needed = "at least one sample" if wanted is None else f"samples={wanted} samples"
         raise InputError(

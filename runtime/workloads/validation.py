@@ -146,7 +146,12 @@ def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
 def _extreme_labels(rows: Rows) -> set[int]:
     """Rows with the smallest and the largest integer target."""
     targets = rows.values
-    if targets.is_floating_point() or targets.is_complex() or targets.dtype is torch.bool or not targets.numel():
+    if (
+        targets.is_floating_point()
+        or targets.is_complex()
+        or targets.dtype is torch.bool
+        or not targets.numel()
+    ):
         return set()
     each = targets.reshape(len(targets), -1)
     return {int(each.amin(dim=1).argmin()), int(each.amax(dim=1).argmax())} - {0}

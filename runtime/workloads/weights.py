@@ -73,7 +73,9 @@ def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
     # safetensors omits tensors that alias others, such as a tied head
     places = {(own[name].data_ptr(), own[name].shape): name for name in own if name in weights}
     twins = {
-        name: places.get((values.data_ptr(), values.shape)) for name, values in own.items() if name not in weights
+        name: places.get((values.data_ptr(), values.shape))
+        for name, values in own.items()
+        if name not in weights
     }
     tied = {name: weights[twin] for name, twin in twins.items() if twin is not None and not own[name].is_meta}
     weights = weights | tied

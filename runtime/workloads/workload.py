@@ -125,7 +125,9 @@ class Workload:
             put_in(weights, module, Path(path))
             return module
 
-        starts = f"Every run starts at the weights of {Path(path).name}, whose own training is not accounted for."
+        starts = (
+            f"Every run starts at the weights of {Path(path).name}, whose own training is not accounted for."
+        )
         return replace(
             self,
             module=trained,

@@ -96,9 +96,9 @@ CLAIMS = (
         "altschuler_talwar/appendix_a_4/last_display",
         "P[w_T >= 0] is at least 0.99993 - 0.1, by the two displays before",
         at("A.4", "last display"),
-        IntervalInequality(Rational(99993, 100_000) - _tenth, "<=", _probability - _tenth, {}, "printed").mutant(
-            "0.9999", left=Rational(9999, 10_000) - _tenth
-        ),
+        IntervalInequality(
+            Rational(99993, 100_000) - _tenth, "<=", _probability - _tenth, {}, "printed"
+        ).mutant("0.9999", left=Rational(9999, 10_000) - _tenth),
         remark="""The last display has 0.99993 where the one before has 0.999993; what is proved is 0.99922. With 0.999
         the display follows, and the conclusion needs 0.563 only.""",
     ),

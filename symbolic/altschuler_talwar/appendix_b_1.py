@@ -74,9 +74,9 @@ CLAIMS = (
             quantity=LAST_ITERATES,
             claimed=alpha * K**2 / (2 * n**2 * sigma_dp**2),
             true=two_coins(_side, 1 - _side),
-            says=condition("Removal", "under removal of a sample the bounds of appendix B hold with {0} for {1}")(
-                K, 2 * K
-            ),
+            says=condition(
+                "Removal", "under removal of a sample the bounds of appendix B hold with {0} for {1}"
+            )(K, 2 * K),
         ),
         remark="""Under removal the bounds are said to hold with K for 2 K. A sample removed changes the weight
         of the others: means of n and n + 1 gradients differ by up to 2 K/(n + 1), not K/n. At n = 10, sigma_DP

@@ -112,7 +112,9 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_2/remark_b_1_repaired",
         "The larger direction grows with the order: above a third of alpha/(2 sigma^2) at order 200, noise 4",
         at("Remark B.1"),
-        IntervalInequality(Rational(200, 96), "<", SampledUp(_tenth, Integer(4), Integer(200)), {}, "order 200"),
+        IntervalInequality(
+            Rational(200, 96), "<", SampledUp(_tenth, Integer(4), Integer(200)), {}, "order 200"
+        ),
         repairs="altschuler_talwar/appendix_b_2/remark_b_1",
     ),
     Step(
@@ -136,7 +138,9 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_2/best_window",
         "Of real windows D/(eta sigma_1) sqrt(alpha/(2 S)) is best in (B.2); of whole ones its floor or its ceiling",
         at("B.2", "Numerical computation"),
-        Inequality(2 * sqrt(u * v), "<= and attained", _window, (y > 0,), "at sqrt(v/u)", (Eq(y, sqrt(v / u)),)),
+        Inequality(
+            2 * sqrt(u * v), "<= and attained", _window, (y > 0,), "at sqrt(v/u)", (Eq(y, sqrt(v / u)),)
+        ),
         Inequality(
             _longer, "<=", _window, (y > 0, u * (y + z) ** 2 <= v), "a longer window up to it costs no more"
         ),

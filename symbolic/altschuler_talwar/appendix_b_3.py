@@ -76,8 +76,12 @@ CLAIMS = (
             {_sum: c ** (-2 * (t + 1))},
         ),
         Identity(c**tau * _beta * D * c ** (-2 * tau) * _squares, D, "constraint"),
-        Identity(_beta**2 * D**2 * c ** (-2 * tau) * _squares, (1 - c**2) * D**2 / (u - 1), "value, as in (B.3)"),
-        replace(ANY_SHIFTS, name="no shifts that meet the constraint cost less: any shifts (Cauchy and Schwarz)"),
+        Identity(
+            _beta**2 * D**2 * c ** (-2 * tau) * _squares, (1 - c**2) * D**2 / (u - 1), "value, as in (B.3)"
+        ),
+        replace(
+            ANY_SHIFTS, name="no shifts that meet the constraint cost less: any shifts (Cauchy and Schwarz)"
+        ),
         assumptions=(c < 1, u > 1),
     ),
     Claim(

@@ -73,7 +73,9 @@ CLAIMS = (
         IntervalInequality(-Rational(1, 5), "<", SEEN - y / 800, {}, "T = T bar: what the event shows"),
         Inequality(LEVEL * y, "<", y / 800 - Rational(1, 5), (y >= 1000,), "T = T bar: (4.1) is below it"),
         _apart(Integer(2), "two points of neighbours, around their middle"),
-        Identity(-log(exp(-(x**2) / 2) / sqrt(2 * pi)), x**2 / 2 + log(2 * pi) / 2, "density at a distance of x"),
+        Identity(
+            -log(exp(-(x**2) / 2) / sqrt(2 * pi)), x**2 / 2 + log(2 * pi) / 2, "density at a distance of x"
+        ),
         Inequality(x**2 / 2, "<= and attained", Integer(2), (x <= 2,), "which is 2 at most"),
         Induction(
             t,

@@ -188,7 +188,9 @@ CLAIMS = (
             _positive,
         ),
         Identity(z ** (2 - alpha) / z**3, z ** (-alpha - 1), "the weights below 1, in z for 1/z", _positive),
-        Inequality((-alpha - 1) * x, "<=", (alpha - 2) * x, (alpha >= 1,), "weights of the hockey sticks at e^x"),
+        Inequality(
+            (-alpha - 1) * x, "<=", (alpha - 2) * x, (alpha >= 1,), "weights of the hockey sticks at e^x"
+        ),
         Inequality(1 + x + p, "<= and attained", 1 + 2 * (y - 1), (p <= x, 1 + x <= y), "the part p below 1"),
         Inequality(1 + 2 * (y - 1), "<= and attained", y**2, (y >= 1,), "log(1 + 2 (y - 1)) <= 2 log y"),
         assumptions=(q <= 1,),

@@ -124,7 +124,9 @@ CLAIMS = (
         "altschuler_talwar/section_5_1/bound_repaired",
         "(5.3) with the cost of a step between two mixtures for S, any split of the noise and any shifts",
         at("Section 5.1", "(5.3)"),
-        IntervalInequality(SEEN, "<=", 4 * log(1 + Rational(1, 100) * (exp(7200) - 1)), {}, "order 2, two steps"),
+        IntervalInequality(
+            SEEN, "<=", 4 * log(1 + Rational(1, 100) * (exp(7200) - 1)), {}, "order 2, two steps"
+        ),
         IntervalInequality(Integer(190), "<", SEEN, {}, "what the run shows"),
         *windows("without_replacement", "strongly convex"),
         assumptions=(q <= 1, m <= L, eta * L <= 2),

@@ -54,7 +54,9 @@ CLAIMS = (
         "altschuler_talwar/section_5_2/theorem_5_6",
         "Theorem 5.6: RDP with 8 alpha K^2/sigma_DP^2 (1/b^2 + min{T, w}/n^2), w = ceil(D n/(K eta))",
         at("Theorem 5.6", "(5.5)"),
-        RenyiBound("noisy_sgd/cyclic, from 0", _unit * (6 / b**2 + 2 * w / n**2), at={w: T}, name="all T steps"),
+        RenyiBound(
+            "noisy_sgd/cyclic, from 0", _unit * (6 / b**2 + 2 * w / n**2), at={w: T}, name="all T steps"
+        ),
         RenyiBound(
             "noisy_sgd/cyclic, from the domain",
             _unit * (8 / b**2 + 9 * w / (2 * n**2)),
@@ -102,7 +104,9 @@ CLAIMS = (
         "altschuler_talwar/section_5_2/shifts",
         "The shifts end at z_T = 0 and cover each visit of i* before the next",
         at("Section 5.2"),
-        Identity((j - 1) * z / w + (w - r) * (z / w + s) + _last * (z / w + s * r / _last), z + w * s, "z_T = 0"),
+        Identity(
+            (j - 1) * z / w + (w - r) * (z / w + s) + _last * (z / w + s * r / _last), z + w * s, "z_T = 0"
+        ),
         Identity(
             z - (j - 1) * z / w + y * s * r - ((y - 1) * r + x) * (z / w + s),
             z * (1 - (j - 1 + (y - 1) * r + x) / w) + s * (r - x),

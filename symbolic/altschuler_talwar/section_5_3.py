@@ -36,7 +36,9 @@ _PROPORTIONAL = (
     _choice("shifts r eta_t: their sum", Eq(_covered(t), r * _sum(t)), r * _size(t)),
     _choice("what they cost", Eq(_cost(t), r**2 * t), r * _size(t)),
 )
-_equal_sizes = Identity(put(w * D**2 / r**2, {r: w * x}), D**2 / (x**2 * w), "equal step sizes: (3.7)", (x > 0,))
+_equal_sizes = Identity(
+    put(w * D**2 / r**2, {r: w * x}), D**2 / (x**2 * w), "equal step sizes: (3.7)", (x > 0,)
+)
 
 CLAIMS = (
     Step(
@@ -98,7 +100,9 @@ CLAIMS = (
         "altschuler_talwar/section_5_3/example_5_8",
         "Example 5.8: (5.7) gives alpha D K T^c/(n sigma_DP^2), and with (1.1) min{T, D n T^c/K}, D n T^c >= K",
         at("Example 5.8"),
-        Inequality(1 / z, "<= and attained", 1 / y, (y > 0, y <= z), "step sizes up to T, z = T^c: T^-c or more"),
+        Inequality(
+            1 / z, "<= and attained", 1 / y, (y > 0, y <= z), "step sizes up to T, z = T^c: T^-c or more"
+        ),
         sum_induction(
             "the sum of any number t of them, r = T^-c", Le(r * t, _sum(t)), {_sum: _size(t)}, Le(r, _size(t))
         ),

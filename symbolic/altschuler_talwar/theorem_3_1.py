@@ -33,9 +33,9 @@ CLAIMS = (
         "altschuler_talwar/theorem_3_1",
         "Theorem 3.1: RDP with 101 alpha K^2/(n^2 sigma_DP^2) min{T, w}, w = ceil(D n/(K eta)); 33 for b < n/5",
         at("Theorem 3.1"),
-        RenyiBound("noisy_sgd/composition", 32 * _unit * T, SMALL, amplified=True, name="any T, b < n/5").mutant(
-            "no condition on the order", given=SMALL[:1]
-        ),
+        RenyiBound(
+            "noisy_sgd/composition", 32 * _unit * T, SMALL, amplified=True, name="any T, b < n/5"
+        ).mutant("no condition on the order", given=SMALL[:1]),
         RenyiBound(
             "noisy_sgd/convex",
             33 * _unit * w,
@@ -60,7 +60,9 @@ CLAIMS = (
         Inequality(
             Integer(4), "<= and attained", b * sigma / (2 * K), (sigma >= 8 * K / b,), "noise of the lemma"
         ),
-        Inequality(8 * K / b, "<", sigma_dp / sqrt(2), (sigma_dp > 8 * sqrt(2) * K / b,), "noise of the theorem"),
+        Inequality(
+            8 * K / b, "<", sigma_dp / sqrt(2), (sigma_dp > 8 * sqrt(2) * K / b,), "noise of the theorem"
+        ),
         Identity(
             put(b * sigma / (2 * K), {sigma: sigma_dp / sqrt(2)}),
             b * sigma_dp / (2 * sqrt(2) * K),

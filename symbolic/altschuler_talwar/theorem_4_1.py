@@ -114,9 +114,9 @@ CLAIMS = (
         "altschuler_talwar/theorem_4_1/short_runs",
         "A.4: for T below T bar the bound follows by composition of runs of T steps",
         at("A.4"),
-        Inequality(x + y, "<=", 2 * x, name="two runs: x from the start, y from where the first one ends").mutant(
-            "four runs", right=4 * x
-        ),
+        Inequality(
+            x + y, "<=", 2 * x, name="two runs: x from the start, y from where the first one ends"
+        ).mutant("four runs", right=4 * x),
         remark="""Composition needs the loss of T steps from every state that a run before may end in, where the
         theorem has the one start that is given. It gives a lower bound for T steps from some start.""",
     ),
@@ -177,7 +177,9 @@ CLAIMS = (
             (_clamped(_run, _noise(t)), _clamped(_mirrored, -_noise(t))),
             name="from one start at 0 or below, noise Z and -Z",
         ).mutant("start at D/100 or below", first=(Le(_run(0), D / 100), Eq(_mirrored(0), _run(0)))),
-        Inequality(x, "<= and attained", S.Half, (x + y <= 1, Eq(x, y)), "disjoint events of equal probability"),
+        Inequality(
+            x, "<= and attained", S.Half, (x + y <= 1, Eq(x, y)), "disjoint events of equal probability"
+        ),
         Induction(
             t,
             Le(_below(t), _run(t)),

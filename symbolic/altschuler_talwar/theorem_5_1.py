@@ -52,7 +52,9 @@ CLAIMS = (
         IntervalInequality(1 - y, "<=", exp(-2 * y) * (1 + y), {y: (0, oo)}, "factor of a step"),
         letters={w: "a window of at most T steps with c^w D n <= K eta", y: "1/ceil(kappa)"},
         assumptions=(alpha > 1, b <= n, m <= L, Eq(eta, 2 / (L + m)), sigma_dp > 8 * sqrt(2) * K / b),
-        statement=private(101 * _unit * Min(T, _steps), *PRINTED, StronglyConvex(m, L, K), Eq(eta, 2 / (L + m))),
+        statement=private(
+            101 * _unit * Min(T, _steps), *PRINTED, StronglyConvex(m, L, K), Eq(eta, 2 / (L + m))
+        ),
     ),
     Step(
         "altschuler_talwar/section_5_1/effective_diameter",
@@ -79,7 +81,11 @@ CLAIMS = (
         "Without a domain T steps move the iterate by T eta (K + sigma_DP sqrt(d)) at most in the root mean square",
         at("Section 5.1"),
         Induction(
-            t, Le(_drift(t), t * eta * K), begin(_drift), (Le(_drift(t + 1), _drift(t) + eta * K),), name="drift"
+            t,
+            Le(_drift(t), t * eta * K),
+            begin(_drift),
+            (Le(_drift(t + 1), _drift(t) + eta * K),),
+            name="drift",
         ),
         Expected(
             gaussian_mean(
@@ -109,7 +115,9 @@ CLAIMS = (
         at("Section 5.1"),
         Inequality((r - 1) / (r + 1), "<= and attained", 1 - 1 / r, name="c <= 1 - 1/kappa"),
         IntervalInequality(1 - z, "<=", exp(-z), {z: (0, 1)}, "1 - 1/kappa <= exp(-1/kappa), z = 1/kappa"),
-        Inequality(2 * w * xi + y, "<=", S.Zero, (xi <= -1 / r, 2 * w >= r * y), "c^(2 w) e^y <= 1, xi = log c"),
+        Inequality(
+            2 * w * xi + y, "<=", S.Zero, (xi <= -1 / r, 2 * w >= r * y), "c^(2 w) e^y <= 1, xi = log c"
+        ),
         Identity(
             put(p * alpha * D**2 / (2 * eta**2 * sigma**2 * v), {alpha: u * eta**2 * sigma**2 * v * r / D**2}),
             p * u * r / 2,

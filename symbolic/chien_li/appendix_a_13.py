@@ -43,7 +43,11 @@ CLAIMS = (
         at("A.13", "Figure 1 (a)"),
         Value(_cost_9, "0.546343", "9 steps"),
         Inequality(
-            _cost_9, "<", window_cost(_smooth, _s, S.One, u), (u <= 1 / _smooth**10,), "longer windows, u = c^-w"
+            _cost_9,
+            "<",
+            window_cost(_smooth, _s, S.One, u),
+            (u <= 1 / _smooth**10,),
+            "longer windows, u = c^-w",
         ),
         Inequality(
             _cost_9, "<", window_cost(_smooth, _s, S.One, u), (u >= 1 / _smooth**8, u <= 1 / _smooth), "shorter"
@@ -104,7 +108,8 @@ CLAIMS = (
             run="the best of windows of 1 to 12 steps with equal shifts",
             quantity=SHIFT_COST,
             claimed=Min(T * s**2, D**2),
-            true=Min(*((k * _drift + D) ** 2 / k for k in range(1, 13)), evaluate=False),  # any may be the least
+            # any may be the least
+            true=Min(*((k * _drift + D) ** 2 / k for k in range(1, 13)), evaluate=False),
             sign=">=",
             says=condition("Identical", "the bound (13) becomes {0} as the Hoelder order falls to 0")(
                 Min(T * s**2, D**2)

@@ -39,7 +39,9 @@ CLAIMS = (
         at("A.14"),
         Identity(Derivative(_f(xi), xi), xi**_third, "x > 0", (xi > 0,)),
         Identity(Derivative(-_f(-xi), xi), (-xi) ** _third, "x < 0: minus f, at -x", (xi < 0,)),
-        Identity(put(_f(u) / u, {u: v**3}), 3 * v / 4, "x = 0: |f(h)/h| = 3 v/4 at |h| = v^3, as small as v is"),
+        Identity(
+            put(_f(u) / u, {u: v**3}), 3 * v / 4, "x = 0: |f(h)/h| = 3 v/4 at |h| = v^3, as small as v is"
+        ),
     ),
     Claim(
         "chien_li/appendix_a_14/powers",
@@ -81,7 +83,9 @@ CLAIMS = (
         "chien_li/appendix_a_14/constant",
         "(132): u^(1/3) + (1 - u)^(1/3) <= 2^(2/3) = 1.587, attained at u = 1/2",
         at("A.14", "(132)"),
-        Inequality((x + y) ** 3, "<= and attained", 4 * (x**3 + y**3), (), "opposite signs, cubed", (Eq(x, y),)),
+        Inequality(
+            (x + y) ** 3, "<= and attained", 4 * (x**3 + y**3), (), "opposite signs, cubed", (Eq(x, y),)
+        ),
         Value(2 ** Rational(2, 3), "1.587", "printed value"),
     ),
     Ours(
@@ -103,7 +107,9 @@ CLAIMS = (
         "chien_li/appendix_a_15/large_n_convex",
         "Convex losses: as n -> infinity the loss goes to 0, at most 8 eta K D / n + s^2 for every T",
         at("A.15", "Behavior as dataset size n grows"),
-        Inequality((s * w + D) ** 2 / w, "<=", 4 * s * D + s**2, (w >= D / s, w <= D / s + 1), "about D/s steps"),
+        Inequality(
+            (s * w + D) ** 2 / w, "<=", 4 * s * D + s**2, (w >= D / s, w <= D / s + 1), "about D/s steps"
+        ),
         Inequality(T * s**2, "<=", 4 * s * D + s**2, (T * s <= D + s,), "shorter runs: composition"),
         Inequality(
             8 * eta * K * D / n + sensitivity() ** 2,

@@ -97,7 +97,9 @@ CLAIMS = (
         "(90) with D_{t-1} = ess sup |W_{t-1} - W'_{t-1}| is the recursion (7)",
         at("A.7", "below (90)"),
         Identity(c * x + s, put(c * PREVIOUS + s, {PREVIOUS: x}), "D_{t-1} = x"),
-        misprint=Identity(c * x + s, put(c * PREVIOUS + s, {PREVIOUS: c * x}), name="D_{t-1} = c x, as printed"),
+        misprint=Identity(
+            c * x + s, put(c * PREVIOUS + s, {PREVIOUS: c * x}), name="D_{t-1} = c x, as printed"
+        ),
         remark="""D_{t-1} is printed as ess sup c |W_{t-1} - W'_{t-1}|, but D_t as ess sup |W_t - W'_t|. With
         a factor c inside, (90) reads D_t = D_{t-1} + s, which is not (7).""",
     ),

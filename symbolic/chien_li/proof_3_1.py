@@ -51,7 +51,9 @@ CLAIMS = (
         "chien_li/proof_3_1/sensitivity",
         "(33)-(36), (75): the two update maps differ by at most 2 eta K / n",
         at("A.4", "(75)"),
-        NormBound(eta / n * (_u - _v), 2 * eta * K / n, (Norm(_u) <= K, Norm(_v) <= K), "two clipped gradients"),
+        NormBound(
+            eta / n * (_u - _v), 2 * eta * K / n, (Norm(_u) <= K, Norm(_v) <= K), "two clipped gradients"
+        ),
     ),
     Step(
         "chien_li/proof_3_1/conditioning",
@@ -84,7 +86,9 @@ CLAIMS = (
             "law of W'_1 = zeta given Z'_1 = xi, unclipped: the product of two densities",
         ),
         Value(
-            _tilted_tail(Integer(-2)), "0.4231", "P(W'_1 > 1 given Z'_1 = -2), clipped at 1; P(W_1 > 1) is 0.1587"
+            _tilted_tail(Integer(-2)),
+            "0.4231",
+            "P(W'_1 > 1 given Z'_1 = -2), clipped at 1; P(W_1 > 1) is 0.1587",
         ),
         Value(
             renyi((S.Zero, Integer(2)), (S.One, Rational(3, 2)), Integer(2)),

@@ -58,7 +58,9 @@ CLAIMS = (
         "chien_li/remarks_3_1/last_step",
         "One last step from the whole domain: alpha e(D)^2 / (2 sigma^2)",
         at("Figure 1", "caption"),
-        attacked("last_step_clipped", CLIPPED_RUNS, "noise counted twice", "alpha / 2 for alpha", name="clipped"),
+        attacked(
+            "last_step_clipped", CLIPPED_RUNS, "noise counted twice", "alpha / 2 for alpha", name="clipped"
+        ),
         UpperBound("last_step_smooth", SMOOTH_RUNS, name="smooth"),
         Derived("last_step/smooth", Gauss(_reach**2 / sigma**2), "derived"),
         statement=private(alpha * _reach**2 / (2 * sigma**2), *FULL_BATCHES, Smooth(L)),
@@ -127,7 +129,11 @@ CLAIMS = (
         "Without convexity: a larger final loss, and composition is left behind later, at T = loss / s^2",
         at("Section 3.1", "below Theorem 3.1"),
         Inequality(
-            best_window_cost(x, s, D), "<", best_window_cost(y, s, D), (x >= 1, y > x), "final loss, growing in c"
+            best_window_cost(x, s, D),
+            "<",
+            best_window_cost(y, s, D),
+            (x >= 1, y > x),
+            "final loss, growing in c",
         ),
         Inequality(
             Max(c * z + s - y, 0),
@@ -141,7 +147,9 @@ CLAIMS = (
         "chien_li/remarks_3_1/degenerates",
         "For convex losses (3) degenerates to Altschuler & Talwar's min{T, ceil(D n/(eta K))}, up to a constant",
         at("Section 3.1", "below Theorem 3.1; Remark 3.6"),
-        Inequality(2 * x / y - beta * x**2 / y**2, "<=", 1 / beta, (*_share, *_shares), "1/beta_t add to x^2/y"),
+        Inequality(
+            2 * x / y - beta * x**2 / y**2, "<=", 1 / beta, (*_share, *_shares), "1/beta_t add to x^2/y"
+        ),
         Inequality(
             (s * x + a) ** 2 / x,
             "<= and attained",
@@ -156,8 +164,12 @@ CLAIMS = (
             (x > 0,),
             "no window, after u steps, is below T s^2 and 4 s D",
         ),
-        Inequality((s * x + D) ** 2 / x, "<=", 4 * s * D + s**2, (s * x >= D, s * x <= D + s), "about D/s steps"),
-        Asymptotic(Min(T, 4 * x + 1), Min(T, y), Integer(3), given=(y >= 2 * x, y >= 1), name="(3)/s^2, x = D/s"),
+        Inequality(
+            (s * x + D) ** 2 / x, "<=", 4 * s * D + s**2, (s * x >= D, s * x <= D + s), "about D/s steps"
+        ),
+        Asymptotic(
+            Min(T, 4 * x + 1), Min(T, y), Integer(3), given=(y >= 2 * x, y >= 1), name="(3)/s^2, x = D/s"
+        ),
         Asymptotic(
             Min(T, y), z, Integer(2), given=(z >= 1, z >= Min(T, 4 * x), y <= 2 * x + 1), name="conversely"
         ),

@@ -66,7 +66,9 @@ CLAIMS = (
         "chien_li/section_5/early_gain",
         "(3) is below composition at T = 2, D >= s, exactly for c < sqrt(2) - 1",
         at("Section 5", "Uniform strict improvement"),
-        Inequality((s * c + s) ** 2, "<", 2 * s**2, ((1 + c) ** 2 < 2,), "if: T = 2, tau = 1, start s, one step"),
+        Inequality(
+            (s * c + s) ** 2, "<", 2 * s**2, ((1 + c) ** 2 < 2,), "if: T = 2, tau = 1, start s, one step"
+        ),
         Inequality((1 + c) ** 2, "<", Integer(2), ((s * c + s) ** 2 < 2 * s**2,), "only if"),
     ),
     Claim(
@@ -90,7 +92,11 @@ CLAIMS = (
         "With the Hessian L I, eta L <= 2, the clipped update is 1-Lipschitz on R^d, but no longer contracts",
         at("Section 5", "Gradient clipping"),
         VectorInequality(
-            Norm(X - Y - eta * L * (_one.image - _other.image)), "<=", Norm(X - Y), (_one, _other), name="a step"
+            Norm(X - Y - eta * L * (_one.image - _other.image)),
+            "<=",
+            Norm(X - Y),
+            (_one, _other),
+            name="a step",
         ),
         Identity(put(_square_after(xi - zeta), {zeta: xi}), put(_before, {zeta: xi}), "along the gradient"),
         assumptions=(eta * L <= 2,),

@@ -35,7 +35,9 @@ CLAIMS = (
         ).mutant("half", right=_ceiling / 2),
         IntervalInequality(_event, "<=", _ceiling, {}, "the same on a domain of diameter 100: W_1 >= 20"),
         statement=private(
-            sampled_bound(SampledDown, z + eta * L * z**lam, z + eta * (b - 1) / b * L * z**lam + sensitivity(b)),
+            sampled_bound(
+                SampledDown, z + eta * L * z**lam, z + eta * (b - 1) / b * L * z**lam + sensitivity(b)
+            ),
             Clipped(K),
             Diameter(D),
             BatchesOf(b, n),
@@ -76,7 +78,9 @@ CLAIMS = (
         "chien_li/theorem_3_12/witness",
         "One step costs at least S_up at the shift 2 eta K/b: all others have gradient -K, the replaced one +-K",
         at("Theorem 3.12", "(19)"),
-        Identity(-eta * (-K - (b - 1) * K) / b + eta * (K - (b - 1) * K) / b, 2 * eta * K / b, "their distance"),
+        Identity(
+            -eta * (-K - (b - 1) * K) / b + eta * (K - (b - 1) * K) / b, 2 * eta * K / b, "their distance"
+        ),
         Value(
             SampledUp(_tenth, S.One / 2, Integer(20)), "37.576226", "D(.9 N(0) + .1 N(2) || N(0)) at alpha = 20"
         ),

@@ -62,7 +62,9 @@ CLAIMS = (
         attacked("shifts_full_strongly_convex", STRONG_RUNS, *COMMON, "four times the strong convexity"),
         *windows("known_batches", "strongly convex"),
         statement=private(
-            shift_bound(Max(1 - eta * m, eta * L - 1) * z + sensitivity()), *FULL_BATCHES, StronglyConvex(m, L, K)
+            shift_bound(Max(1 - eta * m, eta * L - 1) * z + sensitivity()),
+            *FULL_BATCHES,
+            StronglyConvex(m, L, K),
         ),
         assumptions=(alpha > 1, m <= L),
     ),
@@ -72,7 +74,9 @@ CLAIMS = (
         at("Theorem 3.1", "(3)"),
         attacked("shifts_full_clipped", CLIPPED_RUNS, *COMMON, "radius for diameter"),
         *windows("known_batches", "clipped"),
-        statement=private(shift_bound(Piecewise((z + 2 * eta * K, z > 0), (sensitivity(), True))), *FULL_BATCHES),
+        statement=private(
+            shift_bound(Piecewise((z + 2 * eta * K, z > 0), (sensitivity(), True))), *FULL_BATCHES
+        ),
         assumptions=(alpha > 1,),
     ),
     Ours(

@@ -60,7 +60,9 @@ CLAIMS = (
             (s**2 * v**2 <= x * y, y < u),
             "so (3) is no less",
         ),
-        Induction(t, Eq(_P(t), s * r * V(t)), begin(V, _P), (_paid(_best), V_GROWS), name="P at the best shares"),
+        Induction(
+            t, Eq(_P(t), s * r * V(t)), begin(V, _P), (_paid(_best), V_GROWS), name="P at the best shares"
+        ),
         Induction(
             t, Eq(_G(t), s * V(t) / r), begin(V, _G), (_given(_best), V_GROWS), name="G at the best shares"
         ),

@@ -33,7 +33,9 @@ CLAIMS = (
         at("A.13", "binary search"),
         Identity(diff(_cost, u), _slope, "slope in u"),
         Inequality(_slope * (1 - u**2) ** 2 * (c - 1), "<=", S.Zero, (u <= _best,), "longer windows cost more"),
-        Inequality(S.Zero, "<=", _slope * (1 - u**2) ** 2 * (c - 1), (u >= _best,), "shorter windows cost more"),
+        Inequality(
+            S.Zero, "<=", _slope * (1 - u**2) ** 2 * (c - 1), (u >= _best,), "shorter windows cost more"
+        ),
         assumptions=(c > 1, u < 1),
     ),
     Ours(
@@ -66,7 +68,10 @@ CLAIMS = (
         at("Theorem 3.1", "(3)"),
         Identity(diff(_cost, u), _slope, "slope in u"),
         Inequality(
-            S.Zero, "<=", (c + 1) * _remaining * (u * (s + D * (c - 1)) - s), name="its sign, times (c - 1)/2 < 0"
+            S.Zero,
+            "<=",
+            (c + 1) * _remaining * (u * (s + D * (c - 1)) - s),
+            name="its sign, times (c - 1)/2 < 0",
         ),
         Inequality(s**2 * (1 + c) * (u**2 - 1), "<=", (c + 1) * _remaining**2, name="limit, multiplied out"),
         assumptions=(c > 0, c < 1, D * (1 - c) >= s, u > 1),

@@ -30,7 +30,9 @@ CLAIMS = (
         "chien_li/theorem_3_7",
         "(13)-(15) bound the Renyi divergence for Hoelder continuous gradients",
         at("Theorem 3.7", "(13)-(15)"),
-        attacked("chien_li_3_7", HOLDER_RUNS, *COMMON, "a tenth of the diameter", "as if there were 2 n samples"),
+        attacked(
+            "chien_li_3_7", HOLDER_RUNS, *COMMON, "a tenth of the diameter", "as if there were 2 n samples"
+        ),
         Derived("shared_noise/modulus, 0", Gauss(B / sigma**2), "tracked from 0"),
         Derived("shared_noise/modulus, domain", Gauss(B / sigma**2), "tracked from the domain"),
         statement=private(
@@ -86,7 +88,9 @@ CLAIMS = (
             z + eta * L * x + sensitivity(),
             name="never above g(z) + s",
         ),
-        statement=private(shift_bound(z + eta * (n - 1) / n * Min(L * z**lam, 2 * K) + sensitivity()), *_holder),
+        statement=private(
+            shift_bound(z + eta * (n - 1) / n * Min(L * z**lam, 2 * K) + sensitivity()), *_holder
+        ),
         assumptions=(alpha > 1, lam <= 1),
     ),
     Ours(

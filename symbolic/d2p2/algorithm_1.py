@@ -52,7 +52,9 @@ CLAIMS = (
         ),
         # d = p = 2: A = ((xi, zeta), (h, x)), o = (y, z)
         Identity(put(kappa * y + gamma * z, {kappa: xi, gamma: h}), xi * y + h * z, "down the first column"),
-        misprint=Identity(put(kappa * y + gamma * z, {kappa: xi, gamma: h}), xi * y + zeta * z, "sum_j A_ij o_j"),
+        misprint=Identity(
+            put(kappa * y + gamma * z, {kappa: xi, gamma: h}), xi * y + zeta * z, "sum_j A_ij o_j"
+        ),
         remark="""Lemma 2 defines r = A^T o/sqrt(p) and then writes its entries with A_ij, which are those of A
         o/sqrt(p). A is d x p, so A o is not even defined unless d = p. Read A_ji.""",
     ),
@@ -98,7 +100,11 @@ CLAIMS = (
         at("A.6", "(30)"),
         Expected(_there_and_back, "<=", 3 * ell * dim**2 * sigma_A**4 * _length, name="every d and p"),
         Expected(
-            _there_and_back, "==", 3 * ell * dim**2 * sigma_A**4 * _length, (Eq(dim, 1), Eq(ell, 1)), "d = p = 1"
+            _there_and_back,
+            "==",
+            3 * ell * dim**2 * sigma_A**4 * _length,
+            (Eq(dim, 1), Eq(ell, 1)),
+            "d = p = 1",
         ),
         repairs="d2p2/algorithm_1/projected_gradient_one",
     ),

@@ -47,7 +47,9 @@ _projection = eta * ell * dim**2 * sigma_A**2
 
 def reached(accuracy: Symbol) -> Inequality:
     """The rate is at most twice the accuracy for K >= 1/accuracy^2."""
-    return Inequality(_rate, "<=", 2 * accuracy, (T * accuracy**2 >= 1, accuracy > 0), "from K = 1/accuracy^2 on")
+    return Inequality(
+        _rate, "<=", 2 * accuracy, (T * accuracy**2 >= 1, accuracy > 0), "from K = 1/accuracy^2 on"
+    )
 
 
 def _private(term: Expr, constant: Expr = _constant) -> Expr:
@@ -60,7 +62,9 @@ CLAIMS = (
         "d2p2/corollary_1",
         "With eta = 1/sqrt(K) the mean iterate of convex smooth losses comes within 1/sqrt(K) + ln K/K^1.5 of f*",
         at("Corollary 1"),
-        Identity(put(PULLED, {x: Rational(1, 100), stab: Rational(133, 6600)}), S.Zero, "the run stays at 1/100"),
+        Identity(
+            put(PULLED, {x: Rational(1, 100), stab: Rational(133, 6600)}), S.Zero, "the run stays at 1/100"
+        ),
         Asymptotic(Rational(99, 100) ** 2 / 2, _rate, path={T: growth}, name="f(1/100) - f* in K"),
         IntervalInequality(
             Rational(99, 100) ** 2 / 2,
@@ -100,7 +104,9 @@ CLAIMS = (
         "eta = 1/sqrt(K): the three terms of Theorem 2 are 1/sqrt(K), nu^2 ln K / K^1.5 and 1/sqrt(K)",
         at("Corollary 1", "proof"),
         Identity(put(_start, {eta: 1 / sqrt(T)}), D / (sigma_A**2 * sqrt(ell)) / sqrt(T), "initialisation"),
-        Identity(put(_noise, {eta: 1 / sqrt(T)}), ell ** Rational(3, 2) * nu**2 * theta / (T * sqrt(T)), "noise"),
+        Identity(
+            put(_noise, {eta: 1 / sqrt(T)}), ell ** Rational(3, 2) * nu**2 * theta / (T * sqrt(T)), "noise"
+        ),
         Identity(put(_projection, {eta: 1 / sqrt(T)}), ell * dim**2 * sigma_A**2 / sqrt(T), "projection"),
     ),
     Step(

@@ -123,7 +123,9 @@ CLAIMS = (
         "d2p2/corollary_2/complexity",
         "With B = sigma^2/xi^2, gamma = O(1/sqrt(K)) and K B = O(1/xi^4) gradients |grad f| falls to the order of xi",
         at("Section 3.2", "below Corollary 2"),
-        Identity(put(PULLED, {x: _stays}), S.Zero, "of samples 0, 0, 0, 4 the normalised gradients cancel there"),
+        Identity(
+            put(PULLED, {x: _stays}), S.Zero, "of samples 0, 0, 0, 4 the normalised gradients cancel there"
+        ),
         Inequality(1 - stab / 2, "<", 1 - _stays, name="|grad f| there"),
         Asymptotic(1 - _stays, stab, path={stab: 1 / growth}, name="xi = gamma").mutant(
             "its square", right=stab**2

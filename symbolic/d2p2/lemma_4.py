@@ -69,9 +69,9 @@ CLAIMS = (
         "d2p2/lemma_4/best_order",
         "For mu = 1 the exponent (alpha - 1)(alpha/2 - epsilon) is at least -(epsilon - 1/2)^2 / 2",
         at("Lemma 4"),
-        Inequality(-((epsilon - S.Half) ** 2) / 2, "<= and attained", (alpha - 1) * (alpha / 2 - epsilon)).mutant(
-            "half of it", left=-((epsilon - S.Half) ** 2) / 4, sign="<="
-        ),
+        Inequality(
+            -((epsilon - S.Half) ** 2) / 2, "<= and attained", (alpha - 1) * (alpha / 2 - epsilon)
+        ).mutant("half of it", left=-((epsilon - S.Half) ** 2) / 4, sign="<="),
         Value(delta_of_gdp(S.One, S.One), "0.1269", "the true delta at epsilon = 1"),
         Value(exp(-Rational(1, 8)), "0.8825", "the least of Lemma 4, of all orders"),
     ),

@@ -145,7 +145,9 @@ CLAIMS = (
         "(12): the costs 7 q^2 alpha k/nu^2 of the steps add up to 7 q^2 alpha K (K + 1)/(2 nu^2)",
         at("A.3", "(12)"),
         Identity(
-            7 * q**2 * alpha / nu**2 * Sum(j, (j, 1, T)), 7 * q**2 * alpha * T * (T + 1) / (2 * nu**2), "the sum"
+            7 * q**2 * alpha / nu**2 * Sum(j, (j, 1, T)),
+            7 * q**2 * alpha * T * (T + 1) / (2 * nu**2),
+            "the sum",
         ),
         Inequality(T * (T + 1) / 2, "<= and attained", T**2, name="at most K^2, and K is not what counts them"),
     ),

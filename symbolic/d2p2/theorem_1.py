@@ -56,9 +56,9 @@ CLAIMS = (
         "d2p2/theorem_1",
         "nu^2 >= C_2 B^2 K^2 ln(1/delta) / (n^2 epsilon^2) gives (epsilon, delta)-DP, at K = B = n = p = d = 1",
         at("Theorem 1"),
-        IntervalInequality(_at_least(_noise, sqrt(_noise)), "<=", exp(-chi), _box, "epsilon = 1, A known").mutant(
-            "delta squared", right=exp(-2 * chi)
-        ),
+        IntervalInequality(
+            _at_least(_noise, sqrt(_noise)), "<=", exp(-chi), _box, "epsilon = 1, A known"
+        ).mutant("delta squared", right=exp(-2 * chi)),
         IntervalInequality(
             2 * (1 - exp(-1)) * tail(sqrt(_noise)) ** 2, "<=", exp(-chi), _box, "epsilon = 1, A not known"
         ),
@@ -155,7 +155,9 @@ CLAIMS = (
             "with probability q",
             _orders,
         ),
-        Identity(diff(-log(1 - u) - u, u), u / (1 - u), "what a projection costs on top grows from 0", (u < 1,)),
+        Identity(
+            diff(-log(1 - u) - u, u), u / (1 - u), "what a projection costs on top grows from 0", (u < 1,)
+        ),
         Inequality(S.Zero, "<", u / (1 - u), given=(u < 1,), name="costs more than no projection"),
         assumptions=(alpha > 1,),
         repairs="d2p2/theorem_1",

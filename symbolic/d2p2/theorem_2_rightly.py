@@ -96,7 +96,11 @@ CLAIMS = (
             name="a step from u = x_k - x*: E|u - eta A (A' v/sqrt(p) + e)|^2, multiplied out",
         ),
         VectorInequality(
-            _here.value - _least.value, "<=", inner(_here.image, X - _best), (_here, _least), name="(14), in R^d"
+            _here.value - _least.value,
+            "<=",
+            inner(_here.image, X - _best),
+            (_here, _least),
+            name="(14), in R^d",
         ),
         Inequality(
             h / (G + stab),

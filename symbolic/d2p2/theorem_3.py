@@ -89,7 +89,9 @@ CLAIMS = (
         "Clipping by samples in R^d: <m, g/(|g| + gamma)> >= |m| - 2 |m - g| - gamma, and so in the mean over any "
         "samples with E|m - g|^2 <= sigma^2 it is at least |m| - 2 sigma - gamma, as in the example of (3)",
         at("Theorem 3", "(25)"),
-        Expected(Norm(_m) - 2 * Norm(_m - _g) - stab, "<=", inner(_m, _g) / (Norm(_g) + stab), name="one sample"),
+        Expected(
+            Norm(_m) - 2 * Norm(_m - _g) - stab, "<=", inner(_m, _g) / (Norm(_g) + stab), name="one sample"
+        ),
         Induction(
             t,
             Le(_chances(t) * (h - stab) - 2 * _distances(t), _products(t)),

@@ -28,7 +28,9 @@ AtOrder = Callable[[Calculus, Expr], Proposition]
 _Pair = tuple[Basic, Basic]
 
 
-def derive_post_processing(rules: Calculus, order: Expr, how: Basic, first: Basic, second: Basic) -> Proposition:
+def derive_post_processing(
+    rules: Calculus, order: Expr, how: Basic, first: Basic, second: Basic
+) -> Proposition:
     """D(h(P) || h(Q)) <= D(P || Q), by Jensen's inequality given the image, and the tower property."""
     after = Image(how, first), Image(how, second)
     rest = points(first) | points(second) | points(how)
@@ -47,7 +49,9 @@ def derive_composition(
     if ball is not None:
         whole = rules.restrict(whole, ball, laws[0])
     pair = Joint(laws[0], kernels[0]), Joint(laws[1], kernels[1])
-    return rules.divergence(rules.mean(whole, *rest), order, pair, [(S.One, *laws)], (order - 1) * given_x.right)
+    return rules.divergence(
+        rules.mean(whole, *rest), order, pair, [(S.One, *laws)], (order - 1) * given_x.right
+    )
 
 
 def no_divergence(rules: Calculus, order: Expr, law: Basic) -> Proposition:
@@ -61,7 +65,9 @@ def mixtures(
     """D <= B for y drawn from K(x) or K'(x), with x drawn from R, if D(K(x) || K'(x)) <= B on a ball."""
     pair = Joint(law, kernels[0]), Joint(law, kernels[1])
     both = derive_composition(rules, order, (law, law), kernels, given_x, ball)
-    return rules.chain(derive_post_processing(rules, order, LAST, *pair), both, no_divergence(rules, order, law))
+    return rules.chain(
+        derive_post_processing(rules, order, LAST, *pair), both, no_divergence(rules, order, law)
+    )
 
 
 def every_order(rules: Calculus, order: Symbol, least: int, deduction: AtOrder) -> Proposition:
@@ -174,7 +180,9 @@ def _conversion(rules: Calculus) -> Proposition:
     """P(S) <= g Q(S) + g^(1-a) E[p^a q^(1-a)] at g = exp(epsilon + chi/(a-1))."""
     rules, factor = rules.under(alpha > 1), exp(epsilon + chi / (alpha - 1))
     (x,) = place(FIRST)
-    excess = rules.mean(rules.times(rules.excess(density(FIRST, x), density(SECOND, x), factor, alpha), EVENT(x)))
+    excess = rules.mean(
+        rules.times(rules.excess(density(FIRST, x), density(SECOND, x), factor, alpha), EVENT(x))
+    )
     whole = rules.below_one(power(FIRST, SECOND, alpha, x), x)
     bound = rules.conditional(rules.assume(RenyiDivergence(alpha, FIRST, SECOND) <= epsilon), alpha)
     made = rules.hockey_stick(rules.chain(excess, whole, bound), factor, FIRST, SECOND)

@@ -68,7 +68,9 @@ def _moved() -> Expansion:
     """The c-Lipschitz maps of full batches; a replaced sample moves a step by 2 eta K/n."""
     maps, says = _maps(c, sensitivity()), "the map of a step is Lipschitz with this constant in both runs"
     lemmas = (*maps.lemmas, "ours/expansions/sensitivity")
-    return shown(replace(maps, lemmas=lemmas, hypotheses=frozenset({Hypothesis(says, (c,)), replaced(S.One, n)})))
+    return shown(
+        replace(maps, lemmas=lemmas, hypotheses=frozenset({Hypothesis(says, (c,)), replaced(S.One, n)}))
+    )
 
 
 def _modulus(kernel: Kernel, b: Expr, k: Expr) -> Span:

@@ -167,7 +167,9 @@ def known_cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr
     return both_orders(kernel, kernel.chain(earlier, without_the_sample(kernel, tau + m, k)))
 
 
-def known_cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr) -> Guarantee:
+def known_cyclic_from_0(
+    kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr
+) -> Guarantee:
     """mu^2 = A like `known_cyclic`, by a longer path, with distance ``start`` and cost ``spent`` at step 0."""
     outer = kernel.under(Ge(spent, 0))
     made = hide(outer, *any_steps(losses), (S.Zero, start, m), spent=spent)

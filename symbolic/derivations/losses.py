@@ -208,7 +208,9 @@ def by_claim(claim: Claim, z: Symbol) -> Expansion:
         raise UnprovedError(f"An expansion needs a claim among CLAIMS, got {claim.key}, which is not; add it.")
     bounds = [check for check in claim.checks if isinstance(check, NormBound)]
     if len(bounds) != 1:
-        raise UnprovedError(f"An expansion needs a claim with one NormBound, got {claim.key} with {len(bounds)}.")
+        raise UnprovedError(
+            f"An expansion needs a claim with one NormBound, got {claim.key} with {len(bounds)}."
+        )
     (check,) = bounds
     of_vectors = sorted(str(one) for one in check.given if one.has(Vector))
     says = f"points at most z apart differ after the maps of a step by {check.vector}, where {' and '.join(of_vectors)}"

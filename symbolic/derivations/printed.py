@@ -76,7 +76,9 @@ def _projected(kernel: Kernel) -> Guarantee:
     coin = swap_coin(q, s, sigma**2)
     reached = on_condition(coin, Le(r * s, s))
     one_point, nowhere = from_equal_points(Guide.OWN), (S.Zero, S.Zero)
-    return both_orders(outer, outer.step(Order.FIRST, S.Zero, nowhere, one_point, no_shift(), sigma**2, reached))
+    return both_orders(
+        outer, outer.step(Order.FIRST, S.Zero, nowhere, one_point, no_shift(), sigma**2, reached)
+    )
 
 
 def _full_batch(losses: str, factor: Expr, given: tuple[Boolean, ...], kernel: Kernel) -> Guarantee:

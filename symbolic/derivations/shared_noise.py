@@ -107,7 +107,9 @@ def share_window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares:
     steps.falls(-_W, S.One)
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return share_step(inner, tau + j, (near, far), own, (part * (1 - _beta), part**2 * (1 - _beta)), *shares)
+        return share_step(
+            inner, tau + j, (near, far), own, (part * (1 - _beta), part**2 * (1 - _beta)), *shares
+        )
 
     hidden = steps.span(tau, (distance - _slope * _W) / _r, Gauss((_B + _slope**2 * _W) / _v), one, far=S.Zero)
     priced = outer.under(Gt(_W_m, 0)).specialise(steps.close(hidden), {_slope: distance / _W_m})
@@ -141,7 +143,9 @@ def share_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = Fa
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
         coin = None if full else _share(_p, b, _k)
-        return share_step(inner, since + tau + j, (near, far), own, (_a, _a**2 / (1 - _beta)), *shares, coin=coin)
+        return share_step(
+            inner, since + tau + j, (near, far), own, (_a, _a**2 / (1 - _beta)), *shares, coin=coin
+        )
 
     letters = (_beta, _a, *(() if full else (_k, _p)))
     laws = (positive, Lt(_beta, 1), Ge(_a, 0))

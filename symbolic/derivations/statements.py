@@ -84,14 +84,18 @@ def mean_of_orders() -> ForAll:
 
 def second_law() -> ForAll:
     """The divergence is convex in its second law."""
-    bound = (1 - MIX) * RenyiDivergence(ANY_ORDER, FIRST, SECOND) + MIX * RenyiDivergence(ANY_ORDER, FIRST, THIRD)
+    bound = (1 - MIX) * RenyiDivergence(ANY_ORDER, FIRST, SECOND) + MIX * RenyiDivergence(
+        ANY_ORDER, FIRST, THIRD
+    )
     return closed(RenyiDivergence(ANY_ORDER, FIRST, (1 - MIX) * SECOND + MIX * THIRD) <= bound, MIX <= 1)
 
 
 def conversion() -> ForAll:
     """A divergence epsilon gives (epsilon + log(1/delta)/(alpha - 1), delta)-DP, delta = exp(-chi)."""
     condition = RenyiDivergence(alpha, FIRST, SECOND) <= epsilon
-    return closed(HockeyStick(exp(epsilon + chi / (alpha - 1)), FIRST, SECOND) <= exp(-chi), alpha > 1, condition)
+    return closed(
+        HockeyStick(exp(epsilon + chi / (alpha - 1)), FIRST, SECOND) <= exp(-chi), alpha > 1, condition
+    )
 
 
 def markov_inequality() -> ForAll:

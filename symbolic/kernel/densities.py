@@ -83,7 +83,9 @@ Within: Final = condition("Within", "{0} and {1} at most {2} apart in W_infinity
 Parting: Final = condition(
     "Parting", "{0} has the part of length at most {3} of the step from {2} to {1}", __name__
 )
-Close: Final = condition("Close", "{0} and {1} coupled so that they move no point more than {2} apart", __name__)
+Close: Final = condition(
+    "Close", "{0} and {1} coupled so that they move no point more than {2} apart", __name__
+)
 
 FORMER: Final = Symbol("X")
 LATTER: Final = Symbol("Y")

@@ -307,7 +307,11 @@ def payments(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> StepInd
         kernel,
         index,
         count,
-        (Sequence(p, S.Zero, left, _p_m), Sequence(U, S.Zero, U + u, _U_m), Sequence(Q, S.Zero, Q + u**2, _Q_m)),
+        (
+            Sequence(p, S.Zero, left, _p_m),
+            Sequence(U, S.Zero, U + u, _U_m),
+            Sequence(Q, S.Zero, Q + u**2, _Q_m),
+        ),
         keeps=(Ge(p, 0), Ge(U, 0), Ge(Q, 0)),
         letters=(k, u),
         laws=(Ge(k, 0), Le(k, 1), Ge(u, 0), Ge(left, 0)),

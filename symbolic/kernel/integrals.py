@@ -201,7 +201,9 @@ class Calculus(Ground):
         for one, value in values.items():
             before, less, after = (side.diff(value) for side in (there.rhs, asked.lhs, asked.rhs))
             ratio = cancel(after / before) if before != 0 else after
-            grows = (ratio.is_positive or before == ratio == 0) and not ratio.free_symbols & set(values.values())
+            grows = (ratio.is_positive or before == ratio == 0) and not ratio.free_symbols & set(
+                values.values()
+            )
             if not grows or not (asked.lhs == there.lhs or less.is_nonnegative):
                 raise UnprovedError(f"Where {one} is infinite, {right} is not shown to be infinite.")
         return self._draw("follow", (left, right), (made,), within=(there,), inner=(asked,))
@@ -289,7 +291,9 @@ class Calculus(Ground):
         bound are oo, since b_i > 0.
         """
         s, some = self.sign(order), tuple(bounds)
-        given = frozenset[Point]().union(*map(points, pair), *(points(law) for _, *laws in some for law in laws))
+        given = frozenset[Point]().union(
+            *map(points, pair), *(points(law) for _, *laws in some for law in laws)
+        )
         bound = Mul(*(moment(one, other, order, *given) ** power for power, one, other in some), exp(rest))
         left = moment(*pair, order, *given)
         if not (_same_moments(made.left, s * left) and _same_moments(made.right, s * bound)):
@@ -341,7 +345,9 @@ class Calculus(Ground):
         """From P(S) <= g Q(S) + r for every event S: the supremum of P(S) - g Q(S) is at most r."""
         place(first, second)  # on one space
         rest = made.right - factor * self.event(second)
-        if not _same(made.left, self.event(first)) or any(one.has(EVENT) for one in (factor, rest, *made.given)):
+        if not _same(made.left, self.event(first)) or any(
+            one.has(EVENT) for one in (factor, rest, *made.given)
+        ):
             raise UnprovedError(f"A hockey stick needs P(S) <= {factor} Q(S) + r, got {made}.")
         return self._draw("hockey stick", (HockeyStick(factor, first, second), rest), (made,))
 
@@ -507,7 +513,10 @@ class Calculus(Ground):
         v/R^2), because <h, h>/R^2 = 1 and the variance is v |h|^2/R^4 = v/R^2.
         """
         line = tuple(Normal(at, variance / radius**2) for at in (S.Zero, S.One))
-        space = Gaussian(S.Zero, variance), Noisy(Dirac(vector), variance) if back else Gaussian(vector, variance)
+        space = (
+            Gaussian(S.Zero, variance),
+            Noisy(Dirac(vector), variance) if back else Gaussian(vector, variance),
+        )
         there, here = (
             RenyiDivergence(order, one, (1 - rate) * one + rate * other) for one, other in (space, line)
         )

@@ -77,7 +77,9 @@ class Hypothesis:
 
     def at(self, values: Mapping[Symbol, Expr]) -> "Hypothesis":
         """The hypothesis with values for letters other than ``over``."""
-        return replace(self, constants=put_values(self.constants, values), bounds=put_values(self.bounds, values))
+        return replace(
+            self, constants=put_values(self.constants, values), bounds=put_values(self.bounds, values)
+        )
 
 
 @dataclass(frozen=True)

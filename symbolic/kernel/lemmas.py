@@ -47,7 +47,9 @@ class Expansion:
     @property
     def owed(self) -> Hypothesis:
         """The hypothesis of a step if this part is not shown."""
-        says = "points at most the first apart are at most the second apart after the maps of a step of both runs"
+        says = (
+            "points at most the first apart are at most the second apart after the maps of a step of both runs"
+        )
         return Hypothesis(says, (self.z, self.after), lemma=True, over=(self.z,))
 
     def at(self, distance: Expr) -> Expr:
@@ -70,7 +72,9 @@ class Shift:
     def owed(self) -> Hypothesis:
         """The hypothesis of a step if this part is not shown."""
         says = "a shift of noise of the first variance by at most the second costs at most this"
-        return Hypothesis(says, (self.variance, self.length), symmetric=False, lemma=True, bounds=(self.profile,))
+        return Hypothesis(
+            says, (self.variance, self.length), symmetric=False, lemma=True, bounds=(self.profile,)
+        )
 
 
 @dataclass(frozen=True)
@@ -169,7 +173,9 @@ def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = Non
     law, a bound is q E_tau for two means ``moved`` apart. For g < 1 use E_g(P || P') = 1 - g + g E_{1/g}(P'
     || P). ``square`` is as in `gaussian_shift`.
     """
-    says = "one sample is replaced, in each batch with the first probability; means differ by at most the second"
+    says = (
+        "one sample is replaced, in each batch with the first probability; means differ by at most the second"
+    )
     replaced, (ratio, signs) = Hypothesis(says, (rate, moved)), _ratio(moved, variance, square)
     return _coin(SwapStep(rate, ratio), replaced, variance, signs)
 

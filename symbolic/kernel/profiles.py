@@ -175,7 +175,10 @@ class PoissonStep(Profile):
         return formulas.sampled_hockey_stick(g, self.rate, Gauss(self.square).at)
 
     def at(self, g: Expr) -> Expr:
-        both = {Order.FIRST: self._with_the_sample(g), Order.SECOND: formulas.exchanged(g, self._with_the_sample)}
+        both = {
+            Order.FIRST: self._with_the_sample(g),
+            Order.SECOND: formulas.exchanged(g, self._with_the_sample),
+        }
         return Max(*both.values()) if self.order is None else both[self.order]
 
 

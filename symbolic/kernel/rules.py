@@ -312,7 +312,9 @@ def _unnamed(index: Symbol, fixed: Iterable[Expr], others: Iterable[Span]) -> No
     for span in others:
         fixed = (*fixed, *span.given, *(one for each in span.hypotheses for one in each.constants))
     named = [one for one in fixed if index in one.free_symbols]
-    named += [one.profile for one in others if put_values(one.profile, {index: whichever(index)}) != one.profile]
+    named += [
+        one.profile for one in others if put_values(one.profile, {index: whichever(index)}) != one.profile
+    ]
     if named:
         raise UnprovedError(
             f"A mean over {index} needs {', '.join(map(str, named))} to be the same for every {index}."
@@ -332,7 +334,9 @@ def _shares(index: Symbol, count: Expr, weight: Expr, *, of_events: bool) -> Non
     some = [weight.subs(index, i) for i in range(int(count))] if count.is_Integer and weight.has(index) else ()
     of_all = all(one.is_nonnegative for one in some) and simplify(Add(*some) - 1) == 0 if some else None
     if not (simplify(weight * count - 1) == 0 if of_all is None and not weight.has(index) else of_all):
-        raise UnprovedError(f"Weights need to be nonnegative and add up to 1, got {weight} for each of {count}.")
+        raise UnprovedError(
+            f"Weights need to be nonnegative and add up to 1, got {weight} for each of {count}."
+        )
 
 
 def _over(index: Symbol, hypotheses: Iterable[Hypothesis]) -> frozenset[Hypothesis]:

@@ -99,7 +99,9 @@ CLAIMS = (
         "(33) allows order 4 where q = 1/5 and sigma falls to 4, and not order 5",
         at("Lemma A.13", "(33)"),
         IntervalInequality(Integer(4), "<=", _first.subs({**_edge, alpha: 4}), {}, "first condition, order 4"),
-        IntervalInequality(Integer(4), "<=", _second.subs({**_edge, alpha: 4}), {}, "second condition, order 4"),
+        IntervalInequality(
+            Integer(4), "<=", _second.subs({**_edge, alpha: 4}), {}, "second condition, order 4"
+        ),
         IntervalInequality(_first.subs({**_edge, alpha: 5}), "<", Integer(5), {}, "first condition, order 5"),
     ),
     Claim(

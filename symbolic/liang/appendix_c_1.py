@@ -90,7 +90,12 @@ CLAIMS = (
         "(59): -7/4 + 4/(7 - sqrt(m/L)) <= -13/12, in units of eta K G/sqrt(2 L)",
         at("C.1", "(59)"),
         Identity(
-            2 * sigma_sgd * rho / (7 * sigma_sgd * rho**3 - sigma_sgd * rho) * sqrt(2 / m) * sqrt(2 * m * rho**4),
+            2
+            * sigma_sgd
+            * rho
+            / (7 * sigma_sgd * rho**3 - sigma_sgd * rho)
+            * sqrt(2 / m)
+            * sqrt(2 * m * rho**4),
             4 / (7 - rho**-2),
             "fourth to fifth line, L = m rho^4",
         ),
@@ -110,7 +115,9 @@ CLAIMS = (
         "(61), (62): probability 1/25 sqrt(m/L) of a far sample leaves -22/25",
         at("C.1", "(62)"),
         Inequality(_q(24, 25), "<= and attained", 1 - p, _rare, "(61)"),
-        Inequality(_q(-13, 12) * (1 - p) + 4 * x, "<= and attained", _q(-22, 25), _rare, "(62), x = p sqrt(L/m)"),
+        Inequality(
+            _q(-13, 12) * (1 - p) + 4 * x, "<= and attained", _q(-22, 25), _rare, "(62), x = p sqrt(L/m)"
+        ),
     ),
     Step(
         "liang/appendix_c_1/square_1",

@@ -145,7 +145,9 @@ CLAIMS = (
         Identity(put(sigma_sgd**4 / K**2, {K: _clip}), _rate, "(90), second"),
         Identity(put(eta * L * sigma_sgd**2 / b, {eta: _eta}), _rate, "(91)"),
         Identity(
-            put(_T, {eta: _eta, K: _clip}), L * (v / u) ** (4 * _third) / (b * sigma_sgd ** (2 * _third)), "(92)"
+            put(_T, {eta: _eta, K: _clip}),
+            L * (v / u) ** (4 * _third) / (b * sigma_sgd ** (2 * _third)),
+            "(92)",
         ),
         assumptions=_positive,
     ),
@@ -153,9 +155,9 @@ CLAIMS = (
         "liang/appendix_c_2/large_noise_step_size",
         "(91): eta = r b X^(1/3)/(L sigma_SGD^(2/3)) meets eta <= 1/(9 L), some r, every b",
         at("C.2", "(91)"),
-        Asymptotic(b * v / u**2, S.One, path={b: growth, u: S.One, v: S.One}, given=_large, name="eta L").mutant(
-            "b^2", left=b**2 * v / u**2
-        ),
+        Asymptotic(
+            b * v / u**2, S.One, path={b: growth, u: S.One, v: S.One}, given=_large, name="eta L"
+        ).mutant("b^2", left=b**2 * v / u**2),
         remark="""(91) makes eta L of the order b (X/sigma_SGD^2)^(1/3), which is b at the edge of the case,
         while Lemma 3.7 needs eta L <= 1/9. With the smaller of (91) and 1/(9 L) the rate (90) stands, with
         more steps than (92).""",

@@ -56,9 +56,9 @@ CLAIMS = (
         "liang/appendix_c_3/step_size",
         "eta = Theta(b L^(3/2)/m^(5/2)) meets the precondition eta <= 9/(20 L) of Theorem 3.10",
         at("C.3", "case (1.1)"),
-        Inequality(r * b * rho**10, "<=", Rational(9, 20), (r <= Rational(9, 20),), "eta L, rho^4 = L/m").mutant(
-            "r = 1", left=b * rho**10, given=()
-        ),
+        Inequality(
+            r * b * rho**10, "<=", Rational(9, 20), (r <= Rational(9, 20),), "eta L, rho^4 = L/m"
+        ).mutant("r = 1", left=b * rho**10, given=()),
         assumptions=(rho >= 1,),
         remark="""C.3 sets eta L = r b (L/mu)^(5/2), where Theorem 3.10 needs at most 9/20. No constant r
         serves all condition numbers and batch sizes. With eta = 9/(20 L) the rate (99) stands, with more
@@ -108,7 +108,9 @@ CLAIMS = (
         at("C.3", "case (1.2)"),
         Identity(put(_first, {K: _clip}), _large * sqrt(u / v), "first term"),
         Identity(put(_bias, {K: _clip}), _large * sqrt(u / v), "second term"),
-        Identity(put(_first, {K: _printed_clip}), _large * sqrt(u / v) / L ** Rational(1, 4), "printed K, first"),
+        Identity(
+            put(_first, {K: _printed_clip}), _large * sqrt(u / v) / L ** Rational(1, 4), "printed K, first"
+        ),
         Identity(put(_bias, {K: _printed_clip}), _large * _X ** Rational(1, 4), "and second term"),
         Inequality(r * rho, "<", 1 / rho + rho, (r * rho**2 <= 1,), "no r serves (101), rho = L^(1/4)"),
         assumptions=_positive,

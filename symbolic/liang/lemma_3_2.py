@@ -34,7 +34,11 @@ _summed = (
     ),
     projection(CLIPPING),
     Induction(
-        t, Le(_change(t), t * L * x), begin(_change), (Le(_change(t + 1), _change(t) + L * x),), name="t of them"
+        t,
+        Le(_change(t), t * L * x),
+        begin(_change),
+        (Le(_change(t + 1), _change(t) + L * x),),
+        name="t of them",
     ),
 )
 
@@ -137,7 +141,9 @@ CLAIMS = (
         "liang/lemma_3_2/sensitivity",
         "(38): a sample moves the mean gradient by at most 2 K / b, so one Gaussian step costs 2 alpha K^2/(..)",
         at("Lemma B.1", "(38)"),
-        NormBound((_u - _v) / b, 2 * K / b, (Norm(_u) <= K, Norm(_v) <= K), "replaced; added, one of them is 0"),
+        NormBound(
+            (_u - _v) / b, 2 * K / b, (Norm(_u) <= K, Norm(_v) <= K), "replaced; added, one of them is 0"
+        ),
         Identity(put(alpha * z**2 / (2 * beta * sigma_dp**2), {z: 2 * K / b}), _gaussian, "cost of 2 K / b"),
         assumptions=(beta > 0,),
     ),
@@ -146,7 +152,11 @@ CLAIMS = (
         "(39): batches of b = |B_t| samples, the larger data set second: a step costs q times one Gaussian step",
         at("Lemma B.1", "(39)"),
         Inequality(
-            (1 - b / n) * x + b / n * y, "<=", x + _claimed, (y <= x + _gaussian, b <= n, beta > 0), "(37), (38)"
+            (1 - b / n) * x + b / n * y,
+            "<=",
+            x + _claimed,
+            (y <= x + _gaussian, b <= n, beta > 0),
+            "(37), (38)",
         ),
         UpperBound("liang_mended", ("added_fixed_second",), name="such steps against solved runs").mutant(
             "gradients one percent shorter", altered={K: K * 99 / 100}
@@ -170,7 +180,9 @@ CLAIMS = (
         "(40): 2 alpha q^2 / s^2 at q = b/n, s = b sqrt(beta) sigma_DP/(2 K) is 8 alpha K^2/(beta n^2 sigma_DP^2)",
         at("Lemma B.1", "(40)"),
         Identity(put(2 * alpha * q**2 / z**2, {q: b / n, z: _noise}), _small_orders, "Lemma A.13 put in"),
-        Inequality(Integer(4), "<", _noise, (sigma_dp > 8 * K / (b * sqrt(beta)),), "what A.13 asks of sigma_DP"),
+        Inequality(
+            Integer(4), "<", _noise, (sigma_dp > 8 * K / (b * sqrt(beta)),), "what A.13 asks of sigma_DP"
+        ),
         Inequality(_small_orders, "<= and attained", _claimed * 4 / 5, (5 * b <= n,), "below (34), by 4 b/n"),
         assumptions=(beta > 0,),
     ),

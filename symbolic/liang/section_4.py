@@ -56,7 +56,9 @@ CLAIMS = (
         "In epochs the first two terms of (14) grow with the batch size: T = n E/b",
         at("Section 4", "Effect of the Batch Size"),
         Inequality(
-            b / (eta * K * n * T) + sqrt(b / (eta * n * T)), "<=", p / (eta * K * n * T) + sqrt(p / (eta * n * T))
+            b / (eta * K * n * T) + sqrt(b / (eta * n * T)),
+            "<=",
+            p / (eta * K * n * T) + sqrt(p / (eta * n * T)),
         ),
         assumptions=(b <= p,),
         letters={T: "epochs E", p: "a larger batch size"},

@@ -116,7 +116,12 @@ CLAIMS = (
             attained=(Eq(a, T + 1), Eq(g, x), Eq(y, 0)),
         ),
         Inequality(
-            g, "<= and attained", x + d, (Or(g <= x, g <= d),), "stopped at G <= d", attained=(Eq(g, x), Eq(d, 0))
+            g,
+            "<= and attained",
+            x + d,
+            (Or(g <= x, g <= d),),
+            "stopped at G <= d",
+            attained=(Eq(g, x), Eq(d, 0)),
         ),
         Induction(
             t,
@@ -195,14 +200,18 @@ CLAIMS = (
         "liang/proposition_c_3",
         "(95), (97): the last two terms of (17) at n^2 for n b, and their squares at alpha/epsilon = 8 chi/epsilon^2",
         at("Proposition C.3", "(95), (97)"),
-        Identity(_at(_fifth, _stronger), alpha * dim * eta * K * sqrt(L) / (epsilon * n**2) * x, "fifth of (95)"),
+        Identity(
+            _at(_fifth, _stronger), alpha * dim * eta * K * sqrt(L) / (epsilon * n**2) * x, "fifth of (95)"
+        ),
         Identity(_at(_sixth, _stronger), sqrt(alpha * dim * eta / epsilon * x) * K / n, "sixth of (95)"),
         Identity(
             _at(_fifth**2, _chosen),
             64 * dim**2 * L * eta**2 * K**2 * chi**2 / (epsilon**4 * n**4) * x**2,
             "fifth, squared",
         ),
-        Identity(_at(_sixth**2, _chosen), 8 * dim * eta * chi * K**2 / (epsilon**2 * n**2) * x, "sixth of (97)"),
+        Identity(
+            _at(_sixth**2, _chosen), 8 * dim * eta * chi * K**2 / (epsilon**2 * n**2) * x, "sixth of (97)"
+        ),
         assumptions=(L > 0, epsilon > 0),
     ),
 )

@@ -13,7 +13,9 @@ from lastiterate.symbolic.liang.paper import STEP, at, earlier
 from lastiterate.symbolic.prelude import *
 
 _sampled = SampledUp(b / n, b * sigma_dp / K, alpha)
-_run = "one step; a batch holds the added sample, of gradient K, with probability b/n; all other gradients are 0"
+_run = (
+    "one step; a batch holds the added sample, of gradient K, with probability b/n; all other gradients are 0"
+)
 _order = 4 * z
 _rate = _order / n
 # One term of the binomial sum, a lower bound of the divergence: (alpha (alpha - 1)/2 - alpha log n)/(alpha - 1).

@@ -159,9 +159,9 @@ CLAIMS = (
         "liang/theorem_3_4/strengthened",
         "(48): O(alpha K^2/(n^2 sigma_DP^2) min{T, (1 + eta L)^2 n^2 D^2/(eta^2 K^2)}), small orders and wide noise",
         at("Theorem B.3", "(48)"),
-        IntervalInequality(_rare_sign, "<=", r / 1250 * 25 * z**2, _small, "n = 5, sigma_DP = 10, T = 1").mutant(
-            "D^4", right=r / 1250 * 25 * z**4
-        ),
+        IntervalInequality(
+            _rare_sign, "<=", r / 1250 * 25 * z**2, _small, "n = 5, sigma_DP = 10, T = 1"
+        ).mutant("D^4", right=r / 1250 * 25 * z**4),
         Asymptotic(Min(T, (1 + y) ** 2), Min(T, y**2), path={y: 1 / growth, T: S.One}, name="from (40)"),
         refutation=RefutingRun(
             fails=words(
@@ -186,7 +186,9 @@ CLAIMS = (
         "With 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2) the version of (48) follows from (40), in both orders",
         at("Theorem B.3", "(48)"),
         Identity(
-            put(v / u, {u: 8 * alpha * K**2 / (n**2 * sigma_dp**2), v: DOMAIN}), REACH * n / b / 16, "B over (40)"
+            put(v / u, {u: 8 * alpha * K**2 / (n**2 * sigma_dp**2), v: DOMAIN}),
+            REACH * n / b / 16,
+            "B over (40)",
         ),
         Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 16 * y**2), name="at most twice"),
         Inequality(r * y**2, "<", S.One, ((r + 1) * y <= 1,), "no r serves (48)"),

@@ -42,16 +42,21 @@ _mean = Average(chance(i), Gauss(near(k, i)), i, M), Average(chance(i), Gauss(fa
 # Of convex losses: sum of squared shifts, number of times that the sample was met, whether it is met now, distance.
 _cost, _met, _coin, _left = (Function(name, real=True) for name in ("A", "H", "kappa", "z"))
 # Of a range of sizes: the rise of the cost beyond it, the probability of leaving it, and the most that this is.
-_inner, _outer, _leaves, _most, _rise = (Function(name, nonnegative=True) for name in ("U", "V", "x", "tau", "f"))
+_inner, _outer, _leaves, _most, _rise = (
+    Function(name, nonnegative=True) for name in ("U", "V", "x", "tau", "f")
+)
 
 
 def _chains(first: Profile, one: Profile, other: Profile) -> dict[str, Profile]:
     return {
-        begin: BlockChain(base, one, other, k, N) for begin, base in zip(BEGINS, (first, EVERYTHING), strict=True)
+        begin: BlockChain(base, one, other, k, N)
+        for begin, base in zip(BEGINS, (first, EVERYTHING), strict=True)
     }
 
 
-def _derived(scheme: str, bounds: dict[str, Profile], classes: tuple[str, ...] = _CLASSES) -> tuple[Derived, ...]:
+def _derived(
+    scheme: str, bounds: dict[str, Profile], classes: tuple[str, ...] = _CLASSES
+) -> tuple[Derived, ...]:
     return tuple(
         Derived(f"contraction/{scheme}/{losses}, {start}", profile, f"{losses}, {start}")
         for losses in classes
@@ -74,7 +79,9 @@ def _random(coin: Any) -> dict[str, Profile]:
 
 
 def _lattice() -> Profile:
-    one, two, three = (Chords(letter, blocks.nodes(place, k), k, M) for place, letter in enumerate((_X, _N, _F)))
+    one, two, three = (
+        Chords(letter, blocks.nodes(place, k), k, M) for place, letter in enumerate((_X, _N, _F))
+    )
     return Chords(Contracted(one, two, three), blocks.nodes(3, k), k, M)
 
 
@@ -83,9 +90,9 @@ CLAIMS = (
         "ours/contraction/block",
         "One block: near cost where the laws agree, far cost on what is left, for any split of the two laws",
         proof("contraction", "One block"),
-        Derived("contraction/one block", Contracted(_X, _N, _F), supposed=blocks.suppositions("XNF", _z)).mutant(
-            "far no more than near", profile=Contracted(_X, _N, _N)
-        ),
+        Derived(
+            "contraction/one block", Contracted(_X, _N, _F), supposed=blocks.suppositions("XNF", _z)
+        ).mutant("far no more than near", profile=Contracted(_X, _N, _N)),
     ),
     Ours(
         "ours/contraction/tables",
@@ -176,7 +183,11 @@ CLAIMS = (
             t,
             Le(_inner(t), _outer(t)),
             (Eq(_inner(0), _outer(0)),),
-            (gains(_inner, _leaves(t) * _rise(t)), gains(_outer, _most(t) * _rise(t)), Le(_leaves(t), _most(t))),
+            (
+                gains(_inner, _leaves(t) * _rise(t)),
+                gains(_outer, _most(t) * _rise(t)),
+                Le(_leaves(t), _most(t)),
+            ),
             name="any number of ranges",
         ),
         letters={a: "cost in the range", b: "cost beyond it", u: "mean over the ranges inside", v: "at least u"}

@@ -71,7 +71,9 @@ CLAIMS = (
         "ours/participations/string",
         "Slopes between encounters l steps apart rise by c^-l towards the past; for c < 1 any chord lies above",
         proof("affine_windows", "Schedules: a taut string"),
-        Identity(put(_slope(u), {u: p * q}), put(_slope(u), {u: q}) / p, "ratio of slopes", (Ne(c, 1), Ne(p, 1))),
+        Identity(
+            put(_slope(u), {u: p * q}), put(_slope(u), {u: q}) / p, "ratio of slopes", (Ne(c, 1), Ne(p, 1))
+        ),
         Induction(
             t,
             Le(_risen(t), _steep(t) * _gone(t)),
@@ -96,7 +98,10 @@ CLAIMS = (
         ),
         Recursion(w, S.Zero, PREVIOUS + (1 - c**2) * c ** (2 * w - 2), 1 - c ** (2 * w), name="(1 - c^2) X"),
         letters={p: "c^l", q: "c to the number of steps from an encounter to the end", x: "clock along P"}
-        | {P: "rise from an encounter to a later point of the path to the past", R: "rise from there to a third"}
+        | {
+            P: "rise from an encounter to a later point of the path to the past",
+            R: "rise from there to a third",
+        }
         | {y: "clock along R", u: "last slope before the second point", v: "first slope after it"},
         assumptions=(y > 0,),
     ),

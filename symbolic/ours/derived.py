@@ -69,7 +69,12 @@ CLAIMS = (
         for name, scheme, title, where in (
             ("known", "known_batches", "Batches in a known order", ("shift_program", "Theorem")),
             ("shuffled", "shuffled", "Shuffled batches", ("shuffled", "Shuffled batches")),
-            ("swapped", "without_replacement", "Batches without replacement", ("without_replacement", "Windows")),
+            (
+                "swapped",
+                "without_replacement",
+                "Batches without replacement",
+                ("without_replacement", "Windows"),
+            ),
             ("poisson", "poisson", "Poisson batches", ("poisson", "Two directions")),
         )
     ),

@@ -124,7 +124,10 @@ CLAIMS = (
         "Convex and L-smooth losses: z goes to c z, c at least 1 and h L - 1",
         proof("expansions", "Convex and strongly convex losses"),
         NormBound(
-            _d - h * _g, c * z, (*_near, _square(_g) <= L * inner(_g, _d), c >= 1, c >= h * L - 1), "cocoercivity"
+            _d - h * _g,
+            c * z,
+            (*_near, _square(_g) <= L * inner(_g, _d), c >= 1, c >= h * L - 1),
+            "cocoercivity",
         ).mutant("not convex", given=(*_near, Norm(_g) <= L * Norm(_d), c >= 1, c >= h * L - 1)),
         _step(convex("f", L), Max(1, h * L - 1)),
         *_sizes(S.Zero),
@@ -143,7 +146,9 @@ CLAIMS = (
         "ours/clipped_scores/convex",
         "Clipped gradients of a convex loss of a linear score are those of a convex, K-Lipschitz loss, no less smooth",
         proof("expansions", "Clipping that acts on convex losses"),
-        Inequality(gamma * Min(1, K / Abs(gamma)), "==", _cut(gamma), (Ne(gamma, 0),), "clipping cuts the slope"),
+        Inequality(
+            gamma * Min(1, K / Abs(gamma)), "==", _cut(gamma), (Ne(gamma, 0),), "clipping cuts the slope"
+        ),
         Inequality(
             _cut(gamma), "<= and attained", _cut(kappa), (gamma <= kappa,), "the slope is nondecreasing"
         ).mutant("any two slopes", given=()),

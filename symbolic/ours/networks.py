@@ -25,7 +25,9 @@ _distance, _bound, _slope, _norm, _size, _reach = (Function(name, nonnegative=Tr
 _zero = (Eq(_distance(0), 0), Eq(_bound(0), 0))
 # Of layer k below the top: its second derivative A, that of the layer under it, F, and the first derivative of that, B;
 # phi'' a'^2 of the layer above, the terms so far, the derivative of the outputs; phi', the direction and the weight.
-_here, _below, _passed, _bend, _total, _adjoint, _p, _v, _w = (Function(name, real=True) for name in "AFBCEUabc")
+_here, _below, _passed, _bend, _total, _adjoint, _p, _v, _w = (
+    Function(name, real=True) for name in "AFBCEUabc"
+)
 _moved, _least, _one_term, _its_bound = (Function(name, real=True) for name in "DGHK")
 _weight, _input, _product = (Function(name, real=True) for name in "abR")
 _weights, _inputs, _columns, _count = (Function(name, nonnegative=True) for name in "ABXx")
@@ -105,7 +107,10 @@ CLAIMS = (
             times=(1 - rho) ** 2,
         ),
         _length(
-            formulas.third(xi, S.One, S.One), formulas.twist(S.One, S.Zero, S.One), "|y'''|^2 s^6 d^2", Eq(xi, 0)
+            formulas.third(xi, S.One, S.One),
+            formulas.twist(S.One, S.Zero, S.One),
+            "|y'''|^2 s^6 d^2",
+            Eq(xi, 0),
         ),
         letters={xi: "u . n", rho: "|n|^2", gamma: "part along u", kappa: "part along n", _along: "u"},
     ),

@@ -85,7 +85,9 @@ CLAIMS = (
         _at_one(_slope(_level(r)), _right, "slope at 1 from the right"),
         _at_one(_slope_below, _left, "and from the left"),
         Inequality(_left, "<=", _right, name="which does not exceed it"),
-        Identity(1 - ((1 - q) * p + q * (1 - p)) - p, _right - _left, "the slope jumps by the mass without loss"),
+        Identity(
+            1 - ((1 - q) * p + q * (1 - p)) - p, _right - _left, "the slope jumps by the mass without loss"
+        ),
         Identity(1 - r + r * put(_below, {r: 1 / r}), _above(r), "reflected again it is as before", (r >= 1,)),
         letters=_LETTERS,
         assumptions=(q <= 1, p <= S.Half),
@@ -148,7 +150,13 @@ CLAIMS = (
             name="the gap of powers",
         ),
         Identity(x ** (w + 1) - y ** (w + 1), x * (x**w - y**w) + y**w * (x - y), "as it grows"),
-        letters={alpha: "the larger base, A", a: "gap of the bases", x: "a base", y: "the other", w: "exponent"},
+        letters={
+            alpha: "the larger base, A",
+            a: "gap of the bases",
+            x: "a base",
+            y: "the other",
+            w: "exponent",
+        },
     ),
     Ours(
         "ours/conversion/convex",
@@ -178,7 +186,9 @@ CLAIMS = (
         "ours/conversion/usual",
         "Without its second term, alpha delta <= 1, the best conversion is Canonne, Kamath & Steinke's Proposition 12",
         _CONVERSION,
-        Identity(Derivative(_first, p), _first * (p - alpha * s) / (p * (p - s)), "it turns at p = alpha delta"),
+        Identity(
+            Derivative(_first, p), _first * (p - alpha * s) / (p * (p - s)), "it turns at p = alpha delta"
+        ),
         Identity(
             put(_first, {p: (1 + v) * s}).subs(alpha, 1 + v),
             exp((_least + (alpha - 1) * -log(u)).subs(alpha, 1 + v)),

@@ -59,7 +59,9 @@ CLAIMS = (
         "ours/poisson/larger_order",
         "The mixture over its base is the larger order, at every alpha > 1: S_down <= S_up",
         proof("divergences", "The larger order"),
-        Identity(u * ((v / u) ** alpha - (v / u) ** (1 - alpha)), (v - u) * _powers(u / v), "v = y", (Ne(u, v),)),
+        Identity(
+            u * ((v / u) ** alpha - (v / u) ** (1 - alpha)), (v - u) * _powers(u / v), "v = y", (Ne(u, v),)
+        ),
         Identity(_with - 1, u - _turned, "the factors before both"),
         Identity(_powers(u), _powers(1 / u), "a ratio or its inverse", (Ne(u, 1),)),
         Identity(_with * _turned - u, q * (1 - q) * (1 - u) ** 2, "u over the second lies below the first"),

@@ -25,7 +25,9 @@ _parts = (_between, _cost), (_first, _one), (_second, _other)
 # Shifts a that do not depend on the order lead from A to e - a, e the image of A under a step. z is the distance of
 # runs that meet the sample where m = 1, and not where m = 0; k is the secant of the expansion from z to A. C is the
 # cost, B that of the shifts a alone, E what the sample adds.
-_shift, _level, _image, _secant, _total, _without, _extra = (Function(one, nonnegative=True) for one in "aAekCBE")
+_shift, _level, _image, _secant, _total, _without, _extra = (
+    Function(one, nonnegative=True) for one in "aAekCBE"
+)
 _state, _met = Function("z", nonnegative=True), Function("m", real=True)
 _coin = Eq(_met(t) ** 2, _met(t))
 _made = _image(t) - _secant(t) * (_level(t) - _state(t)) + s * _met(t)
@@ -88,7 +90,9 @@ CLAIMS = (
             _mean(_stage(x, z), _stage(y, g)),
             _weight,
             "cost of a stage, convex in state and target",
-        ).mutant("three percent less of a state", sign="<=", right=_mean(_stage(97 * x / 100, z), _stage(y, g))),
+        ).mutant(
+            "three percent less of a state", sign="<=", right=_mean(_stage(97 * x / 100, z), _stage(y, g))
+        ),
         # d is the least cost over all targets, at the mean of two states; on the right any targets of those states.
         Inequality(
             d,
@@ -108,7 +112,8 @@ CLAIMS = (
             "so exp is convex, about 0",
         ),
         Identity(
-            exp(_mean(xi, zeta)) * put(_mean(exp((1 - theta) * kappa), exp(-theta * kappa)), {kappa: xi - zeta}),
+            exp(_mean(xi, zeta))
+            * put(_mean(exp((1 - theta) * kappa), exp(-theta * kappa)), {kappa: xi - zeta}),
             _mean(exp(xi), exp(zeta)),
             "and about any mean",
         ),
@@ -119,9 +124,19 @@ CLAIMS = (
         Identity(log(rho * exp(gamma)), log(rho) + gamma, "makes the pool at most the mean of two pools"),
         _orders(lambda most, one: Eq(most(t + 1), Max(most(t), one(t))), "so is the greatest"),
         assumptions=_weight,
-        letters={theta: "any weight", x: "a state", y: "another", z: "target from it", g: "target from the other"}
+        letters={
+            theta: "any weight",
+            x: "a state",
+            y: "another",
+            z: "target from it",
+            g: "target from the other",
+        }
         | {a: "what the sample adds, s or 0", r: "variance of the noise of a stage", kappa: "xi - zeta"}
-        | {P: "cost of what follows the target", R: "of what follows the other", G: "of what follows their mean"}
+        | {
+            P: "cost of what follows the target",
+            R: "of what follows the other",
+            G: "of what follows their mean",
+        }
         | {d: "least cost from the mean of the states", u: "exp(xi) over exp of the mean of xi and zeta"}
         | {
             xi: "cost of an order from a state less the pool, times the constant of the pool",

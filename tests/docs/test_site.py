@@ -166,7 +166,9 @@ def test_pictures_are_drawn(site: Path) -> None:
     drawn = sorted((site / "pictures").glob("*.svg"))
     assert len(drawn) == 4
     assert all(picture.with_suffix(".csv").exists() for picture in drawn)
-    shown = "".join((site / page / "index.html").read_text(encoding="utf-8") for page in ("mathematics", "train"))
+    shown = "".join(
+        (site / page / "index.html").read_text(encoding="utf-8") for page in ("mathematics", "train")
+    )
     assert all(f"pictures/{picture.name}" in shown for picture in drawn)
 
 
@@ -205,17 +207,22 @@ def test_in_a_browser_nothing_is_asked_of_others_and_a_phone_is_wide_enough(
     browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     try:
         still = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", still)  # else a width is asked for on the way to it
+        # else a width is asked for on the way to it
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", still)
         for path in (site / "verdicts" / "index.html", *sorted(site.rglob("index.html"))[::every]):
             browser.get(address + path.relative_to(site).as_posix())
             for width in (1280, 390):
                 size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == 390}
                 browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
                 # A page that is wider than a phone makes the phone's window as wide.
-                wide = browser.execute_script("return Math.max(document.documentElement.scrollWidth, innerWidth)")
+                wide = browser.execute_script(
+                    "return Math.max(document.documentElement.scrollWidth, innerWidth)"
+                )
                 assert wide <= width, path
         sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-        asked = [one["params"]["request"]["url"] for one in sent if one["method"] == "Network.requestWillBeSent"]
+        asked = [
+            one["params"]["request"]["url"] for one in sent if one["method"] == "Network.requestWillBeSent"
+        ]
         assert len(asked) > 20
         assert not [url for url in asked if not url.startswith((address, "data:", "blob:"))]
         assert browser.get_log("browser") == []

@@ -114,7 +114,9 @@ def test_the_committed_table_is_what_the_bound_says(example: ModuleType, table: 
         short = replace(run, steps=int(row["steps"]))
         ours = bound(short, example.CONSTANTS.assumption(short), delta=1e-5).epsilon
         assert ours == pytest.approx(float(row["last_iterate"]), rel=2e-3)  # grids may change
-    ours, *opacus = ([float(row[name]) for row in table] for name in ("last_iterate", "opacus_rdp", "opacus_prv"))
+    ours, *opacus = (
+        [float(row[name]) for row in table] for name in ("last_iterate", "opacus_rdp", "opacus_prv")
+    )
     assert np.all(np.array(ours) < np.min(opacus, axis=0))
     assert ours[-1] * 3.5 < min(one[-1] for one in opacus)
 

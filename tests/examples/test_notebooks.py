@@ -57,7 +57,9 @@ def test_executed_anew_it_says_what_is_stored(path: Path) -> None:
     stored = nbformat.read(path, as_version=4)
     nbformat.validate(stored)
     assert all(cell.execution_count for cell in stored.cells if cell.cell_type == "code")
-    assert [output.output_type for cell in stored.cells for output in cell.get("outputs", ())].count("error") == 0
+    assert [output.output_type for cell in stored.cells for output in cell.get("outputs", ())].count(
+        "error"
+    ) == 0
     assert outputs(executed(path)) == outputs(stored)
 
 

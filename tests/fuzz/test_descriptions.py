@@ -47,7 +47,9 @@ _NUMBERS = st.one_of(
 )
 _VALUES = st.one_of(
     _NUMBERS,
-    st.sampled_from(["true", '""', '"1"', "[]", "{}", "[1.0, 2.0]", "[[1]]", "1979-05-27", "[nan]", '"\\u0000"']),
+    st.sampled_from(
+        ["true", '""', '"1"', "[]", "{}", "[1.0, 2.0]", "[[1]]", "1979-05-27", "[nan]", '"\\u0000"']
+    ),
     st.sampled_from(_KINDS + _SCHEMES).map(lambda text: f'"{text}"'),
     st.lists(_NUMBERS, min_size=1, max_size=6).map(lambda items: f"[{', '.join(items)}]"),
     st.just("[" + '{kind = "clipped"}, ' * 2 + '{kind = "smooth", L = 1.0}]'),

@@ -17,7 +17,9 @@ from lastiterate.symbolic.ledger import claims
 _ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.long
 _kills = pytest.mark.parametrize(
-    "kills", [2, pytest.param(50, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))], ids=["ci", "nightly"]
+    "kills",
+    [2, pytest.param(50, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))],
+    ids=["ci", "nightly"],
 )
 
 
@@ -43,10 +45,19 @@ def _kill_often(arguments: Sequence[str], home: Path, kills: int, first: int = 1
 @_kills
 def test_check(kills: int, tmp_path: Path) -> None:
     keys = [claim.key for claim in claims("d2p2")[:: 12 if kills < 10 else 6]]
-    arguments = ["check", "--jobs", "2", "--format", "json", *(word for key in keys for word in ("--claim", key))]
+    arguments = [
+        "check",
+        "--jobs",
+        "2",
+        "--format",
+        "json",
+        *(word for key in keys for word in ("--claim", key)),
+    ]
 
     def verdicts(text: str) -> dict[str, tuple[str, str, int]]:
-        return {one["key"]: (one["verdict"], one["grade"], one["rejected"]) for one in json.loads(text)["claims"]}
+        return {
+            one["key"]: (one["verdict"], one["grade"], one["rejected"]) for one in json.loads(text)["claims"]
+        }
 
     undisturbed = verdicts(_whole(arguments, tmp_path / "undisturbed"))
     _kill_often(arguments, tmp_path / "killed", kills)
@@ -56,7 +67,9 @@ def test_check(kills: int, tmp_path: Path) -> None:
 @_kills
 def test_a_sweep(kills: int, tmp_path: Path) -> None:
     text = (
-        (_ROOT / "examples" / "run.toml").read_text(encoding="utf-8").replace("diameter = 1.0", "diameter = inf")
+        (_ROOT / "examples" / "run.toml")
+        .read_text(encoding="utf-8")
+        .replace("diameter = 1.0", "diameter = inf")
     )
     noises = [0.5 + k / 100 for k in range(24 if kills < 10 else 60)]
     path = tmp_path / "sweep.toml"

@@ -47,7 +47,10 @@ def _runs(draw: st.DrawFn, sizes: st.SearchStrategy[float]) -> NoisySGD:
 
 @st.composite
 def _assumptions(draw: st.DrawFn, sizes: st.SearchStrategy[float], depth: int = 1) -> li.Assumption:
-    kinds = ["smooth", "holder", "clipped", "convex", "strongly convex", "tabulated"] + ["sum", "minimum"] * depth
+    kinds = ["smooth", "holder", "clipped", "convex", "strongly convex", "tabulated"] + [
+        "sum",
+        "minimum",
+    ] * depth
     L = draw(sizes)
     match draw(st.sampled_from(kinds)):
         case "holder":
@@ -129,7 +132,9 @@ def test_more_noise_and_fewer_steps_cost_no_more(times: int) -> None:
         slack = 1 + (1e-6 if run.sampling in ("full", "cyclic") and run.diameter == inf else 2e-2)
         assert li.bound(replace(run, noise_std=more), assumption, order=order).epsilon <= before * slack
         if run.constant and run.steps > 1 and run.sampling != "shuffled":
-            assert li.bound(replace(run, steps=run.steps - 1), assumption, order=order).epsilon <= before * slack
+            assert (
+                li.bound(replace(run, steps=run.steps - 1), assumption, order=order).epsilon <= before * slack
+            )
 
     drawn = st.tuples(_runs(_ORDINARY), _assumptions(_ORDINARY), st.floats(1.1, 32), st.floats(1.0, 3.0))
     campaign(60 * times, drawn, check)
@@ -212,7 +217,9 @@ def _calls(junk: Any, other: Any) -> dict[str, Any]:
         "sweep axes": lambda: li.sweep(_RUN, _FLAT, junk),
         "forgetting": lambda: li.forgetting(_RUN, _FLAT, junk, order=other),
         "forgetting run": lambda: li.forgetting(junk, other, 3, delta=1e-3),
-        "forgetting schedule": lambda: li.forgetting(_RUN, _FLAT, 3, order=2.0, step_size=junk, noise_std=other),
+        "forgetting schedule": lambda: li.forgetting(
+            _RUN, _FLAT, 3, order=2.0, step_size=junk, noise_std=other
+        ),
         "steps_to_forget": lambda: li.steps_to_forget(_RUN, _FLAT, epsilon=junk, delta=other),
         "steps_to_forget run": lambda: li.steps_to_forget(junk, other, epsilon=0.5, order=2.0),
         "participation": lambda: li.participation(_RUN, _FLAT, steps=junk, order=other),

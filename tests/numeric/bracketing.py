@@ -79,7 +79,9 @@ def least_step(
     cost = weight * residual**2
     # Each sum above is of a few terms of known size; 16 units in the last place of each cover them, and as much again
     # covers a place that only seems to be the least.
-    slack = 48 * _EPS * (np.abs(f0) + np.abs(f1) + sag + cost + 2 * weight * residual * (np.abs(e1) + np.abs(y)))
+    slack = (
+        48 * _EPS * (np.abs(f0) + np.abs(f1) + sag + cost + 2 * weight * residual * (np.abs(e1) + np.abs(y)))
+    )
     total = np.where(e0 >= y, chord - sag + cost - slack, f1)
     best = total.argmin(axis=0)
     columns = np.arange(len(target))
@@ -329,13 +331,21 @@ class _Sweep:
             weight = float(self.weight[t])
             # Everything is reversed, so that what rises falls.
             step = least_step(
-                values[-1][::-1], -v[::-1], -grid.nodes[::-1], -u[::-1], grid.kept[::-1], bends[-1][::-1], weight
+                values[-1][::-1],
+                -v[::-1],
+                -grid.nodes[::-1],
+                -u[::-1],
+                grid.kept[::-1],
+                bends[-1][::-1],
+                weight,
             )
             values.append(step.value[::-1])
             bends.append(step.bend[::-1])
         return values[::-1], bends[::-1]
 
-    def pruned(self, grids: list[_Grid], values: list[Array], bends: list[Array], ceiling: float) -> list[_Grid]:
+    def pruned(
+        self, grids: list[_Grid], values: list[Array], bends: list[Array], ceiling: float
+    ) -> list[_Grid]:
         """Refined grids without the cells through which every path costs more than the ceiling."""
         to_go, bends_to_go = self.backward(grids)
         result = [grids[0]]

@@ -62,7 +62,9 @@ def random_cases(seed: int, count: int, *, schedule: bool = False) -> Iterator[C
         yield Case(kind, run, assumption, 1e-6 if kind in SMOOTH_KINDS else 1e-4)
 
 
-def _assumption(kind: str, rng: np.random.Generator, eta: float, K: float, D: float, samples: int) -> Assumption:
+def _assumption(
+    kind: str, rng: np.random.Generator, eta: float, K: float, D: float, samples: int
+) -> Assumption:
     lam = float(rng.uniform(0.15, 0.95))
 
     def height(low: float, high: float) -> float:

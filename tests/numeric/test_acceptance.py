@@ -31,7 +31,9 @@ def test_the_papers_program(c: str, cost: float, length: int) -> None:
 
 def test_the_papers_program_when_updates_contract() -> None:
     lengths = (10, 20, 40, 80, 160)
-    costs = [float(found.cost) for w in lengths if (found := affine_window(arb("0.9"), S, arb(1), w)) is not None]
+    costs = [
+        float(found.cost) for w in lengths if (found := affine_window(arb("0.9"), S, arb(1), w)) is not None
+    ]
     assert len(costs) == len(lengths)
     assert costs == sorted(costs, reverse=True)
     assert costs[1] == pytest.approx(0.1310, abs=5e-5)
@@ -51,7 +53,17 @@ def test_the_papers_theorem_at_its_best_split_agrees() -> None:
 
 
 def test_where_the_split_binds_the_papers_theorem_is_strictly_worse() -> None:
-    setting = {"T": 2000, "n": 5, "eta": 0.1, "sigma": 1.0, "K": 2.0, "D": 1.0, "L": 1.0, "m": 1.0, "alpha": 2.0}
+    setting = {
+        "T": 2000,
+        "n": 5,
+        "eta": 0.1,
+        "sigma": 1.0,
+        "K": 2.0,
+        "D": 1.0,
+        "L": 1.0,
+        "m": 1.0,
+        "alpha": 2.0,
+    }
     ours = bound_by_shifts(run_of(setting), StronglyConvex(1.0, 1.0), order=2).epsilon
     assert ours == pytest.approx(0.1216, abs=1e-6)
     assert (

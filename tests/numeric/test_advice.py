@@ -18,7 +18,9 @@ DRAWN = replace(OPEN, sampling="poisson", adjacency="add_remove")
 
 
 def composed(run: NoisySGD, steps: int) -> float:
-    return li.bound(replace(run, steps=steps, diameter=inf, weight_decay=0.0), li.Clipped(), delta=DELTA).epsilon
+    return li.bound(
+        replace(run, steps=steps, diameter=inf, weight_decay=0.0), li.Clipped(), delta=DELTA
+    ).epsilon
 
 
 @pytest.fixture(scope="module")

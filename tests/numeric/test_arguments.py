@@ -34,7 +34,9 @@ _KINDS: dict[str, Callable[[float], object]] = {
     "0-d tensor": _torch,
 }
 _CALLS: dict[str, Callable[[Callable[[float], Any]], object]] = {
-    "run": lambda x: li.NoisySGD(x(2), x(0.125), [x(0.5)] * 2, x(1), x(10), x(2), "cyclic", x(1.0), "", x(0.25)),
+    "run": lambda x: li.NoisySGD(
+        x(2), x(0.125), [x(0.5)] * 2, x(1), x(10), x(2), "cyclic", x(1.0), "", x(0.25)
+    ),
     "gradient_noise": lambda x: li.NoisySGD.gradient_noise(
         gradient_noise_std=x(0.5), step_size=x(0.25), steps=2, clip_norm=1, dataset_size=5
     ),
@@ -54,7 +56,9 @@ _CALLS: dict[str, Callable[[Callable[[float], Any]], object]] = {
         li.forgetting(_RUN, li.Convex(1.0), x(2), delta=x(0.125), step_size=x(0.125), noise_std=x(0.25)).epsilon
     ),
     "lower_bound": lambda x: li.lower_bound(_RUN, li.Convex(1.0), delta=x(0.125)).value,
-    "participation": lambda x: li.participation(_RUN, li.Convex(1.0), steps=[x(3), x(5)], delta=x(0.125)).epsilon,
+    "participation": lambda x: (
+        li.participation(_RUN, li.Convex(1.0), steps=[x(3), x(5)], delta=x(0.125)).epsilon
+    ),
     "position": lambda x: li.participation(_CYCLIC, li.Convex(1.0), position=x(2), order=x(2.5)).epsilon,
     "sweep": lambda x: [
         one.epsilon
@@ -153,7 +157,11 @@ def test_so_are_the_methods(method: str) -> None:
 @pytest.mark.parametrize(
     ("call", "wrong", "said"),
     [
-        (li.NoisySGD, "group_size", "for full batches, multiply clip_norm by the number of samples that differ."),
+        (
+            li.NoisySGD,
+            "group_size",
+            "for full batches, multiply clip_norm by the number of samples that differ.",
+        ),
         (li.NoisySGD, "max_batch_size", "batches that are cut to a maximum size have no bound here;"),
         (li.NoisySGD, "physical_batch_size", "batches that are cut to a maximum size have no bound here;"),
         (li.NoisySGD, "momentum", "these bounds are for plain SGD; for other optimisers"),

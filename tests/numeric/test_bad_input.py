@@ -165,7 +165,11 @@ def test_orders_outside_their_range(order: float) -> None:
 
 @pytest.mark.parametrize(
     ("assumption", "said"),
-    [(1.0, "assumption=1.0"), (Convex, "assumption=the class"), (Measured(Smooth(1.0), "a sample"), "Measured")],
+    [
+        (1.0, "assumption=1.0"),
+        (Convex, "assumption=the class"),
+        (Measured(Smooth(1.0), "a sample"), "Measured"),
+    ],
 )
 def test_assumptions_that_are_none(assumption: object, said: str) -> None:
     run = NoisySGD(20, 0.1, 1.0, 2.0, 6)

@@ -15,7 +15,13 @@ from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, 
 from lastiterate.numeric.run import NoisySGD
 
 _RUN = NoisySGD(2000, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
-_ASSUMPTIONS: list[Assumption] = [Smooth(1.0), Convex(1.0), StronglyConvex(1.0, 0.5), Holder(1.0, 0.5), Clipped()]
+_ASSUMPTIONS: list[Assumption] = [
+    Smooth(1.0),
+    Convex(1.0),
+    StronglyConvex(1.0, 0.5),
+    Holder(1.0, 0.5),
+    Clipped(),
+]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +118,10 @@ def test_the_widest_domain() -> None:
         ({"epsilon": 1.0, "order": 2.0, "delta": 1e-5}, "order=2.0"),
         ({"epsilon": 1.0, "order": 2.0, "vary": "step_size"}, "vary='step_size'"),
         ({"epsilon": 1e-9, "order": 2.0, "vary": "steps"}, "by a run of one step"),
-        ({"epsilon": 1e-9, "order": 2.0, "vary": "diameter"}, "reachable by varying diameter.*a larger epsilon"),
+        (
+            {"epsilon": 1e-9, "order": 2.0, "vary": "diameter"},
+            "reachable by varying diameter.*a larger epsilon",
+        ),
     ],
 )
 def test_bad_targets(arguments: dict[str, object], part: str) -> None:
@@ -136,13 +145,17 @@ def test_a_target_that_holds_for_every_number_of_steps(sampling: str, any_steps:
     assert found.epsilon == bound(found.run, Convex(1.0), order=2.0).epsilon <= 1.0
     if any_steps:  # a run that is longer still, and a short one
         for steps in (3 * found.value + 1, 2):
-            assert bound(replace(run, steps=steps), Convex(1.0), order=2.0).epsilon <= found.epsilon * (1 + 1e-9)
+            assert bound(replace(run, steps=steps), Convex(1.0), order=2.0).epsilon <= found.epsilon * (
+                1 + 1e-9
+            )
     assert not calibrate(run, Convex(1.0), epsilon=1e-4, order=2.0, vary="noise_std").any_steps
 
 
 def test_steps_need_no_schedule() -> None:
     with pytest.raises(InputError, match="schedule"):
-        calibrate(replace(_RUN, steps=2, noise_std=(1.0, 2.0)), Smooth(1.0), epsilon=1.0, order=2.0, vary="steps")
+        calibrate(
+            replace(_RUN, steps=2, noise_std=(1.0, 2.0)), Smooth(1.0), epsilon=1.0, order=2.0, vary="steps"
+        )
 
 
 @pytest.mark.sweep(2)

@@ -63,7 +63,9 @@ def test_what_applies() -> None:
     strong = replace(_RUN, dataset_size=20, batch_size=5, sampling="cyclic", diameter=inf)
     assert "bok_su_altschuler_cyclic" in {row.name for row in compare(strong, StronglyConvex(1, 0.5), order=2)}
     part = replace(strong, steps=1999)
-    assert "bok_su_altschuler_cyclic" not in {row.name for row in compare(part, StronglyConvex(1, 0.5), order=2)}
+    assert "bok_su_altschuler_cyclic" not in {
+        row.name for row in compare(part, StronglyConvex(1, 0.5), order=2)
+    }
     full = {row.name for row in compare(_RUN, StronglyConvex(1, 0.5), order=2)}
     assert {"bok_su_altschuler", "chien_li_3_1_strongly_convex"} <= full
     assert "chien_li_3_7" not in full

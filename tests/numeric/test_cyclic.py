@@ -17,7 +17,9 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 # One participation moves an update by 2 eta K / b = 1, and the noise is 1.
-_RUN = NoisySGD(20, step_size=0.1, noise_std=1.0, clip_norm=5.0, dataset_size=5, batch_size=1, sampling="cyclic")
+_RUN = NoisySGD(
+    20, step_size=0.1, noise_std=1.0, clip_norm=5.0, dataset_size=5, batch_size=1, sampling="cyclic"
+)
 _COSTS = (0.38198, 0.47324, 0.58681, 0.76869, 1.32117)
 
 

@@ -24,7 +24,9 @@ _ENDLESS = replace(_RUN, diameter=inf)
 _CYCLIC = li.NoisySGD(60, 0.1, 1.0, 2.0, dataset_size=6, batch_size=2, sampling="cyclic", diameter=1.0)
 _CONVEX = li.Convex(1.0)
 _MEASURED = li.Measured(li.Smooth(1.0), "the constant <1> being true")
-_PROJECTED = li.RandomProjectionRun.d2p2(steps=10, step_size=0.01, noise_std=3.0, ranks=[40, 8], dataset_size=50)
+_PROJECTED = li.RandomProjectionRun.d2p2(
+    steps=10, step_size=0.01, noise_std=3.0, ranks=[40, 8], dataset_size=50
+)
 
 _RESULTS = {
     "bound": lambda: li.bound(_RUN, _CONVEX, delta=1e-5),

@@ -60,7 +60,10 @@ def test_known_values_are_inside(part: sp.Expr, value: sp.Expr) -> None:
             sp.Sum(body, (k, 2, oo))
             for body in (1 / k, one, 2**k, (-1) ** k, 1 / (k * sp.log(k)), k**-1.01, sp.sin(k))
         ),
-        *(sp.Sum(body, (k, 1, oo)) for body in (1 / (k - 500) ** 2, sp.sqrt(1000 - k) / 2**k, 1 / (k - 3) ** 2)),
+        *(
+            sp.Sum(body, (k, 1, oo))
+            for body in (1 / (k - 500) ** 2, sp.sqrt(1000 - k) / 2**k, 1 / (k - 3) ** 2)
+        ),
         sp.Sum(sp.factorial(500 - k) / 2**k, (k, 1, oo)),
         sp.Sum(1 / k**2, (k, 0, oo)),
         sp.Sum(1 / k**2, (k, half, oo)),

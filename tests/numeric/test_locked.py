@@ -151,7 +151,9 @@ def _cases() -> dict[str, Callable[[], list[Any]]]:
         walk = Walk(steps, 3.0, (WalkStep(0.7, ((1.0, plain),), ((1.0, met),), chance),), epoch)
         cases[f"walk: {steps}, {chance}, {epoch}"] = partial(_walked, partial(last_masses, walk))
         known = Walk(steps, 3.0, (WalkStep.known(plain, 0.7),) * (epoch - 1) + (WalkStep.known(met, chance),))
-        cases[f"walk: {steps}, {chance}, {epoch}, known batches"] = partial(_walked, partial(last_masses, known))
+        cases[f"walk: {steps}, {chance}, {epoch}, known batches"] = partial(
+            _walked, partial(last_masses, known)
+        )
     return cases
 
 
@@ -165,7 +167,9 @@ def _said(case: Callable[[], list[Any]]) -> Any:
 def _close(found: Any, known: Any, share: float = CLOSE) -> bool:
     if isinstance(known, list):
         return (
-            isinstance(found, list) and len(found) == len(known) and all(map(_close, found, known, repeat(share)))
+            isinstance(found, list)
+            and len(found) == len(known)
+            and all(map(_close, found, known, repeat(share)))
         )
     if isinstance(known, dict):
         return bool(found["about"] == pytest.approx(known["about"], rel=0.2, abs=0))
@@ -211,7 +215,9 @@ def _kind(name: str) -> str:
 def test_as_locked(kind: str) -> None:
     names = [name for name in CASES if _kind(name) == kind and name in KNOWN]
     changed = {name: (KNOWN[name], found) for name in names if not _kept(name, found := _said(CASES[name]))}
-    assert not changed, "".join(f"\n{name}: was {known}, is {found}" for name, (known, found) in changed.items())
+    assert not changed, "".join(
+        f"\n{name}: was {known}, is {found}" for name, (known, found) in changed.items()
+    )
 
 
 def test_the_lock_has_no_more() -> None:

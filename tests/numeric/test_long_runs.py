@@ -75,7 +75,9 @@ def test_a_longer_run_costs_no_more(scheme: str, target: str, kind: str) -> None
     # From 0 and contracting: what is long ago is forgotten.
     assert settled.window[0] > 0 or kind == "strongly convex"
     for steps in _longer(len(scheme + kind), _EPOCHS.get(scheme, 1)):
-        assert bound(replace(run, steps=steps), assumption, **goal).epsilon <= settled.epsilon * (1 + 1e-9), steps
+        assert bound(replace(run, steps=steps), assumption, **goal).epsilon <= settled.epsilon * (1 + 1e-9), (
+            steps
+        )
 
 
 @pytest.mark.nightly

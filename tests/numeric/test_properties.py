@@ -107,10 +107,17 @@ def test_a_whole_batch_by_any_name(count: int) -> None:
         case = replace(case, T=min(case.T, 8))
         run, assumption, cost = case.run, case.assumption, case.cost
         cyclic = replace(run, batch_size=case.b, sampling="cyclic")
-        if case.kind in ("convex", "strongly convex", "smooth"):  # the others go through value iteration, slowly
+        # the others go through value iteration, slowly
+        if case.kind in (
+            "convex",
+            "strongly convex",
+            "smooth",
+        ):
             assert bound(cyclic, assumption).cost == pytest.approx(cost, rel=1e-9), case
         for sampling in ("without_replacement", "shuffled"):
-            assert bound_by_shifts(replace(cyclic, sampling=sampling), assumption, order=2).epsilon == cost, case
+            assert bound_by_shifts(replace(cyclic, sampling=sampling), assumption, order=2).epsilon == cost, (
+                case
+            )
 
 
 @many
@@ -140,7 +147,9 @@ def test_a_constant_schedule_is_a_scalar(count: int) -> None:
         assert written == run
         odd = int(rng.integers(case.T))
         noises = tuple(nextafter(case.sigma, 0) if t == odd else case.sigma for t in range(case.T))
-        assert bound(replace(run, noise_std=noises), case.assumption).cost == pytest.approx(cost, rel=1e-7), case
+        assert bound(replace(run, noise_std=noises), case.assumption).cost == pytest.approx(cost, rel=1e-7), (
+            case
+        )
 
 
 def _trivial(case: Case) -> float:

@@ -23,7 +23,12 @@ DESCRIBED = RandomProjectionRun(6, 0.5, 2.0, [7, 3], dataset_size=12, batch_size
 
 
 def test_it_is_normalised_as_an_ordinary_run_is():
-    assert (DESCRIBED.ranks, DESCRIBED.batch, DESCRIBED.batches, DESCRIBED.adjacency) == ((7, 3), 4, 3, "replace")
+    assert (DESCRIBED.ranks, DESCRIBED.batch, DESCRIBED.batches, DESCRIBED.adjacency) == (
+        (7, 3),
+        4,
+        3,
+        "replace",
+    )
     assert replace(DESCRIBED, batch_size=None, sampling="full").batch == 12
     assert replace(DESCRIBED, sampling="poisson", adjacency="").adjacency == "add_remove"
     assert replace(DESCRIBED, noise_std=[2.0] * 6) == DESCRIBED
@@ -217,7 +222,9 @@ def test_random_batches_are_amplified():
     drawn = replace(RUN, sampling="without_replacement")
     assert projection_bound(drawn, order=2.0).epsilon == pytest.approx(6 * price(2.0, rate=1 / 3))
     poisson = replace(RUN, sampling="poisson", adjacency="")
-    alone = projection_rdp(2.0, sensitivity=0.25, noise_std=2.0, dimension=3, rate=1 / 3, adjacency="add_remove")
+    alone = projection_rdp(
+        2.0, sensitivity=0.25, noise_std=2.0, dimension=3, rate=1 / 3, adjacency="add_remove"
+    )
     assert projection_bound(poisson, order=2.0).epsilon == pytest.approx(6 * alone)
     for run in (drawn, poisson):
         assert (

@@ -15,7 +15,9 @@ from lastiterate.numeric.losses.assumptions import Clipped, Holder, Minimum, Smo
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.run_file import load_run
 
-_RUN = "[run]\nsteps = 20\nstep_size = 0.1\nnoise_std = 1.0\nclip_norm = 2.0\ndataset_size = 5\ndiameter = 1.0\n"
+_RUN = (
+    "[run]\nsteps = 20\nstep_size = 0.1\nnoise_std = 1.0\nclip_norm = 2.0\ndataset_size = 5\ndiameter = 1.0\n"
+)
 _SMOOTH = '[assumption]\nkind = "smooth"\nL = 1.0\n'
 
 

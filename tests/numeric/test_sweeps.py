@@ -47,7 +47,12 @@ def test_every_row_is_the_bound_of_its_point() -> None:
             assert "step_size <= 2/L" in found.error
         else:
             ours = bound(replace(run, noise_std=noise), Convex(L), order=order)
-            assert (found.epsilon, found.mu, found.claim, found.error) == (ours.epsilon, ours.mu, ours.claim, "")
+            assert (found.epsilon, found.mu, found.claim, found.error) == (
+                ours.epsilon,
+                ours.mu,
+                ours.claim,
+                "",
+            )
     assert table.refused == 4
 
 
@@ -120,8 +125,14 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
         ('{"row": 3}', False),
         ("[]", False),
         ("3", False),
-        ('{"row": 99, "epsilon": 1.0, "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}', False),
-        ('{"row": 3, "epsilon": "1", "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}', False),
+        (
+            '{"row": 99, "epsilon": 1.0, "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}',
+            False,
+        ),
+        (
+            '{"row": 3, "epsilon": "1", "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}',
+            False,
+        ),
         (
             '{"row": 3, "epsilon": null, "mu": null, "route": "", "claim": "", "adjacency": "", "error": ""}',
             False,

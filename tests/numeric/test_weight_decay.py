@@ -190,7 +190,15 @@ def test_what_knows_no_weight_decay_says_so() -> None:
 
 def test_the_search_for_a_path_knows_what_weight_decay_leaves() -> None:
     run = NoisySGD(
-        120, (0.1,) * 119 + (0.05,), 0.3, 1.0, 20, batch_size=5, sampling="cyclic", diameter=3.0, weight_decay=3.0
+        120,
+        (0.1,) * 119 + (0.05,),
+        0.3,
+        1.0,
+        20,
+        batch_size=5,
+        sampling="cyclic",
+        diameter=3.0,
+        weight_decay=3.0,
     )
     found = bound(run, Holder(1.0, 0.5))
     assert found.route == "value iteration"

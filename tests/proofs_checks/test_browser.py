@@ -92,7 +92,8 @@ def test_the_first_screen_of_a_refuted_claim(page, address, width, height):
 
 def visible(page):
     return [
-        claim.get_attribute("id") for claim in page.find_elements(By.CSS_SELECTOR, "details.claim:not([hidden])")
+        claim.get_attribute("id")
+        for claim in page.find_elements(By.CSS_SELECTOR, "details.claim:not([hidden])")
     ]
 
 

@@ -84,7 +84,9 @@ def test_what_was_left_out_by_a_bare_name_is_in_it() -> None:
 
 def test_claims_on_which_derivations_rest_are_in_it_and_no_other() -> None:
     cited = {
-        name for name in LIGHT if name.startswith(LEDGER) and name.count(".") == 3 and not name.endswith("paper")
+        name
+        for name in LIGHT
+        if name.startswith(LEDGER) and name.count(".") == 3 and not name.endswith("paper")
     }
     papers = {"ours.expansions", "altschuler_talwar.proof_3_1", "altschuler_talwar.section_2_4"}
     assert cited == {f"lastiterate.symbolic.{name}" for name in papers}
@@ -105,7 +107,11 @@ def test_no_file_of_what_was_found_decides() -> None:
 def _reworded(tree: ast.Module) -> bytes:
     """The module in another layout, with other docstrings and comments."""
     for one in ast.walk(tree):
-        if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) and isinstance(one.value.value, str):
+        if (
+            isinstance(one, ast.Expr)
+            and isinstance(one.value, ast.Constant)
+            and isinstance(one.value.value, str)
+        ):
             one.value.value += "Other words."
     return ast.unparse(tree).encode() + b"\n# a comment\n"
 
@@ -137,7 +143,9 @@ def test_a_change_reaches_the_address(monkeypatch: pytest.MonkeyPatch, module: s
     roots = deciding({Engine.IDENTITY})
     before, read = cache.fingerprint(roots), Path.read_bytes
     changed = ALL.get(f"lastiterate.{module}", ALL["lastiterate.symbolic.papers"].with_name("papers.toml"))
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + (b"\nA = 1\n" if path == changed else b""))
+    monkeypatch.setattr(
+        Path, "read_bytes", lambda path: read(path) + (b"\nA = 1\n" if path == changed else b"")
+    )
     assert cache.fingerprint(roots) != before
     monkeypatch.setattr(
         Path, "read_bytes", lambda path: read(path) + (b"\n# words\n" if path.suffix == ".py" else b"")

@@ -34,7 +34,13 @@ from lastiterate.proofs_checks.certificates import checker
 from lastiterate.proofs_checks.certificates.checker import Refused, _Loss, _Run, accepted, check
 
 FEW = [10, pytest.param(500, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))]
-FULL: dict[str, Any] = {"step_size": 0.1, "noise_std": 1.0, "clip_norm": 2.0, "dataset_size": 5, "diameter": 1.0}
+FULL: dict[str, Any] = {
+    "step_size": 0.1,
+    "noise_std": 1.0,
+    "clip_norm": 2.0,
+    "dataset_size": 5,
+    "diameter": 1.0,
+}
 SAMPLED: dict[str, Any] = {
     "step_size": 0.1,
     "noise_std": 0.02,
@@ -325,7 +331,9 @@ def test_chords_are_no_less_than_the_profile(side: str) -> None:
             for law in ((first, masses, lost), more):
                 for k in range(-64, 65, 8):
                     t = (arb(0.0625) * k).exp()
-                    over = [mass * (1 - t / (arb(0.0625) * (law[0] + j)).exp()) for j, mass in enumerate(law[1])]
+                    over = [
+                        mass * (1 - t / (arb(0.0625) * (law[0] + j)).exp()) for j, mass in enumerate(law[1])
+                    ]
                     found = sum((one for one in over if one > 0), arb(law[2])) / 2**bits
                     assert found >= checker.profile(side, q, g, t) - arb(2) ** -200
 

@@ -229,7 +229,8 @@ def _adversary(pair: _Pair, t: arb, near: arb, far: arb) -> arb:
     for cut in range(-40, 60):
         x = arb(cut) / 10
         p = sum(
-            m * ((x - spot / 2 - near) / arb(2).sqrt()).erfc() / 2 for m, spot in zip(pair.p, spots, strict=True)
+            m * ((x - spot / 2 - near) / arb(2).sqrt()).erfc() / 2
+            for m, spot in zip(pair.p, spots, strict=True)
         )
         q = sum(m * ((x - spot / 2) / arb(2).sqrt()).erfc() / 2 for m, spot in zip(pair.q, spots, strict=True))
         found = found.max(p - t * q)

@@ -9,7 +9,17 @@ from lastiterate.symbolic.checks import Identity
 
 SYMBOLS = [
     sp.Symbol("x", **{name: True})
-    for name in ("positive", "prime", "composite", "irrational", "even", "odd", "zero", "imaginary", "noninteger")
+    for name in (
+        "positive",
+        "prime",
+        "composite",
+        "irrational",
+        "even",
+        "odd",
+        "zero",
+        "imaginary",
+        "noninteger",
+    )
 ]
 i, k = sp.symbols("i k", integer=True)
 NUMBERS = [sp.Rational(p, q) for p in (*range(-9, 12), 91, 97) for q in (1, 2, 3)]

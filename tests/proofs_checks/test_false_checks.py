@@ -57,7 +57,9 @@ CANCELLED = {
     ),
 }
 NOTHING = {
-    "a bound that is passed": Induction(t, Eq(f(t), t), (Eq(f(0), 0),), (law(f(t + 1), f(t) + 1), Le(f(t), 50))),
+    "a bound that is passed": Induction(
+        t, Eq(f(t), t), (Eq(f(0), 0),), (law(f(t + 1), f(t) + 1), Le(f(t), 50))
+    ),
     "what is kept is passed": Induction(
         t, Le(t, 50), (Eq(f(0), 0),), (law(f(t + 1), f(t) + 1), Le(f(t), 50)), (law(f(t), t),)
     ),
@@ -90,7 +92,9 @@ def test_a_run_that_does_not_go_on_refutes_nothing() -> None:
 def test_functions_of_a_late_index_are_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     entails = induction.entails
-    monkeypatch.setattr(induction, "entails", lambda given, wanted: asked.extend(given) or entails(given, wanted))
+    monkeypatch.setattr(
+        induction, "entails", lambda given, wanted: asked.extend(given) or entails(given, wanted)
+    )
     check = Induction(
         t, Ge(f(t), 0), (Eq(f(0), 0),), (law(f(t + 1), f(t)), Le(f(t) * sp.factorial(t), f(t) ** 2 + r**2))
     )

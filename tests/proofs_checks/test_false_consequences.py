@@ -112,7 +112,9 @@ def test_a_greater_number_follows() -> None:
         Consequence(P(x < 1) >= HALF, (CITED,)),
         Consequence(P(x >= 2) <= HALF, (CITED,)),
         Consequence(P(x < 1) <= HALF, (Cited(P(x >= 2) >= HALF, BOOK),)),
-        Consequence(RenyiDivergence(2, r, s) <= 2 * u, (Cited(RenyiDivergence(2, r, s) <= u, BOOK),), (u >= 0,)),
+        Consequence(
+            RenyiDivergence(2, r, s) <= 2 * u, (Cited(RenyiDivergence(2, r, s) <= u, BOOK),), (u >= 0,)
+        ),
         Consequence(RenyiDivergence(2, r, s) >= 1, (Cited(RenyiDivergence(2, r, s) >= u, BOOK),), (u >= 1,)),
     ],
 )

@@ -146,7 +146,9 @@ def test_two_symbols_of_one_name_are_told_apart(tmp_path: Path) -> None:
 
 def test_where_a_claim_is_written_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    made = HEAD + "def both(key):\n    return (\n        Claim(key, '', SOURCE, Inequality(eta * p, '<=', s)),)\n"
+    made = (
+        HEAD + "def both(key):\n    return (\n        Claim(key, '', SOURCE, Inequality(eta * p, '<=', s)),)\n"
+    )
     found = read_claims(module(tmp_path, made.removeprefix(HEAD) + "\n\nCLAIMS = both('a/b')\n"))
     assert [written_in(claim) for claim in found.claims] == ["one.py:9"]
     monkeypatch.chdir(Path("/"))

@@ -160,7 +160,9 @@ def _subtracted(bound: Expr) -> Expr:
         *((WINDOW, _range(one, 1, 5)) for one in (K, D, n, sigma, alpha, T)),
         (
             CONVEX,
-            lambda bound: bound.replace(LeastOver, lambda first, *rest: LeastOver(first, *rest, (sigma, 1, 100))),
+            lambda bound: bound.replace(
+                LeastOver, lambda first, *rest: LeastOver(first, *rest, (sigma, 1, 100))
+            ),
         ),
         (WINDOW, lambda bound: bound.replace(LeastOver, lambda first, *_: first)),
         *((CONVEX, change) for change in (_split, _inside, _subtracted)),
@@ -170,7 +172,9 @@ def _subtracted(bound: Expr) -> Expr:
         (SHIFTS, _hides(3, Lambda((t, Symbol("z")), 0))),
         (
             SHARES,
-            _hides(3, Lambda((t, z), Min(z + eta * L * z**lam + sensitivity(), z + Rational(97, 50) * eta * K))),
+            _hides(
+                3, Lambda((t, z), Min(z + eta * L * z**lam + sensitivity(), z + Rational(97, 50) * eta * K))
+            ),
         ),
     ],
 )
@@ -204,7 +208,9 @@ def test_a_letter_that_is_positive_stands_for_a_positive_number() -> None:
     claim = _claim("chien_li/theorem_3_1/strongly_convex")
     assert isinstance(claim.statement, ForAll)
     small = eta * m < 1
-    fewer = replace(claim.statement, conditions=tuple(one for one in claim.statement.conditions if one != small))
+    fewer = replace(
+        claim.statement, conditions=tuple(one for one in claim.statement.conditions if one != small)
+    )
     assert left_open(_with(claim, fewer, *(one for one in claim.assumptions if one not in (small, c < 1))))
 
 
@@ -224,7 +230,10 @@ def test_a_general_statement_with_an_instance_for_a_check_is_undecided() -> None
         (closed(sigma < 5, L < 2), Verdict.UNDECIDED),
         (closed(sigma < 5, sigma < 4), Verdict.UNDECIDED),
         (closed(Le(RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)), K)), Verdict.UNDECIDED),
-        (closed(Le(RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)), sigma)), Verdict.UNDECIDED),
+        (
+            closed(Le(RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)), sigma)),
+            Verdict.UNDECIDED,
+        ),
         (closed(Le(sigma, 3 * sigma**2 + 1, evaluate=False)), Verdict.PROVED),
     ],
 )
@@ -234,7 +243,9 @@ def test_a_statement_that_the_checks_do_not_imply_is_undecided(statement: ForAll
     assert decide(claim).verdict is verdict
 
 
-@pytest.mark.parametrize("statement", [closed(sigma >= 2 * sigma), closed(sigma < T, S.false), closed(sigma > 0)])
+@pytest.mark.parametrize(
+    "statement", [closed(sigma >= 2 * sigma), closed(sigma < T, S.false), closed(sigma > 0)]
+)
 def test_a_constant_statement_is_refused(statement: ForAll) -> None:
     with pytest.raises(ValueError, match=r"The statement of a/b says nothing: .* constant (True|False); write"):
         Claim("a/b", "", Source("toy", "1"), Identity(sigma, T), statement=statement)
@@ -253,7 +264,10 @@ def test_what_is_given_of_batches_holds_for_full_ones(given: bool, monkeypatch: 
     def small_batches(kernel: Kernel) -> Guarantee:
         made = DERIVATIONS[check.derivation](kernel if given else Kernel(kernel.prover, kernel.given - {small}))
         return Guarantee(
-            *(kernel.weaken(span, profile=Gauss(square)) if given else span for span in (made.first, made.second))
+            *(
+                kernel.weaken(span, profile=Gauss(square)) if given else span
+                for span in (made.first, made.second)
+            )
         )
 
     monkeypatch.setitem(DERIVATIONS, name, small_batches)

@@ -46,11 +46,15 @@ def _claim(key: str) -> Any:
 
 def _left_open(claim: Any, statement: ForAll, *checks: Check) -> str:
     supposed = claim.assumptions
-    changed = Claim("k", "t", claim.source, *(checks or claim.checks), assumptions=supposed, statement=statement)
+    changed = Claim(
+        "k", "t", claim.source, *(checks or claim.checks), assumptions=supposed, statement=statement
+    )
     return left_open(changed)
 
 
-def _changed(key: str, bound: Change = lambda bound: bound, conditions: Conditions = MappingProxyType({})) -> str:
+def _changed(
+    key: str, bound: Change = lambda bound: bound, conditions: Conditions = MappingProxyType({})
+) -> str:
     """What is left open of a statement in which some parts have others in their place."""
     claim = _claim(key)
     body, said = claim.statement.body, [conditions.get(one, one) for one in claim.statement.conditions]

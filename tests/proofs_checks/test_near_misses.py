@@ -149,7 +149,8 @@ LOOSE = {
     "vectors": (loose_step(2), (eta * L <= 2,)),
     "up to a constant": (
         Consequence(
-            LeastGradient(y) <= Constant(2 * x), (Cited(LeastGradient(y) <= Constant(x), Source("A book", "1")),)
+            LeastGradient(y) <= Constant(2 * x),
+            (Cited(LeastGradient(y) <= Constant(x), Source("A book", "1")),),
         ),
         (),
     ),
@@ -161,7 +162,9 @@ def test_a_lemma_that_leaves_room_is_not_held_against_it(make_claim, name):
     check, assumptions = LOOSE[name]
     report = decide(make_claim(check, assumptions=assumptions))
     assert all(outcome.rejected for outcome in report.near_misses)
-    assert any("the bound could be smaller by a share of 1/2" in outcome.scope for outcome in report.near_misses)
+    assert any(
+        "the bound could be smaller by a share of 1/2" in outcome.scope for outcome in report.near_misses
+    )
     assert not failures(report)
     assert LockedVerdict.of(report).near_misses == report.near_close < report.near_rejected
 

@@ -105,7 +105,9 @@ def test_a_mutant_or_near_miss_out_of_time_is_not_rejected(make_claim: Callable[
     assert report.verdict is Verdict.PROVED
     assert report.rejected == 0
     assert report.errs
-    assert failures(report) == (f"toy/claim does not reject the mutant '{name}': identity says error ({LATE}).",)
+    assert failures(report) == (
+        f"toy/claim does not reject the mutant '{name}': identity says error ({LATE}).",
+    )
 
 
 def test_a_derivation_out_of_time_is_not_rejected(monkeypatch: pytest.MonkeyPatch) -> None:

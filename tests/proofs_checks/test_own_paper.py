@@ -102,7 +102,8 @@ def test_a_key_that_is_not_there_says_where_it_was_looked_for(folder, capsys):
     out = told(capsys, "show", "mine/step_1")[1]
     assert "got claim=mine/step_1; for a claim of your own, give its folder after the key" in out
     assert (
-        f"claim needs a name from {folder}, got claim=mine/lemma" in told(capsys, "show", "mine/lemma", folder)[1]
+        f"claim needs a name from {folder}, got claim=mine/lemma"
+        in told(capsys, "show", "mine/lemma", folder)[1]
     )
     assert "did you mean chien_li" in told(capsys, "check", "--paper", "chien_lo")[1]
 

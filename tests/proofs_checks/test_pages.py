@@ -161,7 +161,8 @@ def test_a_mapping_page_leads_from_items_to_claims(toys):
     listed = (Item("Lemma 1", ("toy/wrong",)), Item("Remark 2", none="words <only>", version="later"))
     page = mapping_page("liang", listed, shown, "index.html")
     assert (
-        '<a href="index.html#toy/wrong"><code>toy/wrong</code></a> <span class="badge v-REFUTED">REFUTED' in page
+        '<a href="index.html#toy/wrong"><code>toy/wrong</code></a> <span class="badge v-REFUTED">REFUTED'
+        in page
     )
     assert "words &lt;only&gt;" in page
     assert "(later)" in page

@@ -99,7 +99,8 @@ def _wrong(*verdicts):
 
 def test_every_wrong_claim_of_the_ledger_has_counterexamples_that_come_out_again():
     stopped = {claim.key for claim in CLAIMS if all(isinstance(check, Printed) for check in claim.checks)}
-    for key in set(_wrong("REFUTED", "GAP", "TYPO")) - stopped:  # a printed proof stops at a line, not at numbers
+    # a printed proof stops at a line, not at numbers
+    for key in set(_wrong("REFUTED", "GAP", "TYPO")) - stopped:
         found = counterexample(key)
         assert found, key
         assert all(again.certain for again in found), key

@@ -92,7 +92,9 @@ def test_the_numbers_agree_wherever_they_stand(site: str) -> None:
         assert both in describe.describe(claim, entry.report)
         assert both in in_one_line(told)
         assert both in " ".join(markdown.split(f"`{claim.key}`")[1].split("\n- **")[0].split())
-        boxes = tuple(re.findall(r"<dd>([^<]+)</dd></div>", html.split(f'id="{claim.key}"')[1].split("</dl>")[0]))
+        boxes = tuple(
+            re.findall(r"<dd>([^<]+)</dd></div>", html.split(f'id="{claim.key}"')[1].split("</dl>")[0])
+        )
         assert boxes == numbers(claim)
         there = site.split(f'class="refuted" id="{claim.key}"')[1].split("</dl>")[0]
         assert tuple(re.findall(r"<dd>([^<]+)</dd></div>", there)) == numbers(claim)

@@ -94,7 +94,14 @@ class PretendedDevice(TorchDispatchMode):
         return tree_map(_wrapped, made) if to_there else made
 
     def _check(
-        self, name: str, args: Any, tensors: list[Tensor], there: list[Pretended], to_there: bool, *, moved: bool
+        self,
+        name: str,
+        args: Any,
+        tensors: list[Tensor],
+        there: list[Pretended],
+        to_there: bool,
+        *,
+        moved: bool,
     ) -> None:
         here = [one for one in tensors if not isinstance(one, Pretended)]
         if moved or name in {"copy_", "_copy_from"}:

@@ -155,11 +155,15 @@ def test_pairs_agree_within_the_floors(
 ) -> None:
     gradients = made(name, monkeypatch, dtype)
     assert gradients.factored is not None
-    found, full = (table(own, radius, clip_norm) for own in (gradients, in_full(made(name, monkeypatch, dtype))))
+    found, full = (
+        table(own, radius, clip_norm) for own in (gradients, in_full(made(name, monkeypatch, dtype)))
+    )
     assert (found.distances == full.distances).all()
     for kind, expected in full.differences.items():
         assert (abs(found.differences[kind] - expected) <= found.floors + full.floors).all(), kind
-        assert (abs(found.blocks[kind] - full.blocks[kind]).max(axis=1) <= found.floors + full.floors).all(), kind
+        assert (abs(found.blocks[kind] - full.blocks[kind]).max(axis=1) <= found.floors + full.floors).all(), (
+            kind
+        )
         if dtype == "float64":  # with |g|^2 - 2 <g, h> + |h|^2 six digits would be gone at the short distance
             assert abs(found.differences[kind] / expected - 1).max() < 3e-9, kind
     assert (found.floors >= full.floors * (1 - 1e-4)).all()
@@ -168,7 +172,9 @@ def test_pairs_agree_within_the_floors(
 
 
 def table(gradients: Gradients, radius: float, clip_norm: float) -> PairTable:
-    return measure_center(gradients, gradients.start, clip_norm, Sampling(points=3, radius=radius), stream(5, 1))
+    return measure_center(
+        gradients, gradients.start, clip_norm, Sampling(points=3, radius=radius), stream(5, 1)
+    )
 
 
 def test_sums_of_chunks_are_those_of_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +311,10 @@ def ends(near: float, cancelling: float, drawn: torch.Generator) -> tuple[Outer,
 
     a, d, b, q = one(1, 1, 1, 7), one(1, 1, 1, 5), one(1, 1, 1, 7), one(1, 1, 1, 5)
     pair = (torch.cat([a, a], dim=2), torch.cat([d, -cancelling * d], dim=2))
-    other = (torch.cat([a + near * b] * 2, dim=2), torch.cat([d + near * q, -cancelling * (d + near * q)], dim=2))
+    other = (
+        torch.cat([a + near * b] * 2, dim=2),
+        torch.cat([d + near * q, -cancelling * (d + near * q)], dim=2),
+    )
     return Outer(*pair), Outer(*other)
 
 

@@ -76,7 +76,9 @@ def test_every_point_may_have_samples_of_its_own(memory: int) -> None:
     with torch.no_grad():
         found = gradients.totals(points, 0.05, chosen)
         for point, row, total in zip(points, chosen, found, strict=True):
-            torch.testing.assert_close(total, gradients.total(point, 0.05, row[row >= 0]), rtol=1e-12, atol=1e-14)
+            torch.testing.assert_close(
+                total, gradients.total(point, 0.05, row[row >= 0]), rtol=1e-12, atol=1e-14
+            )
         shared = gradients.totals(points, 0.05, chosen[3])
         torch.testing.assert_close(
             shared, gradients.totals(points, 0.05, chosen[3].expand(4, 3)), rtol=1e-12, atol=1e-14

@@ -161,7 +161,9 @@ def test_chunks_of_vectors_and_of_heavy_pairs_cover_everything_once(budget: int)
     [
         MemoryError(),
         torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB.\nGPU 0 ..."),
-        RuntimeError("[enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't allocate memory"),
+        RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't allocate memory"
+        ),
     ],
 )
 def test_running_out_of_memory_is_one_sentence(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:

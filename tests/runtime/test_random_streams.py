@@ -144,7 +144,9 @@ def test_normal_numbers_are_as_exact_as_is_said(dtype: torch.dtype, bits: int, f
 
 
 def test_the_radii_of_a_log_uniform_draw_are_so_and_independent_of_the_directions() -> None:
-    points = ball_points(20_000, 3.0, Draw.LOG_UNIFORM, stream(4, 1), torch.zeros(3, dtype=torch.float64)).numpy()
+    points = ball_points(
+        20_000, 3.0, Draw.LOG_UNIFORM, stream(4, 1), torch.zeros(3, dtype=torch.float64)
+    ).numpy()
     lengths = np.linalg.norm(points, axis=1)
     assert kstest(np.log(lengths / 3.0) / np.log(1e-3), "uniform").pvalue > UNLIKELY
     cosines = points[:, 0] / lengths

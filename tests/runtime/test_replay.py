@@ -86,7 +86,9 @@ def test_a_function_is_recorded_once_for_every_shape(recorder: Recorder) -> None
                 values = torch.arange(float(length)) + len(kept)
                 kept.append((replayed(values, factor)["twice"], factor * values))
     assert (recorder.made, recorder.started) == (4, 4 * 2)
-    assert all(torch.equal(found, expected) for found, expected in kept), "no answer is written over by the next"
+    assert all(torch.equal(found, expected) for found, expected in kept), (
+        "no answer is written over by the next"
+    )
     assert replayed(torch.ones(2, dtype=torch.float64), 2.0)["twice"].dtype is torch.float64
 
 
@@ -174,7 +176,9 @@ def test_few_shapes_are_kept_and_nothing_is_recorded_within_a_recording(recorder
     for _ in range(3):
         for length in range(1, 12):
             assert torch.equal(outer(torch.ones(length)), torch.full((length,), 4.0))
-    assert recorder.made == replay._MOST + 3, "the inner one alone of the shapes for which the outer has no room"
+    assert recorder.made == replay._MOST + 3, (
+        "the inner one alone of the shapes for which the outer has no room"
+    )
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -237,7 +241,11 @@ def test_the_same_network_on_other_samples(
     make = lambda: nn.Sequential(nn.Linear(4, 3), nn.Flatten(1), nn.AdaptiveAvgPool1d(2))  # noqa: E731
     work = [
         Workload(
-            "rows", make, cross_entropy, torch.randn(k, n, 4, generator=torch.manual_seed(n)), torch.arange(k) % 2
+            "rows",
+            make,
+            cross_entropy,
+            torch.randn(k, n, 4, generator=torch.manual_seed(n)),
+            torch.arange(k) % 2,
         )
         for k, n in ((9, 8), (samples, length))
     ]
@@ -263,7 +271,9 @@ def measured(device: str) -> Any:
     run = paper_run(workload, steps=4, clip_norm=0.05)
     sampling = Sampling(inits=1, points=3, device=device)  # so few that all of them are recorded at once
     found = estimate_holder(workload, run, (0.5, 1.0), sampling, layers=True)
-    assert found.measured[Kind.SAMPLE].constants != found.measured[Kind.SAMPLE_CLIPPED].constants, "clipping acts"
+    assert found.measured[Kind.SAMPLE].constants != found.measured[Kind.SAMPLE_CLIPPED].constants, (
+        "clipping acts"
+    )
     return {str(kind): found.measured[kind].constants for kind in Kind} | {"layers": repr(found.layers)}
 
 

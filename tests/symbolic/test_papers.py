@@ -13,7 +13,9 @@ _CITATION = re.compile(rf"((?:{_NAME}(?:, {_NAME})* & )?{_NAME}(?: et al\.)?) \(
 
 def test_identifiers_are_those_of_arxiv_and_no_work_stands_twice():
     works = [paper for key, paper in PAPERS.items() if key != "liang_earlier"] + list(CITED)
-    assert [work.short for work in works if work.arxiv and not re.fullmatch(r"\d{4}\.\d{4,5}", work.arxiv)] == []
+    assert [
+        work.short for work in works if work.arxiv and not re.fullmatch(r"\d{4}\.\d{4,5}", work.arxiv)
+    ] == []
     assert [work.short for work in works if not (work.arxiv or work.venue)] == []
     for values in ([work.short for work in works], [work.arxiv for work in works if work.arxiv]):
         assert len(set(values)) == len(values)

@@ -150,7 +150,9 @@ def _print(network: "Workload", kind: str, found: "Audit", bounds: "Bounds", ref
     for name, bound in bounds:
         wrong = f"; refuted by {' and '.join(refuted[name])}" if refuted[name] else ""
         gdp = "" if bound.mu is None else f" (mu at most {printed_up(bound.mu)})"
-        click.echo(f"at most  {printed_up(bound.epsilon):>10}  under {name}: {bound.assumptions[0]}{gdp}{wrong}")
+        click.echo(
+            f"at most  {printed_up(bound.epsilon):>10}  under {name}: {bound.assumptions[0]}{gdp}{wrong}"
+        )
     exceeded = [name for name, what in refuted.items() if what]
     if _CLIPPING in exceeded:
         click.echo(

@@ -80,7 +80,9 @@ def command(
 
         need_cvc5()  # before minutes are spent on the claims
     if second_opinion and path is not None:
-        raise click.UsageError(f"--second-opinion works only on the ledger, got PATH={path}, too; leave one out.")
+        raise click.UsageError(
+            f"--second-opinion works only on the ledger, got PATH={path}, too; leave one out."
+        )
     chosen = book(path)
     complete = paper is None and not keys
     expected = {} if update_lock and complete else chosen.expected()
@@ -105,7 +107,9 @@ def command(
         expected |= chosen.entries(reports)
         lock.write_lock(expected, chosen.file)
         locked = chosen.file or lock.lock_path()
-        click.echo(f"locked {with_noun(len(reports), 'claim')} in {locked}, which has {len(expected)}", err=True)
+        click.echo(
+            f"locked {with_noun(len(reports), 'claim')} in {locked}, which has {len(expected)}", err=True
+        )
     found = chosen.drifts(reports, expected, complete=complete)
     if style == "json":
         click.echo(formats.as_json(reports, found))

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lastiterate.commands.measuring import computing, metric_option, option, print_table, require_torch, resuming
+from lastiterate.commands.measuring import (
+    computing,
+    metric_option,
+    option,
+    print_table,
+    require_torch,
+    resuming,
+)
 from lastiterate.commands.output import progress, say_json
 
 if TYPE_CHECKING:

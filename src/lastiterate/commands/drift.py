@@ -110,5 +110,7 @@ def _print(name: str, found: "Drift") -> None:
     if found.refuted:
         names = " and ".join(one.name for one in found.refuted)
         certified = any(one.rests == "certified" for one in found.refuted)
-        blame = "this package: report it" if certified else f"the assumption of the file: it is false for {name}"
+        blame = (
+            "this package: report it" if certified else f"the assumption of the file: it is false for {name}"
+        )
         click.echo(f"The distance of some pair exceeds D_t by {names}. Distrust {blame}.")

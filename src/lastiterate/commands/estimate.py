@@ -161,7 +161,8 @@ class _Chosen:
     def settings(self, *names: str) -> dict[str, Any]:
         """Settings of the measurement, with the options in ``names``."""
         return {
-            key: self.options[key] for key in (*names, "centers", "dtype", "device", "memory", "threads", "seed")
+            key: self.options[key]
+            for key in (*names, "centers", "dtype", "device", "memory", "threads", "seed")
         }
 
 
@@ -240,7 +241,9 @@ def _refuse_of_several(chosen: Sequence[_Chosen], options: Mapping[str, Any]) ->
             raise InputError(f"Drawn pairs need one workload, got draw={one.draw}; measure one at a time.")
 
 
-def _side_by_side(chosen: Sequence[_Chosen], lambdas: Sequence[float], folder: Path) -> list["WorkloadConstants"]:
+def _side_by_side(
+    chosen: Sequence[_Chosen], lambdas: Sequence[float], folder: Path
+) -> list["WorkloadConstants"]:
     from lastiterate.runtime.constants.record import WorkloadConstants
 
     rows: list[WorkloadConstants] = []

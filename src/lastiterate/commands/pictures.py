@@ -88,7 +88,9 @@ def draw_sweep(table: SweepTable, plot: str) -> "Figure":
     fixed = ", ".join(f"{name} = {values[0]}" for name, values in others.items() if len(values) == 1)
     note = "Every number is an upper bound, rounded up." + (f" {fixed}." if fixed else "")
     missing = table.plan.rows - len(places)
-    canvas.supxlabel(note + (f" {missing} rows without a number are left out." if missing else ""), fontsize=7.5)
+    canvas.supxlabel(
+        note + (f" {missing} rows without a number are left out." if missing else ""), fontsize=7.5
+    )
     return canvas
 
 

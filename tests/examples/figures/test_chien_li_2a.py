@@ -105,7 +105,9 @@ def test_an_order_that_is_drawn_must_have_been_measured() -> None:
 
 
 def test_the_clipped_constant_names_its_clip_norm_and_unknown_kinds_are_refused() -> None:
-    assert "clipped (norm 1) per-sample gradient" in measurement().holder(1.0, Kind.SAMPLE_CLIPPED).conditional_on
+    assert (
+        "clipped (norm 1) per-sample gradient" in measurement().holder(1.0, Kind.SAMPLE_CLIPPED).conditional_on
+    )
     with pytest.raises(InputError, match="kind=layer"):
         measurement().constant(1.0, "layer")  # type: ignore[arg-type]
 

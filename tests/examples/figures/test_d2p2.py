@@ -122,7 +122,11 @@ def test_figure_6_on_one_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert_inside(figure)
     assert len(figure.panels) == 4
     printed, remedy, theirs = figure.panels[3].curves
-    assert (printed.status, remedy.status, theirs.status) == (CurveKind.BOUND, CurveKind.BOUND, CurveKind.REFUTED)
+    assert (printed.status, remedy.status, theirs.status) == (
+        CurveKind.BOUND,
+        CurveKind.BOUND,
+        CurveKind.REFUTED,
+    )
     assert printed.y[0] >= printed.y[1]
     assert remedy.y[0] == remedy.y[1]
     assert theirs.y[0] == theirs.y[1]
@@ -147,7 +151,9 @@ def test_a_learning_curve_is_the_mean_over_the_rows() -> None:
 
     found = learning_curve(workload, module, rows, step, steps_an_epoch=2)
     assert found["loss"][0] == pytest.approx(log(2))
-    assert found["loss"][2] == pytest.approx(float(np.log1p(np.exp(-8 * rows[0].abs().numpy())).mean()), rel=1e-4)
+    assert found["loss"][2] == pytest.approx(
+        float(np.log1p(np.exp(-8 * rows[0].abs().numpy())).mean()), rel=1e-4
+    )
     assert found["accuracy"].tolist()[1:] == [1.0, 1.0]
 
 

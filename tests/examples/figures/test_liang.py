@@ -26,7 +26,9 @@ def by_name(figure: Figure) -> dict[str, Curve]:
     return {curve.name: curve for curve in figure.curves}
 
 
-def test_the_status_of_a_printed_theorem_is_its_verdict(first: dict[str, Curve], fifth: dict[str, Curve]) -> None:
+def test_the_status_of_a_printed_theorem_is_its_verdict(
+    first: dict[str, Curve], fifth: dict[str, Curve]
+) -> None:
     printed = [curve for curves in (first, fifth) for name, curve in curves.items() if name in THEOREMS]
     assert len(printed) == 6
     for curve in printed:
@@ -62,7 +64,9 @@ def test_the_worst_batch_is_a_full_batch_of_its_size() -> None:
 
 
 def test_the_trivial_bound_of_e_1() -> None:
-    run = NoisySGD(40, 0.2, 0.5, 1.5, dataset_size=20, batch_size=5, sampling="without_replacement", diameter=1.0)
+    run = NoisySGD(
+        40, 0.2, 0.5, 1.5, dataset_size=20, batch_size=5, sampling="without_replacement", diameter=1.0
+    )
     exactly = 2 * 3 * (1 + 0.2 * 1.5 / 5) ** 2 / (0.5 / 0.2) ** 2
     assert naive_bound(run, 3.0) == pytest.approx(exactly, rel=1e-13)
     assert naive_bound(replace(run, diameter=inf), 3.0) == inf

@@ -71,7 +71,9 @@ def attacks_and_bounds(figure: Figure) -> Iterator[tuple[Curve, Curve, Curve]]:
 
 @pytest.mark.sweep(1)
 @pytest.mark.parametrize(("which", "attacks"), [("second", 6), ("third", 6)])
-def test_no_attack_is_above_the_certified_bound(which: str, attacks: int, request: pytest.FixtureRequest) -> None:
+def test_no_attack_is_above_the_certified_bound(
+    which: str, attacks: int, request: pytest.FixtureRequest
+) -> None:
     found = list(attacks_and_bounds(request.getfixturevalue(which)))
     assert len(found) == attacks
     for attack, low, high in found:
@@ -106,7 +108,9 @@ def test_smaller_domains_hide_more_and_convexity_helps(third: Figure) -> None:
     ours = np.array([curves[f"bound convex b=14 {word}"].y for word in words])
     assert (np.diff(ours, axis=0) >= -1e-9).all()
     for word in words:
-        convex, smooth = (np.array(curves[f"bound {kind} b=14 order {word}"].y) for kind in ("convex", "smooth"))
+        convex, smooth = (
+            np.array(curves[f"bound {kind} b=14 order {word}"].y) for kind in ("convex", "smooth")
+        )
         assert (convex <= smooth * (1 + 1e-9)).all()
 
 
@@ -133,7 +137,9 @@ def test_nothing_leaves_the_picture(which: str, request: pytest.FixtureRequest) 
     assert_inside(request.getfixturevalue(which))
 
 
-def test_what_was_measured_is_found_again(fourth: Figure, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_measured_is_found_again(
+    fourth: Figure, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def measured_again(*_arguments: Any) -> None:
         raise AssertionError("measured again")
 
@@ -158,7 +164,9 @@ def test_an_attack_is_found_again(folder: Path, monkeypatch: pytest.MonkeyPatch)
         assert found.y[0] < found.high[0]
 
 
-def test_an_interrupted_figure_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_figure_goes_on_where_it_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trained: list[int] = []
 
     def stopping(after: int) -> Callable[..., Any]:

@@ -118,7 +118,13 @@ def test_it_trains_a_network_and_an_empty_batch_moves_by_noise_alone() -> None:
     module = workload.initial(0)
     ranks = layer_ranks(module, 0.3)
     run = RandomProjectionRun.d2p2(
-        steps=150, step_size=0.01, noise_std=0.1, ranks=ranks, dataset_size=150, batch_size=50, sampling="poisson"
+        steps=150,
+        step_size=0.01,
+        noise_std=0.1,
+        ranks=ranks,
+        dataset_size=150,
+        batch_size=50,
+        sampling="poisson",
     )
     optimiser = RandomProjectionSGD(module, workload.loss, run)
 

@@ -231,7 +231,9 @@ def test_the_error_of_the_transform_is_bounded() -> None:
             for one in laws
         ]
         power = [spectra[0][k] ** counts[0] * spectra[1][k] ** counts[1] for k in range(64)]
-        exact = [mpmath.fsum(v * points[-(j * k) % 64] for k, v in enumerate(power)).real / 64 for j in range(64)]
+        exact = [
+            mpmath.fsum(v * points[-(j * k) % 64] for k, v in enumerate(power)).real / 64 for j in range(64)
+        ]
         gap = float(mpmath.fsum(abs(mpmath.mpf(float(a)) - b) for a, b in zip(found, exact, strict=True)))
     assert 0 < gap <= error < 1e-9
 
@@ -246,7 +248,9 @@ def test_the_error_of_the_transform_is_that_of_its_roundings(counts: list[int]) 
     eta = 8 * u * 6
     sizes, relative = np.ones(33), np.zeros(33)
     for law, count in zip(laws, counts, strict=True):
-        here = [abs(sum(law[j] * np.exp(-2j * np.pi * j * k / length) for j in range(length))) for k in range(33)]
+        here = [
+            abs(sum(law[j] * np.exp(-2j * np.pi * j * k / length) for j in range(length))) for k in range(33)
+        ]
         sizes *= np.array(here) ** count
         relative += count * (eta / np.array(here) + 5 * u)
     wanted = sqrt(2 * float(((sizes * relative) ** 2).sum())) + eta * sqrt(2 * float((sizes**2).sum()))
@@ -276,7 +280,9 @@ def test_more_is_never_less() -> None:
     values = [_one(0.05, 1.5, "replace", count, cost).dp(1e-6)
               for cost, count in [(0.0, 10), (0.0, 20), (0.5, 20), (0.5, 40)]]  # fmt: skip
     assert values == sorted(values)
-    sides = [side for release in _one(0.1, 1.0, "add_remove", 5, 1.0).releases("add") for side in [release.side]]
+    sides = [
+        side for release in _one(0.1, 1.0, "add_remove", 5, 1.0).releases("add") for side in [release.side]
+    ]
     assert sides == ["add", "remove"]
     assert _one(0.1, 1.0, "add_remove", 5).dp(log(2) * 1e-6) > 0
 

@@ -150,7 +150,9 @@ def test_full_batches_on_narrow_domains_cost_half_of_the_best_shifts() -> None:
         run = li.NoisySGD(round(steps), 1.0, 1 / s, 1.0, dataset_size=2, diameter=float(diameter / s))
         losses = (_CONVEX, li.StronglyConvex(0.25, 0.05), li.Smooth(0.1), li.Clipped())[rng.integers(4)]
         goal = (
-            {"delta": 10 ** rng.uniform(-8, -2)} if rng.random() < 0.5 else {"order": float(rng.uniform(1.5, 16))}
+            {"delta": 10 ** rng.uniform(-8, -2)}
+            if rng.random() < 0.5
+            else {"order": float(rng.uniform(1.5, 16))}
         )
         ours, shifts = li.bound(run, losses, **goal).epsilon, bound_by_shifts(run, losses, **goal).epsilon
         assert ours <= shifts * (1 + 1e-12)

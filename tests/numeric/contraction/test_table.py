@@ -48,7 +48,8 @@ def test_a_sampled_step_has_two_orders() -> None:
     for epsilon in (0.0, 0.05, 0.2, 0.6):
         assert table.delta(epsilon) >= pair.delta(epsilon) * (1 - 1e-3)  # the transform is from above, too
         assert table.delta(epsilon) <= pair.delta(epsilon) * 1.01 + 1e-15
-    assert table.back[-1] < 1e-100 < float(table(np.array(1 / 0.9)))  # no event tells against the sample for sure
+    # no event tells against the sample for sure
+    assert table.back[-1] < 1e-100 < float(table(np.array(1 / 0.9)))
     assert table_rdp(table, 3.0, pair.rdp) >= pair.rdp(3.0) * (1 - 1e-12)
     assert table_rdp(table, 3.0, pair.rdp) <= pair.rdp(3.0) * 1.01
 

@@ -105,7 +105,9 @@ def the_first_position_only(patch: Patch) -> None:
 
 
 def tracked_distance(patch: Patch) -> None:
-    _priced(patch, lambda sound, given: (sound(*given)[0], sound(replace(given[0], diameter=0.5), *given[1:])[1]))
+    _priced(
+        patch, lambda sound, given: (sound(*given)[0], sound(replace(given[0], diameter=0.5), *given[1:])[1])
+    )
 
 
 def a_place_left_out(patch: Patch) -> None:

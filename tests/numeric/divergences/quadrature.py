@@ -83,7 +83,9 @@ def hockey_stick(p: Law, q: Law, t: float) -> mpf:
         cuts = [low]
         for left, right in pairwise(grid):
             if gap(left) * gap(right) < 0:
-                cuts.append(mp.findroot(gap, (left, right), solver="anderson", tol=mpf(10) ** -60, verify=False))
+                cuts.append(
+                    mp.findroot(gap, (left, right), solver="anderson", tol=mpf(10) ** -60, verify=False)
+                )
         cuts.append(high)
         total = mpf(0)
         for left, right in pairwise(cuts):

@@ -200,7 +200,9 @@ def test_replacement_step_at_a_high_order_is_tight() -> None:
         )
         assert proved.upper >= conjectured.lower
         assert proved.middle == pytest.approx(conjectured.middle, rel=1e-12)
-    near_one = replacement_step(0.1, 1.0, alpha=1.1, shift=2.0).lower / s_up(0.1, 1.0, alpha=1.1, shift=2.0).upper
+    near_one = (
+        replacement_step(0.1, 1.0, alpha=1.1, shift=2.0).lower / s_up(0.1, 1.0, alpha=1.1, shift=2.0).upper
+    )
     assert 1.3 < near_one < 1.5  # the cost of the proof is largest near order 1
 
 

@@ -178,7 +178,9 @@ SLOPES = {
 
 
 @pytest.mark.parametrize(("kind", "place"), [*product((sp.Min, sp.Max), SLOPES)])
-def test_a_choice_has_the_slope_of_whatever_may_be_chosen(kind: type, place: tuple[tuple[int, int], ...]) -> None:
+def test_a_choice_has_the_slope_of_whatever_may_be_chosen(
+    kind: type, place: tuple[tuple[int, int], ...]
+) -> None:
     args = [of(*one) for one in place]
     operation, _ = operation_of(kind(x, y))
     found = [ends(one) for one in operation.partials(args, operation.value(args))]

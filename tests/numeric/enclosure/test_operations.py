@@ -72,6 +72,8 @@ def test_false_claims_on_a_box_are_refuted_and_true_ones_certified():
 
 
 def test_a_box_that_leaves_the_domain_is_never_passed():
-    answer = prove_on_box(10 - SampledUp(q, sp.Integer(4), sp.Integer(2)), (q,), ((fmpq(0), fmpq(1)),), budget=40)
+    answer = prove_on_box(
+        10 - SampledUp(q, sp.Integer(4), sp.Integer(2)), (q,), ((fmpq(0), fmpq(1)),), budget=40
+    )
     assert not answer.held
     assert answer.witness is None

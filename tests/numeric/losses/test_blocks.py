@@ -90,7 +90,8 @@ def test_bounds_with_blocks() -> None:
     one = bound(_LONG, Smooth(5.0), order=2).epsilon
     assert bound(_LONG, Blocks(Smooth(3.0), Smooth(4.0)), order=2).epsilon == pytest.approx(one, rel=1e-9)
     assert (
-        bound(_LONG, Blocks(Holder(1.0, 0.5)), order=2).epsilon == bound(_LONG, Holder(1.0, 0.5), order=2).epsilon
+        bound(_LONG, Blocks(Holder(1.0, 0.5)), order=2).epsilon
+        == bound(_LONG, Holder(1.0, 0.5), order=2).epsilon
     )
     mixed = (Smooth(2.0), Holder(0.5, 0.5))
     together = bound(_LONG, Blocks(*mixed), order=2).epsilon

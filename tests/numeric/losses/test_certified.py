@@ -37,7 +37,9 @@ def test_the_largest_slope_and_curvature_are_those_of_a_grid(name: str) -> None:
 def test_the_linear_constants_are_attained() -> None:
     """At w = 0 and two classes the Hessian of cross-entropy has the eigenvalue |x|^2 / 2, logistic loss |x|^2 / 4."""
     covariance = np.diag([0.5, 0.5]) - 0.25
-    assert softmax_regression(3.0).smoothness == pytest.approx(9 * np.linalg.eigvalsh(covariance)[-1], rel=1e-12)
+    assert softmax_regression(3.0).smoothness == pytest.approx(
+        9 * np.linalg.eigvalsh(covariance)[-1], rel=1e-12
+    )
     assert logistic_regression(3.0).smoothness == 9 / 4
     assert softmax_regression(3.0).lipschitz == pytest.approx(3 * sqrt(2), rel=1e-12)
     assert softmax_regression(3.0).lipschitz > 3 * sqrt(2) * (1 - 1e-16)
@@ -141,7 +143,9 @@ def test_bad_input(call: object, said: str) -> None:
         call()  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(("radius", "diameter"), [(0.5, 1.0 + 2.0**-52), (1e308, inf), (0.0, 5e-324), (2.0, 5.0)])
+@pytest.mark.parametrize(
+    ("radius", "diameter"), [(0.5, 1.0 + 2.0**-52), (1e308, inf), (0.0, 5e-324), (2.0, 5.0)]
+)
 def test_constants_on_a_ball_prove_nothing_beyond_it(radius: float, diameter: float) -> None:
     known = _constants(3.0, 4.0, -inf, "", radius=radius)
     if radius:
@@ -158,8 +162,12 @@ def test_constants_are_no_assumption_before_they_are_asked() -> None:
 
 def test_closed_forms_say_where_they_hold() -> None:
     assert logistic_regression(1.0, parameter_norm=0.5).radius == softmax_regression(1.0, l2=0.1).radius == inf
-    assert logistic_regression(1.0, l2=0.1, parameter_norm=0.5).radius == 0.5, "its Lipschitz constant needs |w|"
-    assert two_layer(1.0, first_norm=3.0, second_norm=2.0, radius=9.0, hidden=3, activation="tanh").radius == 2.0
+    assert logistic_regression(1.0, l2=0.1, parameter_norm=0.5).radius == 0.5, (
+        "its Lipschitz constant needs |w|"
+    )
+    assert (
+        two_layer(1.0, first_norm=3.0, second_norm=2.0, radius=9.0, hidden=3, activation="tanh").radius == 2.0
+    )
 
 
 def test_constants_of_the_samples_at_hand_prove_nothing_of_adjacent_data() -> None:
@@ -208,7 +216,9 @@ def test_the_statement_names_the_loss_and_its_numbers() -> None:
         softmax_regression(2.0, l2=0.5).statement
         == "softmax cross-entropy of features of norm at most 2, l2 = 0.5"
     )
-    assert two_layer(2.0, first_norm=3.0, second_norm=4.0, radius=2.0, hidden=5, activation="gelu").statement == (
+    assert two_layer(
+        2.0, first_norm=3.0, second_norm=4.0, radius=2.0, hidden=5, activation="gelu"
+    ).statement == (
         "gelu network of two layers with softmax cross-entropy, features with the constant one of norm at most 2, on a "
         "domain with |(W1, b1)| <= 3, |W2| <= 4"
     )

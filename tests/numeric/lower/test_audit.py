@@ -14,7 +14,9 @@ def test_limits_are_those_of_clopper_and_pearson() -> None:
     # The upper limits solve P(at most so many) = 0.05.
     fpr = next(p for p in np.arange(0.03, 0.05, 1e-6) if binom.cdf(3, 200, p) <= 0.05)
     fnr = next(p for p in np.arange(0.15, 0.18, 1e-6) if binom.cdf(10, 100, p) <= 0.05)
-    assert found.epsilon == pytest.approx(max(log((1 - 1e-3 - fpr) / fnr), log((1 - 1e-3 - fnr) / fpr)), abs=1e-3)
+    assert found.epsilon == pytest.approx(
+        max(log((1 - 1e-3 - fpr) / fnr), log((1 - 1e-3 - fnr) / fpr)), abs=1e-3
+    )
     assert found.mu == pytest.approx(norm.isf(fpr) - norm.ppf(fnr), abs=1e-3)
     assert found.observed == pytest.approx(max(log((0.999 - 0.015) / 0.1), log((0.999 - 0.1) / 0.015)))
 
@@ -32,7 +34,11 @@ def test_the_bound_covers_an_exact_gaussian_pair() -> None:
     for _ in range(400):
         wrong = generator.binomial(300, norm.cdf(-0.5), size=2)
         found = audit(
-            false_positives=int(wrong[0]), negatives=300, false_negatives=int(wrong[1]), positives=300, delta=1e-5
+            false_positives=int(wrong[0]),
+            negatives=300,
+            false_negatives=int(wrong[1]),
+            positives=300,
+            delta=1e-5,
         )
         exceeded += found.mu > 1.0
     assert exceeded <= 0.08 * 400

@@ -144,7 +144,9 @@ def test_a_whole_poisson_batch_holds_the_sample_or_has_none() -> None:
         exact = 2.0 * steps * (0.1 / 10) ** 2 / (2 * 0.2**2)
         for order, factor in ((2.0, 1.0), (8.0, 4.0)):
             assert (
-                exact * factor * (1 - 1e-4) <= lower_bound(run, Convex(1.0), order=order).value <= exact * factor
+                exact * factor * (1 - 1e-4)
+                <= lower_bound(run, Convex(1.0), order=order).value
+                <= exact * factor
             )
         near = lower_bound(replace(run, diameter=4.0), Convex(1.0), order=2.0).value
         assert near <= exact
@@ -175,7 +177,9 @@ def test_the_last_step_alone_is_the_whole_run_of_one_step() -> None:
         batch = None if sampling == "full" else 2
         run = replace(RUN, sampling=sampling, batch_size=batch, adjacency=adjacency, steps=1)
         for target in ({"order": 2.0}, {"order": 30.0}, {"delta": 1e-5}):
-            below, endless = (lower_bound(one, Clipped(), **target) for one in (run, replace(run, diameter=inf)))
+            below, endless = (
+                lower_bound(one, Clipped(), **target) for one in (run, replace(run, diameter=inf))
+            )
             assert below.value >= endless.value
             above = bound(run, Clipped(), **target).epsilon
             assert below.value <= above
@@ -283,7 +287,9 @@ def test_what_is_asked_must_be_one_thing_within_reach(target: dict[str, float], 
         lower_bounds(RUN, Smooth(1.0), **target)
     assert str(caught.value) == said
     assert lower_bounds(RUN, Smooth(1.0), order=9.9e8)
-    assert lower_bound(RUN, Smooth(1.0), order=1e12).value == lower_bound(RUN, Smooth(1.0), order=9.9e8).value > 0
+    assert (
+        lower_bound(RUN, Smooth(1.0), order=1e12).value == lower_bound(RUN, Smooth(1.0), order=9.9e8).value > 0
+    )
 
 
 def test_what_is_no_assumption_is_refused() -> None:
@@ -397,7 +403,14 @@ KNOWN = [
 
 @pytest.mark.parametrize(("scheme", "diameter", "move", "batch", "size", "steps", "least", "most"), KNOWN)
 def test_between_what_is_reached_and_what_the_recursion_allows(
-    scheme: str, diameter: float, move: float, batch: int | None, size: int, steps: int, least: float, most: float
+    scheme: str,
+    diameter: float,
+    move: float,
+    batch: int | None,
+    size: int,
+    steps: int,
+    least: float,
+    most: float,
 ) -> None:
     clip = move * (batch or size) / (0.01 if scheme == "poisson" else 0.02)
     run = NoisySGD(steps, 0.01, 1.0, clip, size, batch, scheme, diameter)

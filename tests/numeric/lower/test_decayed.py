@@ -43,7 +43,9 @@ def test_rounding_up_would_be_above_the_truth(monkeypatch: pytest.MonkeyPatch) -
     assert li.lower_bound(RUN, li.Convex(0.5), delta=1e-3).value > _truth(RUN, 1e-3)
 
 
-def test_quadratics_with_random_batches_are_below_the_truth_and_near_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quadratics_with_random_batches_are_below_the_truth_and_near_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Curvature contracts as decay does; an interval that is often left shows nothing."""
     run = replace(
         RUN, sampling="without_replacement", adjacency="", weight_decay=0.0, clip_norm=RUN.clip_norm / 2

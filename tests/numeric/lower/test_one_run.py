@@ -44,7 +44,9 @@ def worst(canaries: int, guessed: int, right: int, epsilon: float, delta: float)
     law = binom(guessed, 1 / (1 + exp(-epsilon)))
     jump = canaries * delta / (right * law.pmf(right))
     coins = np.array(list(product((0, 1), repeat=canaries)))
-    answers = np.array([row for row in product((0, 1, 2), repeat=canaries) if row.count(2) == canaries - guessed])
+    answers = np.array(
+        [row for row in product((0, 1, 2), repeat=canaries) if row.count(2) == canaries - guessed]
+    )
     agree = (coins[:, None] == answers[None]).sum(axis=2)
     layer = 1 + jump * ((agree >= right) - law.sf(right - 1))
     found = layer * np.exp(agree * epsilon) / (1 + exp(epsilon)) ** guessed
@@ -80,7 +82,9 @@ def test_the_chance_of_the_theorem_is_reached_and_never_exceeded(
 def _greatest_chance(canaries: int, guessed: int, right: int, epsilon: float, delta: float) -> float:
     """The greatest P(so many right) of (epsilon, delta)-DP mechanisms, a linear program in their probabilities."""
     coins = np.array(list(product((0, 1), repeat=canaries)))
-    answers = np.array([row for row in product((0, 1, 2), repeat=canaries) if row.count(2) == canaries - guessed])
+    answers = np.array(
+        [row for row in product((0, 1, 2), repeat=canaries) if row.count(2) == canaries - guessed]
+    )
     agree = (coins[:, None] == answers[None]).sum(axis=2)
     shape = (len(coins), len(answers))
     chances = np.arange(shape[0] * shape[1]).reshape(shape)
@@ -191,12 +195,16 @@ def test_the_greatest_and_the_least_scores_are_guessed() -> None:
     assert one_run(-1.0 * coins, coins, delta=0.1).guesses == ((8, 0),)
     middle = one_run([9, 1, 5.1, 5, 4.9, 5.2, 8, 0, 9, 1, 8, 0, 9, 1, 8, 0], np.tile(coins, 2), delta=0.1)
     assert middle.guesses == ((16, 14), (8, 8))
-    assert one_run([1.0, 0.0, 0.5], [True, False, True], delta=0.1).guesses == ((2, 2),), "an odd one is left out"
+    assert one_run([1.0, 0.0, 0.5], [True, False, True], delta=0.1).guesses == ((2, 2),), (
+        "an odd one is left out"
+    )
     useless = one_run(np.zeros(100), np.arange(100) % 2 == 0, delta=1e-5)
     assert (useless.epsilon, useless.mu, useless.delta_at_least(0.0)) == (0.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize(("guessed", "right"), [(6250, 6232), (6250, 6250), (20_000, 15_000), (100_000, 83_944)])
+@pytest.mark.parametrize(
+    ("guessed", "right"), [(6250, 6232), (6250, 6250), (20_000, 15_000), (100_000, 83_944)]
+)
 def test_tails_below_every_float_refute_nothing_that_stands(guessed: int, right: int) -> None:
     """Against the ratio of tail and mass as the sum of its terms; scipy's tails become 0 on the way."""
     epsilon = np.linspace(0.0, 0.999 * _pure_epsilon(guessed, right, 0.01), 61)
@@ -249,7 +257,10 @@ def test_a_bound_stands_and_a_smaller_one_is_refuted_where_the_adjacency_is_that
         ({"coins": [1.0, 0.0]}, "type float64"),
         ({"delta": 0.0}, "delta=0"),
         ({"level": 1.0}, "level=1"),
-        ({"adjacency": "zero_out"}, "adjacency needs to be 'replace' or 'add_remove', got adjacency='zero_out'"),
+        (
+            {"adjacency": "zero_out"},
+            "adjacency needs to be 'replace' or 'add_remove', got adjacency='zero_out'",
+        ),
     ],
 )
 def test_bad_input(change: dict[str, object], said: str) -> None:

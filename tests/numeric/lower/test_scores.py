@@ -120,7 +120,9 @@ def test_the_auc_is_covered_where_its_variance_is_largest(positives: int, negati
     assert shares == pytest.approx(answers.mean(axis=1))
     assert (auc_limits(shares, fewer, DOUBT) > chance).sum() <= MOST
     if fewer > 1:
-        assert (auc_limits(shares, 2 * fewer, DOUBT) > chance).sum() > MOST, "the mutant: both sides are counted"
+        assert (auc_limits(shares, 2 * fewer, DOUBT) > chance).sum() > MOST, (
+            "the mutant: both sides are counted"
+        )
 
 
 def test_the_limit_is_that_of_the_worst_convex_function() -> None:

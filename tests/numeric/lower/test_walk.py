@@ -189,7 +189,9 @@ def test_two_steps_by_quadrature() -> None:
         half, sigma = mpmath.mpf("1.5"), mpmath.mpf(0.7)
 
         def mean(x: mpmath.mpf) -> mpmath.mpf:
-            return mpmath.mpf(0.9) * x + mpmath.mpf(0.6) + mpmath.mpf(0.2) * max(min(x / mpmath.mpf(0.8), 1), -1)
+            return (
+                mpmath.mpf(0.9) * x + mpmath.mpf(0.6) + mpmath.mpf(0.2) * max(min(x / mpmath.mpf(0.8), 1), -1)
+            )
 
         start = mean(mpmath.mpf(0))
 
@@ -247,11 +249,15 @@ def test_an_epoch_is_its_steps_and_a_long_power_their_product() -> None:
         np.testing.assert_allclose(epoch_kernel(length, plain, met), sum(places) / length, rtol=1e-12)
     kernel, masses = np.array([[0.9, 0.05], [0.1, 0.95]]), np.array([0.3, 0.7])
     for times in (1, 5, 600, 601, 640, 1000, 1023):
-        np.testing.assert_allclose(apply_power(kernel, times, masses), power(kernel, times) @ masses, rtol=1e-10)
+        np.testing.assert_allclose(
+            apply_power(kernel, times, masses), power(kernel, times) @ masses, rtol=1e-10
+        )
 
 
 @pytest.mark.parametrize(("diameter", "slope", "push"), [(3.0, 0.9, 0.0), (12.0, 1.0, 0.4), (40.0, 0.5, 0.0)])
-def test_the_quadrature_error_is_that_of_the_paragraph_on_it(diameter: float, slope: float, push: float) -> None:
+def test_the_quadrature_error_is_that_of_the_paragraph_on_it(
+    diameter: float, slope: float, push: float
+) -> None:
     """8 a M r^-2N / (1 - 1/r) for each panel, at the best r: nodes over the whole domain, two atoms and a cell."""
     plain, met = affine(slope, 0.1, push, 2.0, diameter / 2), affine(slope, 0.2, half=diameter / 2)
     grid = Grid.of(diameter, 1.0, (plain, met))

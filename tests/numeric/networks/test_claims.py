@@ -53,7 +53,9 @@ def _by_the_claim(layers: list[Layer], x0: float, direction: np.ndarray) -> floa
         numbers.append({"a": slope, "b": move, "c": w, "B": moved[-1], "C": slope * (1 - slope) * da**2})
         states.append(log1p(exp(before)))
         moved.append(slope * da)
-    check = "the sum over the layers of U (phi'' a'^2 + 2 phi' V h') is f'' less U h'' of the layer that is left"
+    check = (
+        "the sum over the layers of U (phi'' a'^2 + 2 phi' V h') is f'' less U h'' of the layer that is left"
+    )
     total, adjoint = _law(check, _at("E", _K + 1)), _law(check, _at("U", _K + 1))
     now = {"E": 0.0, "U": 1.0}
     for one in reversed(numbers):

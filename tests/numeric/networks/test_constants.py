@@ -34,7 +34,9 @@ _RADII = (0.0, 0.01, 0.1, 1.0)
 _ROUNDING = 1 + 1e-9
 
 
-def random_network(seed: int, depth: int | None = None, *, whole: bool = False) -> tuple[list[Layer], np.ndarray]:
+def random_network(
+    seed: int, depth: int | None = None, *, whole: bool = False
+) -> tuple[list[Layer], np.ndarray]:
     """A network of random shape and weights, and an input; a random part of it is frozen unless it is ``whole``."""
     rng = np.random.default_rng(seed)
     depth = depth or 1 + seed % 4
@@ -208,7 +210,9 @@ def test_constants_are_not_much_too_large(depth: int, radius: float, most: float
 
 @pytest.mark.parametrize("seed", range(26))
 @pytest.mark.sweep(8)
-def test_at_the_centre_the_constant_is_the_largest_eigenvalue(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_the_centre_the_constant_is_the_largest_eigenvalue(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     layers, x = random_architecture(seed)
     largest = found(layers, x, 0.0, points=1, steps=1)[1]
     assert largest == pytest.approx(network_constants(layers, [x], 0.0).smoothness, rel=1e-9)
@@ -238,7 +242,9 @@ def test_the_ball_of_hessians_holds_them(seed: int) -> None:
                 true = hessian(w, torch.tensor(x + aside * 0.1 / np.linalg.norm(aside)), label)[ordered][
                     :, ordered
                 ]
-                assert np.linalg.norm(true.numpy() - inside.center, 2) <= float(inside.radius.upper()) * _ROUNDING
+                assert (
+                    np.linalg.norm(true.numpy() - inside.center, 2) <= float(inside.radius.upper()) * _ROUNDING
+                )
 
 
 def _by_channel(layers: list[Layer]) -> list[np.ndarray]:

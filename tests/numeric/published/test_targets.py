@@ -19,7 +19,8 @@ _FULL = ("composition", "affine_untested", "chien_li_3_7", "altschuler_talwar_b1
 _FIXED = {
     name: target.evaluate
     for name, target in TARGETS.items()
-    if not target.settings and (name in _FULL or name.startswith(("chien_li_3_1_", "shifts_full_", "last_step")))
+    if not target.settings
+    and (name in _FULL or name.startswith(("chien_li_3_1_", "shifts_full_", "last_step")))
 }
 """Bounds for full batches, which are Gaussian."""
 

@@ -16,7 +16,12 @@ from lastiterate.symbolic import ledger
 
 CLAIMS = ledger.claims()
 
-_KINDS = {Verdict.PROVED: "bound", Verdict.SUPPORTED: "supported", Verdict.REFUTED: "refuted", Verdict.GAP: "gap"}
+_KINDS = {
+    Verdict.PROVED: "bound",
+    Verdict.SUPPORTED: "supported",
+    Verdict.REFUTED: "refuted",
+    Verdict.GAP: "gap",
+}
 _RUN = NoisySGD(20, 0.1, 1.0, 1.0, dataset_size=10, diameter=1.0)
 
 each = pytest.mark.parametrize("theorem", THEOREMS.values(), ids=lambda theorem: theorem.name)

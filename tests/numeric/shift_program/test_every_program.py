@@ -99,7 +99,17 @@ def _cheapest(run: NoisySGD, assumption: Assumption, position: int) -> float:
 def _programs(seed: int, count: int) -> Iterator[ShiftProgram]:
     """Programs whose best window is seldom empty or everything: a domain of a few sensitivities."""
     rng = np.random.default_rng(seed)
-    kinds = ("clipped", "holder", "smooth", "convex", "strongly convex", "tabulated", "sum", "minimum", "blocks")
+    kinds = (
+        "clipped",
+        "holder",
+        "smooth",
+        "convex",
+        "strongly convex",
+        "tabulated",
+        "sum",
+        "minimum",
+        "blocks",
+    )
     for i in range(count):
         steps, batches = int(rng.integers(2, 41)), int(rng.choice([1, 2, 3, 5]))
         b = int(rng.integers(1, 7))

@@ -48,7 +48,8 @@ def test_never_above_the_minimum_and_second_order_below(subtests: pytest.Subtest
             gaps = {cells: truth - problem.least(cells) for cells in (50, 100, 800)}
             for gap in gaps.values():
                 assert gap.min() >= -1e-9  # the truth itself is a minimum over a grid
-            reached = problem.targets < problem.image(np.array([1e-9]))[0]  # no cell edge is decided by e(p) = y
+            # no cell edge is decided by e(p) = y
+            reached = problem.targets < problem.image(np.array([1e-9]))[0]
             h = 1.6 * 1.5 / 100
             slope = 1 + problem.gain * problem.power * 1e-3 ** (problem.power - 1)
             assert gaps[100][reached].max() <= problem.bend * h**2 + problem.weight * (slope * h) ** 2 + 1e-9

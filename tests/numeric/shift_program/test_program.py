@@ -48,7 +48,9 @@ def test_what_is_not_a_number_costs_infinity() -> None:
     assert upper(run_forward(lambda _: still, lambda _: 1.0, inf, np.zeros(3))) == inf  # 0 times infinity
 
 
-@pytest.mark.parametrize("assumption", [Smooth(1), Smooth(30), Holder(1, 0.5), Clipped(), StronglyConvex(1, 0.5)])
+@pytest.mark.parametrize(
+    "assumption", [Smooth(1), Smooth(30), Holder(1, 0.5), Clipped(), StronglyConvex(1, 0.5)]
+)
 def test_no_path_costs_less_than_the_least(assumption: Assumption) -> None:
     for steps, diameter in ((1, 0.5), (20, 0.01), (20, 1.0), (20, 30.0), (60, inf)):
         for scheme in ({}, {"sampling": "without_replacement", "batch_size": 1}):

@@ -55,7 +55,9 @@ def _root_finder(diameter: float, longest: int = 12) -> tuple[float, float]:
             low, high = grid[k], grid[k + 1]
             for _ in range(60):
                 middle = (low + high) / 2
-                low, high = (middle, high) if (back(middle, length)[0] < diameter) == short[k] else (low, middle)
+                low, high = (
+                    (middle, high) if (back(middle, length)[0] < diameter) == short[k] else (low, middle)
+                )
             reported = min(reported, *((back(q, length)[1], back(q, length)[0]) for q in (low, high)))
     return reported
 

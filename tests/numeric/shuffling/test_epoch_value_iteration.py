@@ -81,7 +81,9 @@ def test_equal_steps_in_closed_form(c: float) -> None:
         one_by_one = merge_epoch(*(np.full(steps, x) for x in (c, c, 0.3, 0.7)), 40)
         closed = merge_equal_epoch(c, c, 0.3, 0.7, steps, 40)
         for field in fields(Epoch):
-            assert getattr(closed, field.name) == pytest.approx(getattr(one_by_one, field.name), rel=1e-12, abs=0)
+            assert getattr(closed, field.name) == pytest.approx(
+                getattr(one_by_one, field.name), rel=1e-12, abs=0
+            )
 
 
 def test_participations_taken_together_cost_no_less() -> None:

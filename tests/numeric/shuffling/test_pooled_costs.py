@@ -36,7 +36,9 @@ def test_close_to_the_greatest_rounding_shows() -> None:
         values = 1e6 - draw.uniform(0, 1e-3, 3)
         found = float(pool(values[:, None], 50.0)[0])
         with mpmath.workdps(60):
-            exact = mpmath.log(mpmath.fsum(mpmath.exp(50 * mpmath.mpf(one)) for one in values.tolist()) / 3) / 50
+            exact = (
+                mpmath.log(mpmath.fsum(mpmath.exp(50 * mpmath.mpf(one)) for one in values.tolist()) / 3) / 50
+            )
         assert exact <= found <= exact + mpmath.mpf("2e-9")
 
 

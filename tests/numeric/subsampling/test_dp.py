@@ -46,7 +46,9 @@ def _delta_of_linear_losses(run: NoisySGD, epsilon: float, other: float, rest: f
 
 @pytest.mark.parametrize(("noise", "steps"), [(0.5, 1), (1.0, 3), (0.3, 8)])
 def test_above_linear_losses(noise: float, steps: int) -> None:
-    run = replace(_RUN, steps=steps, noise_std=noise, step_size=1.0, dataset_size=10, batch_size=1, diameter=inf)
+    run = replace(
+        _RUN, steps=steps, noise_std=noise, step_size=1.0, dataset_size=10, batch_size=1, diameter=inf
+    )
     found = bound(run, Smooth(1.0), delta=1e-3)
     for other, rest in [(1.0, 0.0), (1.0, 1.0), (0.0, -1.0), (0.5, 1.0)]:
         assert _delta_of_linear_losses(run, found.epsilon, other, rest) <= 1e-3

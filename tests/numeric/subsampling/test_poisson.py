@@ -77,7 +77,9 @@ def test_no_route_is_below_linear_losses(
         binomial_mixture([(steps, Fraction(batch, 100), m / batch * (1 - 1e-14))], noise * steps**0.5)
         for m in (0.1, 0.0)
     )
-    least = max(renyi_below(order, *mixture_masses(order, *pair)) for pair in ((first, second), (second, first)))
+    least = max(
+        renyi_below(order, *mixture_masses(order, *pair)) for pair in ((first, second), (second, first))
+    )
     for one in poisson_routes(run, assumption, order):
         assert one.rdp(order) >= least
 
@@ -328,7 +330,9 @@ def test_mixtures_over_sizes(inside: float, failure: float, outside: float, orde
     power, p = order - 1, failure
     ours = mixed_rdp(inside, failure, outside, order)
     if inside < outside:
-        exact = float(np.logaddexp(log1p(-p) + power * inside, (log(p) if p else -inf) + power * outside)) / power
+        exact = (
+            float(np.logaddexp(log1p(-p) + power * inside, (log(p) if p else -inf) + power * outside)) / power
+        )
         assert ours == pytest.approx(exact, rel=1e-9, abs=1e-12)
     assert ours <= max(inside, outside)
 

@@ -32,7 +32,9 @@ def test_the_vertex_is_the_least_of_all_nodes(log_pull: float, most: float) -> N
     assert table.price[chosen] + pull * table.multiplier[chosen] ** 2 <= least * (1 + 1e-2)
 
 
-@given(st.lists(st.tuples(st.floats(0.01, 1.0), st.floats(0.0, 1.0)), min_size=1, max_size=12), st.floats(-3, 3))
+@given(
+    st.lists(st.tuples(st.floats(0.01, 1.0), st.floats(0.0, 1.0)), min_size=1, max_size=12), st.floats(-3, 3)
+)
 @settings(max_examples=200)
 def test_the_vertices_are_the_lower_hull(steps: list[tuple[float, float]], log_pull: float) -> None:
     """Costs fall in no particular way: below every chord, and each pull finds the least of all nodes."""

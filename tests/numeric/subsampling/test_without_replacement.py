@@ -30,7 +30,13 @@ from lastiterate.numeric.shift_program.search import shoot
 from lastiterate.numeric.subsampling.without_replacement import without_replacement_routes
 
 _RUN = NoisySGD(
-    1, step_size=1.0, noise_std=1.0, clip_norm=1.0, dataset_size=10, batch_size=1, sampling="without_replacement"
+    1,
+    step_size=1.0,
+    noise_std=1.0,
+    clip_norm=1.0,
+    dataset_size=10,
+    batch_size=1,
+    sampling="without_replacement",
 )
 
 
@@ -85,7 +91,9 @@ def test_no_route_is_below_linear_losses(
 
 
 def test_the_whole_data_set_is_a_full_batch() -> None:
-    run = NoisySGD(50, 0.1, 1.0, 2.0, dataset_size=5, batch_size=5, sampling="without_replacement", diameter=1.0)
+    run = NoisySGD(
+        50, 0.1, 1.0, 2.0, dataset_size=5, batch_size=5, sampling="without_replacement", diameter=1.0
+    )
     full = replace(run, sampling="full")
     assert bound(run, Smooth(1.0), order=2.0).epsilon == bound(full, Smooth(1.0), order=2.0).epsilon
 
@@ -123,7 +131,8 @@ def test_monotone(steps: int, batch: int, order: float) -> None:
 def test_schedules_compose() -> None:
     run = replace(_LONG, steps=3, noise_std=(0.1, 0.2, 0.4), diameter=inf)
     alone = [
-        bound(replace(_LONG, noise_std=s, diameter=inf), Convex(1.0), order=2.0).epsilon for s in (0.1, 0.2, 0.4)
+        bound(replace(_LONG, noise_std=s, diameter=inf), Convex(1.0), order=2.0).epsilon
+        for s in (0.1, 0.2, 0.4)
     ]
     assert bound(run, Convex(1.0), order=2.0).epsilon == pytest.approx(sum(alone), rel=1e-12)
 

@@ -209,7 +209,9 @@ def test_one_setting_is_attacked_by_the_attacks_of_its_kind():
 
 
 def test_a_bound_that_is_not_a_number_is_an_error_and_not_a_refutation(monkeypatch):
-    monkeypatch.setattr(attack, "_target", lambda name: AttackedBound(name, Assumed.CLIPPED, lambda _: math.nan))
+    monkeypatch.setattr(
+        attack, "_target", lambda name: AttackedBound(name, Assumed.CLIPPED, lambda _: math.nan)
+    )
     outcome = decide_check(UpperBound("composition", ("linear",)), A)
     assert outcome.status is Status.ERROR
     assert outcome.detail.startswith("the engine stopped with ArithmeticError: the bound is not a number at {")

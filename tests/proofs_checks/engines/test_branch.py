@@ -80,7 +80,9 @@ def test_a_zero_that_balls_cannot_tell_breaks_a_strict_claim_alone() -> None:
     for strict in (False, True):
         problem = BoxProblem(gap, strict=strict, symbols=(x,), conditions=(), root=box((0, 2)), budget=10)
         assert witness_at(problem, (fmpq(1),)) == ({x: 1} if strict else None)
-        below = BoxProblem(gap - 1, strict=strict, symbols=(x,), conditions=(x > 3,), root=box((0, 2)), budget=10)
+        below = BoxProblem(
+            gap - 1, strict=strict, symbols=(x,), conditions=(x > 3,), root=box((0, 2)), budget=10
+        )
         assert witness_at(below, (fmpq(1),)) is None, "no admissible point"
 
 

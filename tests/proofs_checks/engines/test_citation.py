@@ -60,7 +60,8 @@ def test_a_cited_number_that_may_be_undefined_is_no_fact():
     check = Consequence(Probability(x >= 1) <= exp(-5) / (v - 1) ** 2, (cited,), (v >= 1,))
     assert status(check) is Status.UNDECIDED
     assert (
-        status(replace(check, given=(v > 1,), conclusion=Probability(x >= 1) <= 1 / (v - 1) ** 2)) is Status.HELD
+        status(replace(check, given=(v > 1,), conclusion=Probability(x >= 1) <= 1 / (v - 1) ** 2))
+        is Status.HELD
     )
 
 

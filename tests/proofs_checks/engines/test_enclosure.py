@@ -71,7 +71,8 @@ def test_what_is_not_defined_throughout_does_not_hold(left, right, box):
 
 
 N = sp.Symbol("n", integer=True)
-FALLS = 1 - N**2 * R(15, 4) * (1 - R(5, 3) * N + N**2 - N**3 / 5)  # to 0 at n = 2, with the slope 0 at 0, 1 and 2
+# to 0 at n = 2, with the slope 0 at 0, 1 and 2
+FALLS = 1 - N**2 * R(15, 4) * (1 - R(5, 3) * N + N**2 - N**3 / 5)
 GAPS = [sp.Symbol("g", nonzero=True, real=True), sp.Symbol("h", noninteger=True, positive=True)]
 # To 0 past i.
 JUMPS = [(one, sp.pi / 2 - sp.atan(one - i) - sp.atan(1 / (one - i))) for i, one in enumerate(GAPS)]

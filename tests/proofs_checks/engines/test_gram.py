@@ -318,7 +318,9 @@ def test_clipping_does_not_change_a_gradient_that_is_short():
     clipped = ball.at(x.image)
     assert _decided(Norm(clipped.image - x.image), sp.S.Zero, x, clipped).status is Status.HELD
     longer = convex("f", L, 2 * K).at(X)
-    assert _decided(Norm(ball.at(longer.image).image - longer.image), sp.S.Zero, longer).status is not Status.HELD
+    assert (
+        _decided(Norm(ball.at(longer.image).image - longer.image), sp.S.Zero, longer).status is not Status.HELD
+    )
 
 
 def test_points_in_a_circle_are_refused() -> None:

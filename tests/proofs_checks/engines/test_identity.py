@@ -32,7 +32,10 @@ def _moment(power: int) -> Expr:
         (Sum(3 * binomial(n, i) * x**i * (1 - x) ** (n - i), (i, 0, n)), Integer(3)),
         (Sum((-1) ** i * binomial(m, m - i), (i, 0, m)), S.Zero**m),
         (Sum(i**3, (i, 0, n)), (n * (n + 1) / 2) ** 2),
-        (Sum(i**2, (i, 2, m + 1)) + Sum(2 * i, (i, 0, m)), (m + 1) * (m + 2) * (2 * m + 3) / 6 - 1 + m * (m + 1)),
+        (
+            Sum(i**2, (i, 2, m + 1)) + Sum(2 * i, (i, 0, m)),
+            (m + 1) * (m + 2) * (2 * m + 3) / 6 - 1 + m * (m + 1),
+        ),
     ],
 )
 def test_a_closed_form_is_proved(left: Expr, right: Expr) -> None:
@@ -56,7 +59,9 @@ def test_a_wrong_one_is_not(make_claim: Callable[..., Claim], left: Expr, right:
     assert report.verdict in (Verdict.UNDECIDED, Verdict.REFUTED)
 
 
-@pytest.mark.parametrize("total", [Sum(binomial(n, i) * x**i, (i, 0, oo)), Sum(binomial(r, i) * x**i, (i, 0, r))])
+@pytest.mark.parametrize(
+    "total", [Sum(binomial(n, i) * x**i, (i, 0, oo)), Sum(binomial(r, i) * x**i, (i, 0, r))]
+)
 def test_the_binomial_theorem_is_of_whole_powers(total: Expr) -> None:
     assert summed(total) == total
 

@@ -100,7 +100,9 @@ def test_the_canary_comes_close_to_the_exact_loss_of_linear_losses(sampling: str
     """No projection: the certified lower bound is what linear losses lose; the attack stays below and comes close."""
     run = NoisySGD(4, 1.0, 1.0, 1.0, 4, None if sampling == "full" else 1, sampling=sampling)
     exact = max(
-        one.value for one in lower_bounds(run, Convex(1.0), delta=DELTA) if "all others at -K" not in one.witness
+        one.value
+        for one in lower_bounds(run, Convex(1.0), delta=DELTA)
+        if "all others at -K" not in one.witness
     )
     assert surrounds(run, Convex(1.0), Others.STILL, exact)
     assert exact <= bound(run, Convex(1.0), delta=DELTA).epsilon
@@ -175,7 +177,9 @@ def test_others_that_push_outwards_lose_what_the_certified_walk_says() -> None:
     run = NoisySGD(5, 0.2, 0.1, 1.0, 4, 1, sampling="cyclic", diameter=0.6)
     families = search._families(run, Smooth(10.0), Target(None, DELTA))
     walks = {one.words: _on_the_line(one.make((0.0, 0.0, 0.0))) for one in families}
-    assert surrounds(run, Smooth(10.0), Others.OUTWARD, walks["gradients that push outwards as hard as they may"])
+    assert surrounds(
+        run, Smooth(10.0), Others.OUTWARD, walks["gradients that push outwards as hard as they may"]
+    )
     assert surrounds(run, Smooth(10.0), Others.STILL, walks["clamped linear losses"])
     longer = replace(run, steps=100)
     assert hardest(longer, Smooth(10.0), DELTA) == Others.OUTWARD
@@ -268,7 +272,9 @@ def test_finished_runs_are_kept_and_more_are_added(tmp_path: Path, monkeypatch: 
 def test_crafted_losses_of_another_assumption_are_not_taken_for_the_same(tmp_path: Path) -> None:
     run = NoisySGD(20, 0.2, 0.1, 1.0, 4, 1, sampling="cyclic", diameter=0.6)
     found = {
-        (L, folder): attack(worst_case(run, Smooth(L), Others.OUTWARD), run, delta=DELTA, runs=100, folder=folder)
+        (L, folder): attack(
+            worst_case(run, Smooth(L), Others.OUTWARD), run, delta=DELTA, runs=100, folder=folder
+        )
         for folder in (tmp_path, None)
         for L in (4.0, 100.0)
     }

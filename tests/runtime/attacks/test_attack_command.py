@@ -129,7 +129,9 @@ def test_an_assumption_that_is_false_is_found_out(tmp_path: Path, capsys: pytest
 def test_an_attack_above_every_bound_says_what_to_distrust(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(attacks, "attack", lambda *_rest, **_named: Audit(1e6, 9.0, inf, 0, 9, 0, 9, 1e-2, 0.95))
+    monkeypatch.setattr(
+        attacks, "attack", lambda *_rest, **_named: Audit(1e6, 9.0, inf, 0, 9, 0, 9, 1e-2, 0.95)
+    )
     assert run(["run.toml", "--delta", "1e-2"]) == 1
     assert "do not trust this package" in capsys.readouterr().out
 

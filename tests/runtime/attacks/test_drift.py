@@ -155,4 +155,6 @@ def test_a_sample_with_no_effect_is_named(
 ) -> None:
     monkeypatch.setattr("lastiterate.commands.drift._LITTLE", 2.0)
     run(["run.toml", *CANCER])
-    assert "The sample has almost no effect: try another --replaced." in " ".join(capsys.readouterr().out.split())
+    assert "The sample has almost no effect: try another --replaced." in " ".join(
+        capsys.readouterr().out.split()
+    )

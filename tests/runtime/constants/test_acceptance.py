@@ -155,7 +155,9 @@ def test_certified_constants_are_above_every_estimate(name: str, slack: float, s
         gradients, gradients.start, (1.0,), diameter=diameter, starts=24, iterations=40, seed=seed
     )
     drawn = gradients.at(points)
-    change = norm(tuple(leaf[1:] - leaf[:1] for leaf in drawn)) / torch.linalg.vector_norm(within, dim=1)[:, None]
+    change = (
+        norm(tuple(leaf[1:] - leaf[:1] for leaf in drawn)) / torch.linalg.vector_norm(within, dim=1)[:, None]
+    )
     estimates = (curved, pair.constant, float(change.max()))
     assert max(estimates) <= certified.smoothness
     assert max(estimates) * slack >= certified.smoothness

@@ -109,7 +109,11 @@ def test_finished_checkpoints_are_kept_and_others_measured_anew(
 def test_files_come_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     for name in ("net-100.pt", "net-20.safetensors", "net-3.pth", "log.txt"):
         (tmp_path / name).touch()
-    assert [path.name for path in checkpoints_in([tmp_path])] == ["net-3.pth", "net-20.safetensors", "net-100.pt"]
+    assert [path.name for path in checkpoints_in([tmp_path])] == [
+        "net-3.pth",
+        "net-20.safetensors",
+        "net-100.pt",
+    ]
     runs = [tmp_path / "runs" / f"checkpoint-{step}" / "model.safetensors" for step in (1000, 500)]
     for path in runs:
         path.parent.mkdir(parents=True)

@@ -49,7 +49,9 @@ _NETWORKS: dict[str, Callable[[], nn.Module]] = {
     "tanh": lambda: nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2, bias=False)),
     "frozen": _frozen,
     "nested": lambda: nn.Sequential(nn.Flatten(), nn.Sequential(nn.Linear(3, 4), nn.GELU()), nn.Linear(4, 2)),
-    "twice": lambda: nn.Sequential(nn.Linear(3, 4), nn.Softplus(), nn.Sigmoid(), nn.Linear(4, 2), nn.Identity()),
+    "twice": lambda: nn.Sequential(
+        nn.Linear(3, 4), nn.Softplus(), nn.Sigmoid(), nn.Linear(4, 2), nn.Identity()
+    ),
     "conv": lambda: nn.Sequential(
         nn.Conv1d(1, 2, 2, padding=1), nn.Tanh(), nn.AvgPool1d(2), nn.Flatten(), nn.Linear(4, 2)
     ),
@@ -242,7 +244,9 @@ def test_a_bound_needs_constants_of_any_input_on_the_whole_domain() -> None:
             known.assumption(run)
     assert replace(work, constants=constants_of_network(5.0)).certified(0, 0.002).assumption(run).L > 0
     small = replace(work, constants=lambda module, _diameter: constants_of_network(5.0)(module, 0.002))
-    with pytest.raises(InputError, match=r"ball of diameter=1\.0, got radius=0\.001 from workload=mine; let its"):
+    with pytest.raises(
+        InputError, match=r"ball of diameter=1\.0, got radius=0\.001 from workload=mine; let its"
+    ):
         small.certified(0, 1.0)
     with pytest.raises(InputError, match=r"got radius=0\.001 for diameter=1\.0; certify that ball"):
         constants_of_network(5.0)(work.initial(0), 0.002).assumption(replace(run, diameter=1.0))
@@ -263,7 +267,8 @@ def test_no_bound_follows_from_a_set_of_inputs_that_the_data_leave() -> None:
     work = _work(_NETWORKS["tanh"])
     run = NoisySGD(steps=3, step_size=0.05, noise_std=0.1, clip_norm=1.0, dataset_size=6, diameter=0.2)
     wide, narrow = (
-        worst_case_constants(work, run, (1.0,), inputs=input_set(s), points=4) for s in ("box:-9,9", "box:-.1,.1")
+        worst_case_constants(work, run, (1.0,), inputs=input_set(s), points=4)
+        for s in ("box:-9,9", "box:-.1,.1")
     )
     assert wide.bounded is not None
     assert "for every input of box:-9,9" in wide.certified.statement

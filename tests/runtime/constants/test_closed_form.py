@@ -104,7 +104,9 @@ def test_rows_are_kept_within_their_norm_in_every_precision() -> None:
         (nn.utils.weight_norm(nn.Linear(3, 1)), nn.MSELoss(), "compute what their type says"),
     ],
 )
-def test_where_there_is_no_closed_form_one_sentence_says_what_to_do(module: Any, loss: Any, message: str) -> None:
+def test_where_there_is_no_closed_form_one_sentence_says_what_to_do(
+    module: Any, loss: Any, message: str
+) -> None:
     with pytest.raises(InputError, match=message + ".*use Clipped"):
         assumption_of(module, loss, ClippedRows(scores(), 1.0), clip_norm=1.0)
 
@@ -156,7 +158,9 @@ def test_rows_without_a_length_are_refused() -> None:
     with pytest.raises(InputError, match="data with a length"):
         ClippedRows(iter(()), 1.0)
     with pytest.raises(InputError, match="clip_norm=nan"):
-        assumption_of(nn.Linear(3, 2), nn.CrossEntropyLoss(), ClippedRows(scores(), 1.0), clip_norm=float("nan"))
+        assumption_of(
+            nn.Linear(3, 2), nn.CrossEntropyLoss(), ClippedRows(scores(), 1.0), clip_norm=float("nan")
+        )
 
 
 @pytest.mark.parametrize("flat", [[], [nn.Flatten(1, 1)]])
@@ -167,7 +171,9 @@ def test_rows_that_are_not_flat_have_no_closed_form(flat: list[nn.Module], score
     with pytest.raises(
         InputError, match=rf"rows of in_features numbers, .* rows of shape \({scores_of_a_row}, 2\)"
     ):
-        assumption_of(nn.Sequential(*flat, nn.Linear(2, 1)), nn.MSELoss(), ClippedRows(data, 1.0), clip_norm=1.0)
+        assumption_of(
+            nn.Sequential(*flat, nn.Linear(2, 1)), nn.MSELoss(), ClippedRows(data, 1.0), clip_norm=1.0
+        )
 
 
 def test_rows_are_flattened() -> None:

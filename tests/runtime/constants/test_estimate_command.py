@@ -134,9 +134,12 @@ def test_few_iterates_samples_and_small_batches(tmp_path: Path, capsys: pytest.C
     assert len(list(tmp_path.rglob("init-*.npz"))) == 3
     assert run(["builtin:iris-mlp", *small, "--centers", "2", "--resume", str(tmp_path)]) == 0
     assert (
-        run(["builtin:iris-mlp", *small, "--samples", "13", "--batch-size", "1", "--resume", str(tmp_path)]) == 0
+        run(["builtin:iris-mlp", *small, "--samples", "13", "--batch-size", "1", "--resume", str(tmp_path)])
+        == 0
     )
-    assert len(list(tmp_path.rglob("init-*.npz"))) == 3 + 2 + 3, "other centers or samples are other measurements"
+    assert len(list(tmp_path.rglob("init-*.npz"))) == 3 + 2 + 3, (
+        "other centers or samples are other measurements"
+    )
 
 
 def test_recommended_settings_stand_where_nothing_was_given(

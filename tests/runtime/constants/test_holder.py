@@ -32,7 +32,9 @@ def table_of(
     generator = stream(0, purpose=1)
     centers = torch.stack([start, 1.5 * start])
     sampling = Sampling(points=points, draw=Draw.LOG_UNIFORM)
-    each = (measure_center(gradients, at, clip_norm, sampling, generator.part(k)) for k, at in enumerate(centers))
+    each = (
+        measure_center(gradients, at, clip_norm, sampling, generator.part(k)) for k, at in enumerate(centers)
+    )
     return PairTable.of_columns(np.concatenate([one.columns() for one in each]))
 
 

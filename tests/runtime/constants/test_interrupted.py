@@ -49,7 +49,9 @@ def command(folder: Path, kept: str, stop: str = "") -> subprocess.CompletedProc
     (folder / "their_network.py").write_text(NETWORK)
     source = str(Path(lastiterate.__file__).parents[1])
     environment = os.environ | {"PYTHONPATH": source, "STOP": stop}
-    return python("-m", "lastiterate", *ARGUMENTS, "--resume", kept, cwd=folder, env=environment, libraries=TORCH)
+    return python(
+        "-m", "lastiterate", *ARGUMENTS, "--resume", kept, cwd=folder, env=environment, libraries=TORCH
+    )
 
 
 @pytest.mark.nightly
@@ -57,7 +59,9 @@ def test_an_interrupted_and_a_killed_command_go_on_where_they_stopped(tmp_path: 
     interrupted = command(tmp_path, "kept", "SIGINT init-0000-12.npz")
     assert (interrupted.returncode, interrupted.stdout) == (130, "")
     assert interrupted.stderr.count("\n") == 1
-    assert interrupted.stderr.startswith("interrupted: 13 of 39 parts of stopping are finished and kept in kept")
+    assert interrupted.stderr.startswith(
+        "interrupted: 13 of 39 parts of stopping are finished and kept in kept"
+    )
     assert interrupted.stderr.endswith("the same command resumes from there.\n")
     killed = command(tmp_path, "kept", "SIGKILL init-0001-12.npz")
     assert killed.returncode == -signal.SIGKILL
@@ -66,7 +70,9 @@ def test_an_interrupted_and_a_killed_command_go_on_where_they_stopped(tmp_path: 
     resumed, whole = command(tmp_path, "kept"), command(tmp_path, "whole")
     assert (resumed.returncode, whole.returncode) == (0, 0)
     assert resumed.stdout == whole.stdout
-    assert {path: path.stat().st_mtime_ns for path in before} == before, "what is finished is not measured again"
+    assert {path: path.stat().st_mtime_ns for path in before} == before, (
+        "what is finished is not measured again"
+    )
     assert [path.name for path in sorted((tmp_path / "kept").rglob("init-*"))] == [
         f"init-000{init}-{part:02d}.npz" for init in range(3) for part in range(13)
     ]

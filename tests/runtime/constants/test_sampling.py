@@ -60,7 +60,9 @@ def test_other_sets_are_refused(text: str) -> None:
 def test_slopes_in_the_input_are_those_of_differences(clip_norm: float) -> None:
     gradients = gradients_of(WORK)
     ascent = Search(gradients, gradients.start, 4.0, 0.5, clip_norm, free=input_set("box:-9,9"))
-    away = torch.randn(2, 5, gradients.dimension, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    away = torch.randn(
+        2, 5, gradients.dimension, generator=torch.Generator().manual_seed(4), dtype=torch.float64
+    )
     x, y = gradients.start + 0.2 * away
     index = torch.arange(5)
     inputs, targets = (part[index] for part in gradients.rows())
@@ -146,7 +148,9 @@ def test_what_is_certified_covers_what_is_found_or_says_why_not() -> None:
         "squares", lambda: nn.Linear(4, 2), nn.functional.mse_loss, WORK.inputs, WORK.inputs[:, :2]
     )
     assert certified_side(squares, 0, 1.0)[1].startswith("not known: the ")
-    own_words = [replace(WORK, constants=no_constants(f"{word}: so it is")) for word in ("not known", "infinite")]
+    own_words = [
+        replace(WORK, constants=no_constants(f"{word}: so it is")) for word in ("not known", "infinite")
+    ]
     assert [certified_side(work, 0, 1.0)[1] for work in own_words] == [
         "not known: so it is",
         "infinite: so it is",

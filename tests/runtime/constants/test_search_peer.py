@@ -86,7 +86,9 @@ class Peer:
 
         def loss(at: Tensor, row: Tensor, target: Tensor) -> Tensor:
             parts = (self.center + at).split([p.numel() for p in named.values()])
-            weights = {name: part.reshape(p.shape) for (name, p), part in zip(named.items(), parts, strict=True)}
+            weights = {
+                name: part.reshape(p.shape) for (name, p), part in zip(named.items(), parts, strict=True)
+            }
             return work.loss(functional_call(module, weights, (row[None],)), target[None])
 
         self.gradient = grad(loss)

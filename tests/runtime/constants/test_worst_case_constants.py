@@ -76,7 +76,9 @@ def test_search_finds_the_worst_pair_of_a_cube_root(lam: float, constant: float 
 @pytest.mark.nightly
 def test_search_on_a_quadratic_stays_below_the_constant_and_in_the_domain() -> None:
     gradients = gradients_of(known.quadratic([[1.0, 0.5], [3.0, 0.1]]))
-    half, one = known.search_pairs(gradients, gradients.start, (1.0, 0.5), diameter=2.0, starts=64, iterations=30)
+    half, one = known.search_pairs(
+        gradients, gradients.start, (1.0, 0.5), diameter=2.0, starts=64, iterations=30
+    )
     assert 0.99 * 3 <= one.constant <= 3 * (1 + 1e-12)
     assert 0.97 * 3 * 2**0.5 <= half.constant <= 3 * 2**0.5 * (1 + 1e-12), (
         "attained by opposite ends of the domain"

@@ -195,7 +195,9 @@ def test_several_decays_are_refused() -> None:
     training = Training(decaying)
     groups = training.optimizer.original_optimizer.param_groups
     groups.append({**groups[0], "params": [], "weight_decay": 0.1})
-    with pytest.raises(InputError, match=r"one weight decay for all parameters, got weight_decay=\[0\.1, 0\.2\]"):
+    with pytest.raises(
+        InputError, match=r"one weight decay for all parameters, got weight_decay=\[0\.1, 0\.2\]"
+    ):
         training.described(Convex(0.25))
 
 

@@ -60,7 +60,9 @@ def test_what_was_refused_is_said_beside_the_composition(make: Callable[[Any], A
         training.described(Clipped())
     training.train(2)
     assert training.engine.get_epsilon(DELTA) == training.accountant.composition().dp(DELTA)
-    said = f"composition through PLD, which holds for every optimiser, as describe() was refused: {refused.value}"
+    said = (
+        f"composition through PLD, which holds for every optimiser, as describe() was refused: {refused.value}"
+    )
     assert training.accountant.route == said
 
 
@@ -79,7 +81,9 @@ def test_other_bad_descriptions() -> None:
         Training(poisson_sampling=False).described(Clipped())
     with pytest.raises(InputError, match="rand_on_empty=True"):
         Training(rand_on_empty=True).described(Clipped())
-    with pytest.raises(InputError, match="optimizer=DPPerLayerOptimizer; use make_private with clipping='flat'"):
+    with pytest.raises(
+        InputError, match="optimizer=DPPerLayerOptimizer; use make_private with clipping='flat'"
+    ):
         Training(clipping="per_layer", max_grad_norm=[1.0]).described(Clipped())
     bare = Training()
     with pytest.raises(InputError, match="that make_private returned, got optimizer=SGD"):

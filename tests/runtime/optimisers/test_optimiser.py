@@ -43,7 +43,9 @@ def test_it_is_the_trainer_that_is_accounted_for(sampling: str) -> None:
     optimiser = ProjectedNoisySGD(module, workload.loss, run, seed=4)
     run_on(optimiser, workload)
     point = torch.cat([p.detach().reshape(-1) for p in module.parameters()])
-    torch.testing.assert_close(point, train(gradients, gradients.start, run, seed=4)[-1], rtol=1e-12, atol=1e-14)
+    torch.testing.assert_close(
+        point, train(gradients, gradients.start, run, seed=4)[-1], rtol=1e-12, atol=1e-14
+    )
     assert optimiser.accounted() == run
 
 

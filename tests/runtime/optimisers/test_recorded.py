@@ -239,7 +239,9 @@ def train(tmp_path: Path) -> Any:
 
     from lastiterate.runtime.optimisers.hugging_face_callback import HuggingFaceRecord
 
-    def run(other: type[torch.optim.Optimizer] | None = None, **settings: Any) -> tuple[Model, HuggingFaceRecord]:
+    def run(
+        other: type[torch.optim.Optimizer] | None = None, **settings: Any
+    ) -> tuple[Model, HuggingFaceRecord]:
         model, optimiser = recorded()
 
         class Batched(Trainer):  # type: ignore[misc]
@@ -275,13 +277,19 @@ def test_a_trainer_is_the_run_by_hand_and_bounded(trainer: str, request: pytest.
 
 _LIGHTNING = {
     "accumulate_grad_batches": (2, "accumulate_grad_batches=1, got accumulate_grad_batches=2"),
-    "gradient_clip_val": (1.0, "gradient_clip_val=0, got gradient_clip_val=1.0: samples are clipped one by one"),
+    "gradient_clip_val": (
+        1.0,
+        "gradient_clip_val=0, got gradient_clip_val=1.0: samples are clipped one by one",
+    ),
     "precision": ("bf16-mixed", "precision=32, got precision=bf16"),
     "averaged": (
         True,
         r"averaging=\[\], got averaging=\['StochasticWeightAveraging'\]: the theory is about the last",
     ),
-    "max_steps": (4, "needs steps=6, got 4 when training ended; the number of steps must not depend on the data"),
+    "max_steps": (
+        4,
+        "needs steps=6, got 4 when training ended; the number of steps must not depend on the data",
+    ),
     "other": (torch.optim.AdamW, r"only one that trains, got optimizers=\['AdamW'\]"),
 }
 _HUGGING_FACE = {
@@ -291,7 +299,10 @@ _HUGGING_FACE = {
     "weight_decay": (0.01, "weight_decay=0.1, got weight_decay=0.01: weight decay belongs to the run"),
     "label_smoothing_factor": (0.1, "label_smoothing_factor=0, got label_smoothing_factor=0.1"),
     "load_best_model_at_end": (True, "load_best_model_at_end=False, got load_best_model_at_end=True"),
-    "max_steps": (4, "needs steps=6, got 4 when training ended; the number of steps must not depend on the data"),
+    "max_steps": (
+        4,
+        "needs steps=6, got 4 when training ended; the number of steps must not depend on the data",
+    ),
     "lr_scheduler_type": ("linear", "step size of the run, 0.1, got lr=0.0833333 in step=2"),
     "other": (torch.optim.AdamW, r"only one that trains, got optimizers=\['AdamW'\]"),
 }
@@ -344,7 +355,9 @@ def _steep(kind: type[li.ProjectedNoisySGD], scale: float) -> li.ProjectedNoisyS
 @pytest.mark.usefixtures("short_refutation")
 def test_the_bound_tries_the_assumption_on_the_data(kind: type[li.ProjectedNoisySGD], rows: int) -> None:
     """Rows of length 20 once had the bound of rows of length 1."""
-    with pytest.raises(li.InputError, match=r"assumption=Convex\(L=0\.25\), but at two points .* L is at least"):
+    with pytest.raises(
+        li.InputError, match=r"assumption=Convex\(L=0\.25\), but at two points .* L is at least"
+    ):
         _steep(kind, 20.0).bound(li.Convex(0.25), delta=1e-5)
     optimiser = _steep(kind, 1.0)
     before = optimiser.state_dict()["parameters"].clone()

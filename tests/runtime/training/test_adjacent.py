@@ -43,7 +43,11 @@ def plain_loop(run: NoisySGD, start: np.ndarray, pairs: int, coupled: bool, targ
                     if taken >= 0:
                         gradient = CURVES[taken] * w
                         total += gradient * min(1.0, run.clip_norm / np.linalg.norm(gradient))
-                w = w - run.step_size_at(t) * (total / run.batch + 0.4 * w) + run.noise_std_at(t) * moves[t][row]
+                w = (
+                    w
+                    - run.step_size_at(t) * (total / run.batch + 0.4 * w)
+                    + run.noise_std_at(t) * moves[t][row]
+                )
                 away = w - start
                 w = start + away * min(1.0, run.diameter / 2 / np.linalg.norm(away))
             ends[side, i] = w

@@ -115,7 +115,9 @@ def test_batches_side_by_side_have_the_law_of_their_scheme(sampling: str) -> Non
     ]
     sizes = np.array([bin(subset).count("1") for subset in range(64)])
     chances = (
-        np.where(sizes == 2, 1 / 15, 0.0) if sampling != "poisson" else (1 / 3) ** sizes * (2 / 3) ** (6 - sizes)
+        np.where(sizes == 2, 1 / 15, 0.0)
+        if sampling != "poisson"
+        else (1 / 3) ** sizes * (2 / 3) ** (6 - sizes)
     )
     for subset in subsets:
         counts = np.bincount(subset, minlength=64)

@@ -145,7 +145,10 @@ def test_files_of_others_are_refused(tmp_path: Path) -> None:
         (lambda: ProjectedNoisySGD(module(), mse_loss, RUN, center="origin", seed=5), "seed=5"),
         (lambda: made(center="initial"), "center="),
         (lambda: ProjectedNoisySGD(nn.Linear(7, 1), mse_loss, RUN, center="origin", seed=4), "layout="),
-        (lambda: ProjectedNoisySGD(nn.Linear(3, 2).double(), mse_loss, RUN, center="origin", seed=4), "float64"),
+        (
+            lambda: ProjectedNoisySGD(nn.Linear(3, 2).double(), mse_loss, RUN, center="origin", seed=4),
+            "float64",
+        ),
         (
             lambda: ProjectedNoisySGD(nn.Sequential(nn.Linear(3, 2)), mse_loss, RUN, center="origin", seed=4),
             "layout=",

@@ -63,7 +63,9 @@ def test_where_all_is_inside_nothing_is_moved_and_a_device_that_is_not_looked_at
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.integers(0, 2**31), st.integers(1, 60), st.sampled_from(DTYPES), st.integers(-6, 6), st.integers(-6, 6))
+@given(
+    st.integers(0, 2**31), st.integers(1, 60), st.sampled_from(DTYPES), st.integers(-6, 6), st.integers(-6, 6)
+)
 def test_in_exact_arithmetic_too(seed: int, dimension: int, dtype: torch.dtype, far: int, wide: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     center = (torch.randn(dimension, generator=generator) * 10.0**far).to(dtype)

@@ -86,7 +86,11 @@ def evidence(sampling: str, drawn: Iterable[torch.Tensor]) -> dict[str, float]:
             "pairs": pairs(firsts, together),
             "places": places(there),
         }
-    return found | {"inclusion": inclusion(there, True), "pairs": pairs(there, together), "serial": serial(there)}
+    return found | {
+        "inclusion": inclusion(there, True),
+        "pairs": pairs(there, together),
+        "serial": serial(there),
+    }
 
 
 def drawn_by(sampling: str, seed: int = 11) -> list[torch.Tensor]:
@@ -115,7 +119,9 @@ def of(rows: Iterable[NDArray[np.int64]]) -> list[torch.Tensor]:
 
 
 WRONG = {
-    ("poisson", "a rate of 1.05 q"): lambda g: of(np.flatnonzero(g.random(12) < 1.05 * Q) for _ in range(12_000)),
+    ("poisson", "a rate of 1.05 q"): lambda g: of(
+        np.flatnonzero(g.random(12) < 1.05 * Q) for _ in range(12_000)
+    ),
     ("poisson", "a fixed size"): lambda g: of(g.permutation(12)[:4] for _ in range(12_000)),
     ("poisson", "neighbours together"): lambda g: of(
         np.flatnonzero(np.repeat(g.random(6) < Q, 2)) for _ in range(12_000)

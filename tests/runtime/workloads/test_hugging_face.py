@@ -38,7 +38,11 @@ def _saved(folder: Path, family: str = "bert", **changed: Any) -> Any:
 def _columns(*, segments: bool = False) -> dict[str, list[Any]]:
     draw = np.random.default_rng(0)
     ids = [draw.integers(5, 50, size=length).tolist() for length in _LENGTHS]
-    columns = {"input_ids": ids, "attention_mask": [[1] * length for length in _LENGTHS], "labels": [0, 2, 1, 0]}
+    columns = {
+        "input_ids": ids,
+        "attention_mask": [[1] * length for length in _LENGTHS],
+        "labels": [0, 2, 1, 0],
+    }
     if segments:
         columns["token_type_ids"] = [[0] * 2 + [1] * (length - 2) for length in _LENGTHS]
     return columns
@@ -79,7 +83,9 @@ def test_scores_are_those_of_transformers_and_gradients_their_slope(family: str,
             assert not torch.allclose(wanted, theirs(input_ids=ids, attention_mask=mask).logits, rtol=1e-3)
     assert list(module.state_dict()) == list(theirs.state_dict())
     found = flat(gradients.at(gradients.start[None]))[0]
-    direction = torch.randn(gradients.dimension, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    direction = torch.randn(
+        gradients.dimension, generator=torch.Generator().manual_seed(1), dtype=torch.float64
+    )
     direction /= direction.norm()
 
     def losses(step: float) -> Tensor:

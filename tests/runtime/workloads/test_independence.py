@@ -111,7 +111,9 @@ def test_a_workload_of_tied_rows_is_refused_wherever_gradients_are_made(dtype: s
     for case in (TIED[0], TIED[5], TIED[6]):
         module, inputs, targets = made(case)
         workload = Workload(case.name, lambda module=module: module, case.loss, inputs, targets)
-        with pytest.raises(InputError, match=f"of workload={case.name} and .* others; divide by a fixed number"):
+        with pytest.raises(
+            InputError, match=f"of workload={case.name} and .* others; divide by a fixed number"
+        ):
             Gradients(workload, workload.initial(0), dtype=dtype)
 
 

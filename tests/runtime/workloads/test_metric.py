@@ -154,7 +154,9 @@ def test_along_a_training_lengths_are_those_of_the_metric(tmp_path: Path) -> Non
         ({"w": [1j] * 4}, "finite positive weights, got w=complex numbers"),
     ],
 )
-def test_weights_that_are_none_are_refused(tmp_path: Path, weights: dict[str, list[complex]], said: str) -> None:
+def test_weights_that_are_none_are_refused(
+    tmp_path: Path, weights: dict[str, list[complex]], said: str
+) -> None:
     torch.save({name: torch.tensor(values) for name, values in weights.items()}, tmp_path / "a.pt")
     with pytest.raises(InputError, match=said):
         read_metric(tmp_path / "a.pt", _quadratic(_hessian(0)))

@@ -60,7 +60,9 @@ def test_rows_are_sentences_of_the_descriptions() -> None:
     assert len(set(sentences)) == len(sentences) >= 20
 
 
-def test_a_gradient_is_that_of_plain_autograd_and_few_rounding_errors_from_float64(gradients: Gradients) -> None:
+def test_a_gradient_is_that_of_plain_autograd_and_few_rounding_errors_from_float64(
+    gradients: Gradients,
+) -> None:
     assert gradients.dimension > 22_000_000
     workload = load_workload("builtin:minilm")
     assert workload.certified(0, 0.1).statement.startswith("not known: the derivatives of attention")

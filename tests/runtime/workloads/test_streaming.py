@@ -179,7 +179,9 @@ class Growing(Stream):
         Growing(1),
         Growing(-1),
         Stream(lambda at, k: (torch.tensor([float(k // 2 if at == 1 else min(k, 7) // 2)]), 0)),
-        DataLoader(DATA, batch_size=8, shuffle=True, drop_last=True, generator=torch.Generator().manual_seed(1)),
+        DataLoader(
+            DATA, batch_size=8, shuffle=True, drop_last=True, generator=torch.Generator().manual_seed(1)
+        ),
         DataLoader(
             DATA, sampler=RandomSampler(DATA, replacement=True, generator=torch.Generator().manual_seed(1))
         ),
@@ -197,7 +199,9 @@ class Growing(Stream):
     ],
 )
 def test_other_data_in_the_second_pass_are_noticed(loader: Any) -> None:
-    with pytest.raises(InputError, match=r"the same \d+ samples in every pass, got different ones in the second"):
+    with pytest.raises(
+        InputError, match=r"the same \d+ samples in every pass, got different ones in the second"
+    ):
         read_samples(loader)
 
 

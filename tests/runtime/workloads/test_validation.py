@@ -193,7 +193,11 @@ def test_the_probe_leaves_the_random_state_and_the_module_alone() -> None:
 def test_a_gradient_that_is_not_finite_ends_the_training() -> None:
     rows = torch.tensor([[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]])
     workload = Workload(
-        "theirs", lambda: With(lambda out: out), lambda out, x: (out.sum(dim=1) / x.sum(dim=1)).sum(), rows, rows
+        "theirs",
+        lambda: With(lambda out: out),
+        lambda out, x: (out.sum(dim=1) / x.sum(dim=1)).sum(),
+        rows,
+        rows,
     )
     gradients = Gradients(workload, workload.initial(0))
     with pytest.raises(InputError, match="nan or inf after step=1; lower step_size, or remove samples"):

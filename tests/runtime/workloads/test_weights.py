@@ -192,7 +192,9 @@ def test_the_command_measures_one_initialisation_from_the_checkpoint(
     assert ended.value.code == 0
     said = json.loads(capsys.readouterr().out)["measurement"]
     assert said["inits"] == 1
-    assert said["remark"] == "Every run starts at the weights of net.pt, whose own training is not accounted for."
+    assert (
+        said["remark"] == "Every run starts at the weights of net.pt, whose own training is not accounted for."
+    )
     with ZipFile(path) as file:
         assert file.testzip() is None
     path.write_bytes(path.read_bytes()[:-30])

@@ -127,7 +127,8 @@ def _one_block(random: Random, fault: str) -> bool:
     nodes = {*_NODES[2:6], *(y for y, _ in truth.pairs)}
     if fault == "A and B of no pair":
         heavier = [
-            1 - sum(m * v for (_, m), (_, v) in zip(s.whole.before.pairs, s.shares, strict=False)) for s in splits
+            1 - sum(m * v for (_, m), (_, v) in zip(s.whole.before.pairs, s.shares, strict=False))
+            for s in splits
         ]
         return any(
             truth.at(g) > _of_no_pair(split, mass, g)

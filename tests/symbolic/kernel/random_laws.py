@@ -48,7 +48,9 @@ class Instance:
             return tuple(map(sum, zip(*(self.law(one, at) for one in law.args), strict=True)))
         if isinstance(law, Sum):
             (index, low, high), values = law.limits[0], law.function
-            terms = [self.law(values, {**at, index: i}) for i in range(int(low), int(self.number(high, at)) + 1)]
+            terms = [
+                self.law(values, {**at, index: i}) for i in range(int(low), int(self.number(high, at)) + 1)
+            ]
             return tuple(map(sum, zip(*terms, strict=True)))
         if isinstance(law, Mul):
             weight = self.number(Mul(*(one for one in law.args if one.is_real)), at)
@@ -128,7 +130,10 @@ class Instance:
         known = [self.number(one, at) for one in given]
         total = mass = 0.0
         for weight, outcome in self.outcomes:
-            there = {**{key: value for key, value in at.items() if not isinstance(key, Point)}, OUTCOME: outcome}
+            there = {
+                **{key: value for key, value in at.items() if not isinstance(key, Point)},
+                OUTCOME: outcome,
+            }
             if [self.number(one, there) for one in given] == known:
                 value = self.number(of, there)
                 total, mass = total + weight * value, mass + weight

@@ -279,7 +279,9 @@ def _observe(random: Random, fault: str) -> bool:
 
     def after(laws: list[Law], function: list[list[int]]) -> Chain:
         still = tuple(tuple(Fraction(x == y) for y in range(k)) for x in range(k))
-        return tuple(pushed(one, [still[to] for to in where]) for one, where in zip(laws, function, strict=True))
+        return tuple(
+            pushed(one, [still[to] for to in where]) for one, where in zip(laws, function, strict=True)
+        )
 
     made = observe(_kernel, order, S.Zero, Coin(priced(fault, "outcome", pairs, cycle(outcomes))))
     one, other = after([p for p, _ in pairs], reached), after([q for _, q in pairs], others)

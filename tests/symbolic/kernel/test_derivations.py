@@ -175,9 +175,9 @@ def test_derivations_carry_a_distance_by_the_formulas_of_bounds() -> None:
     other = {name: losses.other_data(eta, b, S.One).at(z) for name, losses in LOSSES.items()}
     sized = {name: losses.same_data(eta * low / b, eta * high / b).at(z) for name, losses in LOSSES.items()}
     for name, least in (("convex", S.Zero), ("strongly convex", curvature)):
-        assert (other[name] - Max(1 - eta * least, eta * L - 1) * z - update.step_sensitivity(eta, K, b)).equals(
-            0
-        )
+        assert (
+            other[name] - Max(1 - eta * least, eta * L - 1) * z - update.step_sensitivity(eta, K, b)
+        ).equals(0)
         assert (sized[name] - update.strongly_convex_over_sizes(eta, L, least, b, low, high) * z).equals(0)
     for name, omega in (("smooth", L * z), ("modulus", Function("omega", nonnegative=True)(z))):
         assert expand(other[name] - update.modulus(z, omega, eta, K, b)) == 0
@@ -186,7 +186,8 @@ def test_derivations_carry_a_distance_by_the_formulas_of_bounds() -> None:
     assert clipped.at(S.Zero) == update.step_sensitivity(eta, K, b)
     assert (
         expand(
-            clipped.at(Symbol("x", positive=True)) - update.modulus(Symbol("x", positive=True), 2 * K, eta, K, b)
+            clipped.at(Symbol("x", positive=True))
+            - update.modulus(Symbol("x", positive=True), 2 * K, eta, K, b)
         )
         == 0
     )

@@ -117,7 +117,9 @@ def test_an_induction_supposes_the_steps_before_as_they_are() -> None:
             lambda kernel, made: kernel.chain(kernel.specialise(made, {u: S.Zero}), step(kernel, j)),
         )
     with pytest.raises(UnprovedError):
-        steps.recur(begin, Equal(), lambda kernel, made: kept.append(made) or kernel.chain(made, step(kernel, j)))
+        steps.recur(
+            begin, Equal(), lambda kernel, made: kept.append(made) or kernel.chain(made, step(kernel, j))
+        )
     with pytest.raises(
         UnprovedError, match="only the judgement about the steps before"
     ):  # what another induction supposed is not supposed here

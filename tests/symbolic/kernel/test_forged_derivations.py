@@ -12,7 +12,24 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sympy import Eq, Expr, Float, Function, Ge, I, Integer, Le, Rational, S, Sum, Symbol, log, oo, sqrt, symbols
+from sympy import (
+    Eq,
+    Expr,
+    Float,
+    Function,
+    Ge,
+    I,
+    Integer,
+    Le,
+    Rational,
+    S,
+    Sum,
+    Symbol,
+    log,
+    oo,
+    sqrt,
+    symbols,
+)
 
 from lastiterate.proofs_checks.decide import decide as decide_claim
 from lastiterate.proofs_checks.engines import derivation
@@ -323,7 +340,9 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
         "a logarithm of any number": lambda: specialised(Gauss(lam**2), {lam: log(x)}),
         "an inverse of any number": lambda: specialised(Gauss(lam**2), {lam: 1 / x}),
         "an inverse of a nonnegative number": lambda: specialised(Gauss(lam**2), {lam: 1 / z}),
-        "a letter of which no more than a name is known": lambda: specialised(Gauss(lam**2), {lam: Symbol("c")}),
+        "a letter of which no more than a name is known": lambda: specialised(
+            Gauss(lam**2), {lam: Symbol("c")}
+        ),
         "an imaginary number": lambda: specialised(Gauss(lam**2), {lam: I}),
         "an infinite sum": lambda: specialised(Gauss(lam**2), {lam: Sum(x, (i, 0, oo))}),
         "an infinite number": lambda: specialised(Gauss(lam**2), {lam: oo}),
@@ -332,7 +351,9 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
         "4 for a prime": lambda: specialised(Gauss(prime), {prime: Integer(4)}),
         "a half for a whole number": lambda: specialised(Gauss(m), {m: S.Half}),
         "a negative number for a positive one": lambda: specialised(Gauss(p), {p: -ONE}),
-        "0 for a number that is not": lambda: specialised(Equal(), {Symbol("c", real=True, zero=False): S.Zero}),
+        "0 for a number that is not": lambda: specialised(
+            Equal(), {Symbol("c", real=True, zero=False): S.Zero}
+        ),
     },
     "numbers are exact": {"a distance that takes up what is added": rounded},
     "a value is put for a letter": {
@@ -403,7 +424,9 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
     },
     "a draft is no judgement": {
         "weakened by hand": lambda: KERNEL.exchange(cheap(KERNEL.identity(FIRST, S.Zero, S.Zero))),
-        "weakened by hand, with others": lambda: KERNEL.chain(supposed(Gauss(ONE)), cheap(supposed(Gauss(ONE)))),
+        "weakened by hand, with others": lambda: KERNEL.chain(
+            supposed(Gauss(ONE)), cheap(supposed(Gauss(ONE)))
+        ),
         "in a mean": lambda: KERNEL.mean(ORDERS, ((ONE, cheap(supposed(Gauss(ONE), FIRST, ORDERS))),)),
         "one application that no rule made": lambda: KERNEL.exchange(
             draft(KERNEL, "obvious", FIRST, STEP, STILL, Equal(), ())
@@ -490,7 +513,9 @@ def test_there_are_many_attempts() -> None:
     assert len(ATTEMPTS) >= 60
 
 
-def _steps(kernel: Kernel, expansion: Expansion, shift: Shift, coin: Coin | None = None, *laws: Any) -> Guarantee:
+def _steps(
+    kernel: Kernel, expansion: Expansion, shift: Shift, coin: Coin | None = None, *laws: Any
+) -> Guarantee:
     """T steps, each at what its parts say."""
     steps = StepInduction(kernel, j, T, (), letters=(eta,), laws=laws)
 
@@ -527,7 +552,9 @@ CLAIMED: dict[str, tuple[str, Callable[[Kernel], object]]] = {
     ),
     "a law of step sizes": (
         "what is supposed is listed",
-        lambda kernel: _steps(kernel, LOSSES["convex"].other_data(eta, T, S.Zero), no_shift(), None, Ge(eta, 0)),
+        lambda kernel: _steps(
+            kernel, LOSSES["convex"].other_data(eta, T, S.Zero), no_shift(), None, Ge(eta, 0)
+        ),
     ),
     "a law of numbers": (
         "a law without a letter of a step is a condition on the numbers",
@@ -549,7 +576,9 @@ CLAIMED: dict[str, tuple[str, Callable[[Kernel], object]]] = {
     "anybody's prover": ("side conditions are shown by the package", lambda _: _inside(S.Zero)(OBVIOUS)),
     "a drop of anybody's": (
         "side conditions are shown by the package",
-        lambda _: both_orders(OBVIOUS, OBVIOUS.weaken(OBVIOUS.domain(FIRST, (S.Zero, T), S.Zero, D), far=S.Zero)),
+        lambda _: both_orders(
+            OBVIOUS, OBVIOUS.weaken(OBVIOUS.domain(FIRST, (S.Zero, T), S.Zero, D), far=S.Zero)
+        ),
     ),
     "no guarantee": (
         "a derivation returns a guarantee",
@@ -593,7 +622,9 @@ def _named_after_losses(kernel: Kernel) -> Guarantee:
 
     def made(order: Order) -> Span:
         before = kernel.weaken(kernel.suppose(order, *_FIRST_STEPS, Equal(), _NAMED), near=S.Zero)
-        last = kernel.step(order, m, (near, S.Zero), losses, gaussian_shift(losses.at(near), sigma**2), sigma**2)
+        last = kernel.step(
+            order, m, (near, S.Zero), losses, gaussian_shift(losses.at(near), sigma**2), sigma**2
+        )
         return kernel.chain(before, last, kernel.identity(order, T, S.Zero))
 
     return Guarantee(*map(made, Order))

@@ -147,7 +147,9 @@ def test_an_infimum_is_over_a_letter_that_stands_nowhere_else():
 
 
 def test_a_sum_is_one_quantity():
-    total = Sum(RenyiDivergence(alpha, FIRST, SECOND) * statements.INDEX, (statements.INDEX, 1, statements.COUNT))
+    total = Sum(
+        RenyiDivergence(alpha, FIRST, SECOND) * statements.INDEX, (statements.INDEX, 1, statements.COUNT)
+    )
     assert list(quantities(total)) == [total]
 
 
@@ -212,7 +214,11 @@ def test_a_letter_ranges_over_all_its_values():
     with pytest.raises(UnprovedError, match="sum"):
         RULES.total(RULES.maximum(P, Q), S.One, even, statements.COUNT)
     inside = RULES.under(Le(statements.INDEX, 3))
-    for rules, wrong in ((RULES, (even, *limits[1:])), (RULES, (limits[0], S.Zero, limits[2])), (inside, limits)):
+    for rules, wrong in (
+        (RULES, (even, *limits[1:])),
+        (RULES, (limits[0], S.Zero, limits[2])),
+        (inside, limits),
+    ):
         with pytest.raises(UnprovedError, match="sum"):
             rules.jensen(alpha, [(S.One, P, Q)], limits=wrong)
 

@@ -48,7 +48,9 @@ def test_printed_proofs_stop_at_the_line_that_is_false() -> None:
     stopped = {check.derivation: derivation.decide(check, claim.assumptions) for check, claim in checks}
     assert stopped.keys() == PRINTED.keys() == STOPS.keys()
     assert {one.status for one in stopped.values()} == {Status.REFUTED}
-    assert {key: one.detail for key, one in stopped.items() if f"it stops: {STOPS[key]}" not in one.detail} == {}
+    assert {
+        key: one.detail for key, one in stopped.items() if f"it stops: {STOPS[key]}" not in one.detail
+    } == {}
 
 
 @pytest.mark.parametrize("key", [key for key in STOPS if "tau" in STOPS[key]])

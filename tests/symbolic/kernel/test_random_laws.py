@@ -62,7 +62,9 @@ def violations(says: Le, order: Symbol, count: int, seed: int, *, below: bool = 
     "name", [*FINITE, "post_processing/from 1", "composition/from 1", "quasi_convexity/from 1"]
 )
 def test_every_line_survives_random_laws(name):
-    assert [str(says) for says, order, below in lines(name) if violations(says, order, 25, 1, below=below)] == []
+    assert [
+        str(says) for says, order, below in lines(name) if violations(says, order, 25, 1, below=below)
+    ] == []
 
 
 @pytest.mark.nightly
@@ -106,6 +108,6 @@ def test_a_fault_in_a_line_is_found(name):
     for says, order, below in lines(name):
         if says.has(ConditionalMean) or not says.has(RenyiDivergence):
             off = [Le(says.lhs, says.rhs * Rational(n, 100), evaluate=False) for n in (99, 101)]  # either sign
-            assert any(violations(wrong, order, 20, seed, below=below) for seed in range(100) for wrong in off), (
-                says
-            )
+            assert any(
+                violations(wrong, order, 20, seed, below=below) for seed in range(100) for wrong in off
+            ), says
