@@ -87,7 +87,7 @@ def _files() -> Iterator[tuple[str, bytes]]:
 
 
 class _Printer(ReprPrinter):  # type: ignore[misc]
-    """Printer with sorted declarations of letters; Sympy prints the order of the first equal letter."""
+    """Printer that sorts the declarations of a letter; Sympy prints them in the order of the first equal letter."""
 
     def __init__(self) -> None:
         super().__init__({"order": "none"})  # arguments are sorted already; sorting them again is slow
@@ -190,7 +190,7 @@ class ReportCache:
         write_whole(path, seal(json.dumps([path.stem, report.to_json()]).encode() + b"\n"))
 
     def read_ledger(self) -> tuple[ClaimReport, ...]:
-        """Stored reports on all claims of the ledger (claims are not built); () if a report is missing."""
+        """Stored reports on all claims of the ledger, without building the claims; () if a report is missing."""
         names = dict[str, str]()
         with suppress(OSError, DamagedError):
             names = json.loads(read_sealed(self._ledger()))

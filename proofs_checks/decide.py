@@ -18,7 +18,7 @@ from lastiterate.symbolic.checks import Check, Engine
 from lastiterate.symbolic.claim import Claim, Role
 
 ROOMS: Final = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
-"""Shares of a bound, tried in turn as the room of a check if points do not show the room."""
+"""Shares of a bound, tried in turn as the ``room`` of `near_misses` while a near miss holds."""
 
 
 def decide(claim: Claim) -> ClaimReport:
@@ -87,7 +87,7 @@ def _in_error(claim: Claim, why: str) -> ClaimReport:
 def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = sp.S.Zero) -> tuple[Check, ...]:
     """At most `answers.MOST` wrong variants of a check.
 
-    A near miss is stronger by more than ``room``, the share of the bound that is known to be room.
+    A near miss is stronger than the check by more than ``room``, the share by which the bound could be smaller.
 
     >>> from sympy import Symbol
     >>> from lastiterate.symbolic.checks import Identity

@@ -266,7 +266,7 @@ def _odd(value: Any, kind: Any) -> _Odd | None:
 
 
 def says_nothing(check: Check, assumptions: tuple[Boolean, ...]) -> str:
-    """Sentence about why a check is vacuous under the assumptions; "" if it is not.
+    """Sentence that says why a check is vacuous under the assumptions; "" if it is not vacuous.
 
     >>> from sympy.abc import x
     >>> from lastiterate.symbolic.checks import Identity

@@ -67,7 +67,7 @@ MOST_TERMS: Final = 5000
 
 @dataclass(frozen=True)
 class Need:
-    """Part and the condition for it to be defined; ``given`` is its case, or the range of its sum."""
+    """A part and the condition for it to be defined; ``given`` is the case or the sum's range around the part."""
 
     part: sp.Basic
     condition: Boolean
@@ -147,7 +147,7 @@ def _of_cases(part: sp.Piecewise, given: tuple[Boolean, ...]) -> Iterator[Need]:
 
 
 def _of_sum(part: sp.Sum | sp.Product, given: tuple[Boolean, ...]) -> Iterator[Need]:
-    """Needs of a sum or product: whole limits, high >= low - 1, and a body defined on the range."""
+    """Needs of a sum or product: integer limits, high >= low - 1, and a body defined on the range."""
     body, *limits = part.args
     here = given
     names: dict[sp.Symbol, sp.Symbol] = {}

@@ -98,8 +98,8 @@ def _normalised_gradient(draw: np.random.Generator, copies: int, at: Parameters)
 def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
     """Least gradient along D2P2-SGD, d = p = sigma_A = 1, on 13 samples of slope 14 and 14 of slope -1.
 
-    The slopes hold at x >= 0 and fall to 0 at -1. Runs start at 1. The mean of the least gradient is at most
-    the least mean gradient.
+    The slopes apply at x >= 0 and shrink to 0 at x = -1. Runs start at 1. The mean of the least gradient is at
+    most the least mean gradient.
     """
     x = np.ones(copies)
     lowest = x
@@ -133,13 +133,13 @@ def _poisson_expansion(draw: np.random.Generator, copies: int, at: Parameters) -
 
 @_experiment("p K", ValueRange(lambda _: 0.0, lambda at: at["K"]))
 def _clipping_excess(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
-    """Part that clipping to K removes from a gradient that is 2 K with probability p, else 0."""
+    """Part that clipping to K removes from a gradient that is 2 K with probability p, and otherwise 0."""
     gradient = np.where(draw.random(copies) < _probability("p", at["p"]), 2 * at["K"], 0.0)
     return np.asarray(gradient - np.minimum(gradient, at["K"]))
 
 
 @_experiment("b K", ValueRange(lambda _: 0.0, lambda at: at["K"] ** 2))
 def _batch_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
-    """|mean of b gradients|^2, each K or 0 with equal probability."""
+    """Squared length of the mean of b gradients, each of which is K or 0 with equal probability."""
     gradients = at["K"] * draw.integers(0, 2, (copies, _whole(at, "b")))
     return np.asarray(gradients.mean(axis=1) ** 2)

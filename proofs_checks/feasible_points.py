@@ -26,7 +26,7 @@ def free_symbols(*parts: sp.Basic | Iterable[sp.Basic]) -> tuple[sp.Symbol, ...]
 
 
 def connected(assumptions: Sequence[Boolean], symbols: Iterable[sp.Symbol]) -> tuple[Boolean, ...]:
-    """Assumptions about the symbols, directly or through other assumptions."""
+    """Assumptions that involve the symbols, or that are linked to them through other assumptions."""
     reached = set(symbols)
     while True:
         more = {s for a in assumptions if a.free_symbols & reached for s in a.free_symbols}

@@ -54,7 +54,7 @@ class ClaimFolder(NamedTuple):
 
 
 def read_claims(path: Path) -> ClaimFolder:
-    """Load modules with the word CLAIMS: a file, or all in a folder (in its subfolder ``claims``, if any).
+    """Load modules with the word CLAIMS: a file, or all files in a folder (in its subfolder ``claims``, if any).
 
     Raises:
         InputError: there are no modules, a module does not load or has no tuple of claims, or a key or name

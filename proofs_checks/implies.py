@@ -1,11 +1,11 @@
 """Test of whether the checks of a claim imply its statement.
 
 A statement that equals one of the checks needs no further proof. A bound on the divergence between the last
-iterates follows from profiles or from bounds on this divergence. From profiles: the conditions of the
-statement must grant what the derivations suppose. A claimed minimum over ranges needs a derivation for every
-choice in the ranges, and a minimum of several terms needs a derivation for each term. From bounds: letters
-that may be chosen, such as the window of shifts, take values in the letters of the statement. At every point,
-some bound must have all its premises met and be at most each alternative of the claimed bound.
+iterates follows from profiles or from bounds on this divergence. From profiles: the conditions of the statement
+must imply the hypotheses of the derivations. A claimed minimum over ranges needs a derivation for every choice
+in the ranges, and a minimum of several terms needs a derivation for each term. From bounds: letters that may be
+chosen, such as the window of shifts, take values in the letters of the statement. At every point, some bound
+must have all its premises met and be at most each alternative of the claimed bound.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -133,7 +133,7 @@ _GRANTS: Final[Mapping[Hypothesis, set[sp.Basic]]] = {
         {_NEIGHBOURS, CyclicBatches(b, n)}
     ),
 }
-"""Hypothesis of a derivation -> conditions that grant it."""
+"""Hypothesis of a derivation -> conditions that imply it."""
 
 _CHOSEN: Final = {w, tau, c}
 """Letters for a window of steps and a bound on their expansion, which do not describe a run."""
@@ -352,7 +352,7 @@ def _reached(
     conditions: set[sp.Basic],
     supposed: frozenset[Boolean],
 ) -> None:
-    """Raise UnprovedError unless theorems reach a term, or each alternative of its minimum."""
+    """Raise UnprovedError unless theorems prove a term, or each alternative of its minimum."""
     known = set[sp.Basic]().union(*(theorem.square.atoms(sp.Min) for theorem in theorems))
     least = next((one for one in square.atoms(sp.Min) - known if len(one.args) > 1), None)
     if least is not None:
@@ -405,7 +405,7 @@ def _at_step(summand: sp.Expr) -> sp.Expr:
 def _granted(
     theorem: _Theorem, ranges: tuple[sp.Basic, ...], conditions: set[sp.Basic], supposed: frozenset[Boolean]
 ) -> None:
-    """Raise UnprovedError unless the conditions of a statement grant what a theorem supposes.
+    """Raise UnprovedError unless the conditions of a statement imply the hypotheses of a theorem.
 
     A theorem may exclude the shares 0 and 1 of the noise, at which a cost is infinite or nothing changes.
     """
@@ -615,7 +615,7 @@ def _shown(condition: Boolean, known: frozenset[Boolean]) -> bool:
 
 
 def _logarithms(condition: Boolean) -> Boolean:
-    """Relation between expanded logarithms, for inequalities with exp and positive sides, else unchanged."""
+    """Take expanded logarithms of the positive sides of an inequality with exp; keep any other condition."""
     if not isinstance(condition, sp.Ge | sp.Gt | sp.Le | sp.Lt) or not condition.has(sp.exp):
         return condition
     if not all(side.is_positive for side in condition.args):

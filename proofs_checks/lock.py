@@ -62,7 +62,7 @@ def read_lock(path: Path | None = None) -> dict[str, LockedVerdict]:
     """Entries of the lock file by claim key.
 
     Raises:
-        InputError: the file is missing, is not JSON, or contains something else.
+        InputError: the file is missing, is not JSON, or has other content.
     """
     from pydantic import ValidationError
 
@@ -176,7 +176,7 @@ def _words(entry: LockedVerdict) -> str:
 
 
 def failures(report: ClaimReport) -> tuple[str, ...]:
-    """Sentences about why a claim does not stand: its verdict, and wrong variants not rejected."""
+    """Sentences that say why a claim does not stand: its verdict, and wrong variants that are not rejected."""
     if report.verdict not in STANDS:
         return (
             f"{report.key} is {report.verdict}{f'; left open: {report.left_open}' if report.left_open else ''}.",

@@ -38,7 +38,7 @@ def _known(name: str, value: str, choices: Sequence[str], path: Path | None) -> 
 def select(
     claims: Sequence[Claim], *, paper: str | None = None, keys: Sequence[str] = (), path: Path | None = None
 ) -> tuple[Claim, ...]:
-    """Claims of a paper, with given keys, or all, in order; ``path`` is their folder, None for the ledger.
+    """Claims of a paper, or with given keys, or all claims, in order; ``path``: their folder, None for the ledger.
 
     Raises:
         InputError: the paper or claim is unknown; the nearest name is suggested.

@@ -100,7 +100,7 @@ class Outcome:
 
     @property
     def rejected(self) -> bool:
-        """Tell whether a mutant is caught: refuted, or not reached by its derivation; errors do not count."""
+        """Tell whether a mutant is caught: refuted, or not obtained by its derivation; errors do not count."""
         stopped = self.engine == Engine.DERIVATION and self.status is Status.UNDECIDED
         return stopped or self.status is Status.REFUTED
 
@@ -219,7 +219,7 @@ def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:
 
 
 def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
-    """Outcomes that a verdict rests on: citations, or else all, but attacks only if nothing is derived."""
+    """Outcomes that a verdict rests on: citations if any, else all, without attacks if anything is derived."""
     cited = tuple(outcome for outcome in outcomes if outcome.engine == Engine.CITATION)
     derived = any(outcome.engine == Engine.DERIVATION for outcome in outcomes)
     return cited or tuple(outcome for outcome in outcomes if not (derived and outcome.engine == Engine.ATTACK))

@@ -46,7 +46,7 @@ def device_of(name: str) -> torch.device:
 
 @contextmanager
 def threads_of_torch(threads: int) -> Iterator[None]:
-    """Let torch use ``threads`` threads on the CPU."""
+    """Make torch use ``threads`` threads on the CPU."""
     most = 4 * (os.cpu_count() or 1)
     if count("threads", threads) > most:  # OpenMP ends the process if the system lacks them
         raise InputError(
@@ -163,7 +163,7 @@ def ran_out(error: BaseException) -> bool:
 
 @cache
 def keep_freed_memory() -> bool:
-    """Let glibc keep freed memory, since the kernel clears pages that are mapped again; True on success."""
+    """Make glibc keep freed memory, since the kernel clears pages that are mapped again; True on success."""
     set_option = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     return set_option is not None and all(
         set_option(option, value) == 1 for option, value in ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, 2**31 - 1))
@@ -171,7 +171,7 @@ def keep_freed_memory() -> bool:
 
 
 def says_when_memory_runs_out(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Let a function keep the memory that it frees, and raise an `InputError` if memory runs out."""
+    """Make a function keep the memory that it frees, and raise an `InputError` if memory runs out."""
 
     @wraps(function)
     def told(*args: P.args, **kwargs: P.kwargs) -> Result:

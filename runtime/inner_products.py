@@ -35,7 +35,7 @@ class Products(NamedTuple):
     """Inner products of the change c and the gradient g of every parameter, with bounds on their rounding.
 
     Attributes:
-        changes: |c|^2, float64 of shape (parameters, samples) like the next four; sorted by group.
+        changes: |c|^2, float64 of shape (parameters, samples) like the next four fields; sorted by group.
         mixed: <c, g>.
         squares: |g|^2.
         reach: S, at least |c|.

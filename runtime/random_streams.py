@@ -40,7 +40,7 @@ _ALL: Final = 2**64 - 1
 
 Key = tuple[int, int]
 LARGE: Final = 2**20
-"""Length of the longest row drawn in float64; longer rows are drawn in the precision of their use."""
+"""Length of the longest row drawn in float64; longer rows are drawn in the precision in which they are used."""
 
 _AT_ONCE: Final = 2**15
 _AT_ONCE_ON_CUDA: Final = 2**20
@@ -107,7 +107,7 @@ class Stream:
 
 
 def _fill(found: Tensor, bits: Tensor) -> None:
-    """Write normal numbers from bits, shape (rows, even); a pair takes two words, in float32 one word."""
+    """Write normal numbers from bits, shape (rows, even); a pair takes two words, or one word in float32."""
     if found.dtype is torch.float64:
         u, v = (shift_right(bits[:, k::2], 11).double().add_(0.5).mul_(2.0**-53) for k in (0, 1))
     else:

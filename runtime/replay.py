@@ -147,7 +147,7 @@ def _graph(work: Callable[[], Any], stream: torch.cuda.Stream, pool: Any) -> tup
 
 
 def _mend(stream: torch.cuda.Stream, pool: Any) -> None:
-    """Let torch draw numbers and free memory again after a failed recording."""
+    """Enable torch to draw numbers and free memory again after a failed recording."""
     with suppress(RuntimeError, AttributeError):  # already ended, or missing from this version of torch
         torch._C._cuda_endAllocateToPool(stream.device_index, pool)
     with torch.cuda.graph(torch.cuda.CUDAGraph(), stream=stream):
@@ -165,7 +165,7 @@ _Recording = Callable[[list[Tensor]], Any]
 _Recorder = Callable[[Callable[[], Any], torch.device], tuple[Callable[[], None], Any]]
 
 _RECORDERS: Final[dict[str, _Recorder]] = {"cuda": _on_cuda}
-"""Recorders by device type; each returns a function that repeats the work, and the tensors written."""
+"""Recorders by device type; each returns a function that repeats the work, and the tensors that the work writes."""
 
 _RECORDING: Final[list[Callable[..., Any]]] = []
 """Work that is being recorded."""

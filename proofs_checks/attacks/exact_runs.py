@@ -6,8 +6,8 @@ directions of the Renyi divergence are alpha gap^2 / (2 variance). On [-D/2, D/2
 (`lastiterate.numeric.lower.walk`).
 
 Other batches, linear losses. For batches drawn without replacement and no projection, all other samples have
-gradient -K, and on one data set the differing sample has this gradient, too. On the other, a batch with the
-sample moves the run by 2 eta K / b, which attains S_up at this shift.
+gradient -K, and on one data set the differing sample has this gradient, too. On the other data set, a batch
+with the sample moves the run by 2 eta K / b, which attains S_up at this shift.
 
 One added sample, the adjacency of Liang et al. and of the page on D2P2-SGD. P is the law with the added
 sample, which pushes the iterate up. Batches of b samples (a number in the setting) are drawn without
@@ -107,7 +107,7 @@ def _clamped(
 
 
 def _clamped_quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | None:
-    """Bounds for shared gradients m x and a replaced one m x -+ v; v = K - m D/2 keeps norms at most K."""
+    """Bounds for shared gradients m x and a replaced gradient m x -+ v; v = K - m D/2 keeps norms at most K."""
     tilt = setting["K"] - setting["m"] * setting["D"] / 2
     c = 1 - setting["eta"] * setting["m"]
     if tilt <= 1e-9 * setting["K"] or c < 0 or setting["m"] > setting["L"]:
@@ -116,7 +116,7 @@ def _clamped_quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | 
 
 
 def _sign_drift(setting: Setting, assumed: Assumed) -> BothDirections | None:
-    """Bounds for shared gradients -clip(kappa x, -K, K) with the largest kappa, and a replaced one +-K."""
+    """Bounds for shared gradients -clip(kappa x, -K, K) with the largest kappa, and a replaced gradient +-K."""
     order = setting["lam"] if assumed is Assumed.HOLDER else 1.0
     assumption = Clipped() if assumed is Assumed.CLIPPED else Holder(setting["L"], order)
     kappa = steepest_push(assumption, run_of(setting))

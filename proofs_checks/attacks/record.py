@@ -37,7 +37,7 @@ LOSSES: Final[dict[Assumed, tuple[Callable[..., Assumption], str]]] = {
     Assumed.CONVEX: (Convex, "L"),
     Assumed.STRONGLY_CONVEX: (StronglyConvex, "L m"),
 }
-"""Class of each assumption about losses, and its constants in a setting."""
+"""Class of each assumption about losses, and the names of its constants in a setting."""
 
 
 def assumption_at(setting: Setting, assumed: Assumed) -> Assumption:
@@ -71,7 +71,7 @@ class ExactRun:
         solve: lower bounds at a setting with its kind of domain; None if the run is not admissible.
         bounded: whether the run needs a bounded domain, or else D = inf; None if both are possible.
         maps: whether the run is a pair of maps with |psi(x) - psi'(y)| <= e(|x - y|), as in the theorem's
-            proof, not of K-Lipschitz losses (a quadratic is not Lipschitz on an unbounded domain).
+            proof, while its losses are not K-Lipschitz (a quadratic is not Lipschitz on an unbounded domain).
         quantity: quantity bounded from below, in words.
     """
 

@@ -41,7 +41,7 @@ _DELTA = {"delta": 1e-5}
 
 
 def tight(*, bounded: bool) -> Iterator[Setting]:
-    """A few settings for slow bounds, extreme or with solved runs close to the bound; some have a delta."""
+    """A few settings for slow bounds: extreme, or with solved runs close to the bound; some have a delta."""
     base = {"eta": 0.1, "sigma": 1.0, "D": inf, "L": 2.0, "lam": 0.5, "m": 1.0, "alpha": 2.0}
     if bounded:
         yield {**base, "T": 12.0, "n": 6.0, "K": 5.0, "D": 1.0}
@@ -73,7 +73,7 @@ def certified() -> Iterator[Setting]:
 
 
 def scheduled_run(setting: Setting, sampling: str) -> NoisySGD:
-    """Run of a setting whose step size falls linearly by the share ``falls``."""
+    """Run at a setting, with a step size that decreases linearly by the share ``falls``."""
     run = run_of(setting, sampling)
     if not setting["falls"]:
         return run

@@ -48,7 +48,8 @@ class AttackedBound:
 
     Attributes:
         evaluate: bound claimed at a setting, rounded up.
-        settings: its settings, bounded or not; None for the stream that all targets share.
+        settings: settings of this target, for a bounded domain or for none; None for the stream that all
+            targets share.
         thin: one in ``thin`` of the shared settings is used; more than 1 for slow targets.
     """
 
@@ -64,7 +65,7 @@ def _thin(scheme: str) -> int:
 
 
 def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> AttackedBound:
-    """Target for a theorem under the weakest of its hypotheses, with its first scheme."""
+    """Target for a theorem under the weakest of its hypotheses and with the first of its schemes."""
 
     def evaluate(setting: Setting) -> float:
         run = run_of(setting, theorem.schemes[0])
@@ -104,7 +105,7 @@ def repaired_liang(setting: Setting, *, small: bool = False) -> float:
 
 
 def _small(run: NoisySGD, order: float, share: float) -> bool:
-    """Tell whether b <= n/5, sigma_DP > 8 K/(b sqrt(beta)) and alpha <= alpha* at beta = ``share``."""
+    """Tell whether b <= n/5, sigma_DP > 8 K/(b sqrt(beta)) and alpha <= alpha* for beta = ``share``."""
     multiplier = run.batch * share**0.5 * run.noise_std_at(0) / (run.step_size_at(0) * 2 * run.clip_norm)
     rate = run.batch / run.dataset_size
     return 5 * run.batch <= run.dataset_size and multiplier > 4 and order_is_small(rate, multiplier, order)

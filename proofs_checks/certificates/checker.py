@@ -407,7 +407,10 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
 
 
 def _tail(n: int, q: arb, k: int) -> arb:
-    """Bound P(X = k) / (1 - r) on P(X >= k), X ~ Binomial(n, q); r = P(X = k + 1) / P(X = k) falls in k."""
+    """Upper bound P(X = k) / (1 - r) on P(X >= k), X ~ Binomial(n, q).
+
+    The ratio r = P(X = k + 1) / P(X = k) decreases as k grows.
+    """
     if k <= 0 or k > n:
         return arb(1 if k <= 0 else 0)
     ratio = arb(n - k) / (k + 1) * q / (1 - q)
@@ -415,7 +418,7 @@ def _tail(n: int, q: arb, k: int) -> arb:
 
 
 def leaving(node: Node, window: Node, run: _Run) -> tuple[tuple[int, int] | None, arb]:
-    """Range of sizes of Poisson batches without the sample; probability of another size from ``since`` on."""
+    """Range of sizes of Poisson batches without the sample, and probability of leaving it from step ``since`` on."""
     if run.scheme != "poisson":
         return None, arb(0)
     others, sizes = run.n - 1, node["sizes"]
@@ -478,7 +481,7 @@ def price(node: Node, run: _Run, alpha: arb) -> arb:
 
 
 def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb, arb]:
-    """Width w and contraction C of blocks of steps, a distance at tau, the probability that these fail.
+    """Width w and contraction C of blocks of steps, a distance at tau, and the probability that these fail.
 
     See docs/proofs/poisson.md, "Blocks of strongly convex steps". If each batch has at most k samples, the
     batches of a block have at least S together, and eta k (L + m) / b <= 2, then C = (1 - eta m S / (b w))^w,
@@ -513,7 +516,7 @@ def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb,
 
 
 def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
-    """Number of steps per listed multiplier, mu^2 of one further Gaussian, the probability that these fail.
+    """Number of steps per listed multiplier, mu^2 of one further Gaussian, and the probability that these fail.
 
     The composition of the steps and the Gaussian dominates the last iterates in both directions
     (docs/proofs/poisson.md, without_replacement.md). The part (multiplier_t s_t)^2 of the variance of step t
@@ -593,7 +596,7 @@ def profile(side: str, q: arb, g: arb, t: arb) -> arb:
 
 
 def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]) -> Law:
-    """Law whose profile interpolates a step's at nodes and (0, 1), linearly; docs/proofs/privacy_loss.md."""
+    """Law whose profile is linear between (0, 1) and a step's values at nodes; docs/proofs/privacy_loss.md."""
     t = [arb(0)] + [(spacing * whole(k, -(2**22), 2**22)).exp() for k in nodes]
     f = [arb(1)] + [profile(*step, one) for one in t[1:]]
     slopes = [(w - v) / (y - x) for (x, v), (y, w) in pairwise(zip(t, f, strict=True))] + [arb(0)]
@@ -620,7 +623,7 @@ def added(one: Law, other: Law, bits: int, trim: int) -> Law:
 
 
 class _Pair:
-    """Laws P, Q with masses p, q at ratios dP/dQ = e^(h k), k rising; ``only``: masses of P or Q alone."""
+    """Laws P, Q with masses p, q at ratios dP/dQ = e^(h k), k increasing; ``only``: masses of P or Q alone."""
 
     def __init__(self, h: arb, k: list[int], p: Costs, q: Costs, only: Costs) -> None:
         self.h, self.k, self.p, self.q, self.only = h, k, p, q, only
@@ -653,7 +656,7 @@ class _Pair:
 
 
 def beyond(ratios: Costs, masses: Costs, only: arb) -> list[tuple[arb, arb]]:
-    """Masses of P - l Q and of Q at ratios above l, for falling l; for 1/l, masses of Q - P/l and of P."""
+    """Masses of P - l Q and of Q at ratios above l, for decreasing l; for 1/l, masses of Q - P/l and of P."""
     found, excess, mass, last = list[tuple[arb, arb]](), only, arb(0), arb(0)
     for ratio, one in zip(ratios, masses, strict=True):
         excess += mass * (last - ratio)
@@ -692,11 +695,11 @@ def gaussians(mu: arb, t: arb) -> arb:
 def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
     """Laws whose profile bounds that of the last iterates in both directions; see docs/proofs/contraction.md.
 
-    The blocks are the last steps of the run. The first table Y_0 bounds N of its block if the block begins
-    the run, and F otherwise (see `_contracted`); each later Y_i bounds Y_(i-1) carried through block i. If
-    all steps are equal, the blocks may repeat: the last Y holds for every number of rounds if it is at least
-    N of the remaining steps. If the sample is met earlier, the run ends with a common kernel and has fewer
-    steps before; from equal points these steps reach N <= F of a block, and no later Y is smaller.
+    The blocks are the last steps of the run. The first table Y_0 bounds N of its block if the block begins the
+    run, and F otherwise (see `_contracted`); each later Y_i bounds Y_(i-1) carried through block i. If all
+    steps are equal, the blocks may repeat: the last Y holds for every number of rounds if it is at least N of
+    the remaining steps. If the sample is met earlier in an epoch, both runs end with the same kernel and have
+    fewer steps before it; from equal points these steps reach N <= F of a block, and no later Y is smaller.
     """
     need(node["rule"] == "contract", "this needs a table of contraction")
     h, stages, goes = _number(node["spacing"]), node["blocks"], node["round"] is True

@@ -1,7 +1,7 @@
 """Engines, one module each, with `decide(check, assumptions)` and `near_misses(check, assumptions, room)`.
 
 `decide` also assumes the check's own premises. It raises NoPointError if no point is known to meet the
-assumptions, InputError if the check cannot be read as a statement, UnsupportedError if the engine does not
+assumptions, InputError if the check cannot be read as a statement, and UnsupportedError if the engine does not
 decide such checks.
 """
 

@@ -88,7 +88,7 @@ def _on_floats(expressions: tuple[sp.Basic | int, ...], assumed: Assumed) -> Cal
 def split_assumptions(
     assumptions: tuple[Boolean, ...], assumed: Assumed
 ) -> tuple[Callable[[Setting], bool], tuple[Boolean, ...]]:
-    """Test of settings, and the assumptions that it omits; NoPointError if no point meets these."""
+    """Function that tests settings, and the assumptions that it omits; NoPointError if no point meets the latter."""
     known = set(_SYMBOLS) | {notation.s}
     if assumed in _FACTOR:
         known.add(notation.c)

@@ -189,7 +189,7 @@ def _on_face(gap: sp.Expr, fixed: tuple[tuple[sp.Symbol, sp.Rational], ...]) -> 
 
 
 def _face_tape(problem: BoxProblem, edges: Edges) -> Tape | None:
-    """Tape of the gap on the root box's faces around a box; None if the gap is 0 there and may be."""
+    """Tape of the gap on the root box's faces around a box; None if the gap is 0 on them and is allowed to be 0."""
     fixed = tuple(
         (symbol, rational(edge[0]))
         for symbol, edge, first in zip(problem.symbols, edges, problem.root, strict=True)
@@ -293,10 +293,9 @@ def _monotone(edges: Edges, slopes: Sequence[Interval]) -> Edges:
 def _split(
     problem: BoxProblem, edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]
 ) -> list[Edges]:
-    """Halves of a box, split on the edge of largest variation or, at times, on the widest; [] if none.
+    """Halves of a box, split on the edge of largest variation or, at times, on the widest edge; [] if no edge is split.
 
-    No edge is split that is too narrow to decide anything; otherwise, a zero of the gap would use up the
-    budget.
+    An edge too narrow to decide anything is not split; otherwise, a zero of the gap would use up the budget.
     """
     steep = [iv.absolute(slope)[1] for slope in slopes]
     even = problem.boxes % 3 == 0 or not all(slope.is_finite() for slope in steep)

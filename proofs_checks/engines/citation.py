@@ -103,7 +103,7 @@ def _random_letters(said: Collection[Basic], conclusion: Relational) -> set[Symb
 
 
 def _of_numbers_alone(cited: Cited, random: set[Symbol]) -> None:
-    """Raise UnprovedError if a cited result has random letters, except its own inside events."""
+    """Raise UnprovedError if a cited result has random letters, except its own letters inside events."""
     own = _declared(cited.given)
     laws = [one for one in cited.given if isinstance(one, Binomial | Walk)]
     outside = _outside_events(cited.conclusion).union(
@@ -284,7 +284,7 @@ def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
 
 
 def _bounded(finite: set[Basic], known: Iterable[Boolean]) -> set[Basic]:
-    """Finite quantities and the unsigned ones that they bound; signed ones may be minus infinity."""
+    """Finite quantities, and the unsigned quantities that they bound; signed quantities may be minus infinity."""
     bounds = [one for one in known if isinstance(one, Le | Lt | Ge | Gt) and _is_unsigned(one.lts)]
     while more := {one.lts for one in bounds if _quantities(one.gts) <= finite} - finite:
         finite = finite | more

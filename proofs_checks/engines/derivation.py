@@ -65,7 +65,7 @@ def _named(table: Mapping[str, _Made], name: str) -> _Made:
 
 @cache
 def deduce(name: str) -> Proposition:
-    """Inequality that a deduction reaches; may raise UnprovedError."""
+    """Inequality obtained by the deduction ``name``; may raise UnprovedError."""
     made = _named(DEDUCTIONS, name)(Calculus(prove))
     replayed(made)
     return made
@@ -73,7 +73,7 @@ def deduce(name: str) -> Proposition:
 
 @cache
 def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
-    """Guarantee that a derivation reaches from conditions on numbers; may raise UnprovedError."""
+    """The guarantee of derivation ``name`` under the conditions ``given`` on numbers; may raise UnprovedError."""
     return _both(_named(DERIVATIONS, name)(Kernel(prove, given)))
 
 
@@ -86,7 +86,7 @@ def track(name: str, given: frozenset[Boolean]) -> Span:
 
 
 def judgements(check: Derived | RenyiBound | Tracked, assumptions: tuple[Boolean, ...]) -> tuple[Span, ...]:
-    """Judgements that the derivation of a check reaches, as in `derive`."""
+    """Judgements obtained by the derivation of a check, as in `derive`."""
     given = (*assumptions, *check.given) if isinstance(check, RenyiBound) else assumptions
     numbers = frozenset(one for one in given if not one.has(largest_order))
     if isinstance(check, Tracked):
@@ -159,7 +159,7 @@ def _tracked(check: Tracked, kernel: Kernel) -> Span:
 
 
 def _bounded(check: RenyiBound, given: frozenset[Boolean]) -> tuple[tuple[Span, Span], tuple[str, ...]]:
-    """Both directions, with Renyi divergences shown to be at most the bound, and the claims cited."""
+    """Judgements in both directions, with Renyi divergences proved to be at most the bound, and the claims cited."""
     numbers = frozenset(one for one in given if not one.has(largest_order))
     made, cites = derive(check.derivation, numbers), dict[str, None]()
     for condition in (made.first.given | made.second.given) - numbers:
@@ -301,7 +301,7 @@ def _consequences(check: Consequence, factor: Expr) -> Iterator[Consequence]:
 
 
 def _lessened(own: Any, factor: Expr) -> Any:
-    """Scale one distance or number of steps in a profile or tuple of parts; None without any."""
+    """Scale one distance or number of steps in a profile or tuple of parts; None if it has neither."""
     if isinstance(own, Letter):
         return Equal()
     if isinstance(own, tuple):

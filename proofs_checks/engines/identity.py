@@ -1,7 +1,7 @@
 """Equalities, by Sympy and by exact arithmetic.
 
 An identity is shown if a simplification route reaches zero, refuted if the difference is certainly nonzero at
-an admissible rational point, and else undecided. Both sides must be shown to be defined, and must agree at
+an admissible rational point, and otherwise undecided. Both sides must be shown to be defined, and must agree at
 some point.
 """
 

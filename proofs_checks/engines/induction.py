@@ -261,7 +261,7 @@ def _functions(law: Boolean) -> set[sp.Function]:
 
 
 def _base(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
-    """Prove the kept relations and the conclusion at the start; no pole cancels, as powers stay letters."""
+    """Prove the kept relations and the conclusion at the start; powers stay letters, so no pole cancels."""
     powers, start = _powers(check), sp.Integer(check.start)
     given = [*assumptions, *check.first, *(law.subs(check.index, start) for law in check.laws)]
     here = (*given, sp.Eq(check.index, start, evaluate=False))
@@ -367,7 +367,7 @@ def near_misses(
     assumptions: tuple[Boolean, ...],
     room: sp.Expr,  # noqa: ARG001
 ) -> tuple[Check, ...]:
-    """Larger side reduced by 3 % or by more than its least room in a run; parts of a recursion 3 % larger."""
+    """Larger side reduced by 3 % or by more than its least room in a run, or parts of a recursion 3 % larger."""
     if isinstance(check, Recursion):
         wrong = {name: MORE * getattr(check, name) or sp.S.One for name in ("closed_form", "step", "initial")}
         return tuple(variant(check, f"{name} {side}", **{name: side}) for name, side in wrong.items())

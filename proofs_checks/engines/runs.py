@@ -110,7 +110,7 @@ def _any(generator: random.Random, root: int) -> _Draw:
 
 
 def _calm(generator: random.Random, root: int, values: Mapping[AppliedUndef, sp.Expr], i: int) -> _Draw:
-    """Draw values with which runs often continue: 0, the previous value, or a random one."""
+    """Draw values with which runs often continue: 0, the previous value, or a random value."""
     other = _any(generator, root)
     return lambda value: generator.choice((sp.S.Zero, values.get(value.func(i - 1), sp.S.One), other(value)))
 

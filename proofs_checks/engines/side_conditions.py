@@ -44,10 +44,10 @@ _printed = lru_cache(maxsize=2**16)(str)
 
 @cache
 def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
-    """Show a condition from the premises, for all values that declarations allow.
+    """Prove a condition from the premises, for all values that the declarations of the symbols allow.
 
-    Raises FalseLineError if it is false at a point that meets the premises, UnprovedError if no engine proves
-    it.
+    Raises FalseLineError if the condition is false at a point that meets the premises, UnprovedError if no
+    engine proves it.
     """
     if isinstance(condition, And):
         return "; ".join(prove(part, given) for part in condition.args)

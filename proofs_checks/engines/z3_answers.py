@@ -62,7 +62,7 @@ def ask_z3(terms: Terms, formulas: Iterable[z3.BoolRef]) -> z3.CheckSatResult:
 
 
 def solve(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """Like `ask_z3`, with a solution if there is one, the same each time."""
+    """Like `ask_z3`, with a solution if there is one; the solution is the same each time."""
     asked = [*formulas, *terms.side]
     answer = _soon(asked)
     return (answer, None) if answer == z3.unsat else _for_long(asked)

@@ -84,10 +84,10 @@ class Terms:
     A root becomes a new variable r >= 0 with r^q = base >= 0, and a power becomes a product. Min, Max, Abs,
     sign and Piecewise become case distinctions. Conditions that denominators are nonzero and bases of roots
     nonnegative are added to ``side``, so a proof covers the points at which all parts are defined;
-    `defined.unmet` tests whether these are all points. Inside a case distinction no condition is added, and
-    an undefined part may have any value. A term that is not algebraic becomes a number of known range. Unless
-    ``whole``, integer symbols are relaxed to reals, which is sound for proofs. If ``loose``, a solution need
-    not satisfy the conditions as written.
+    `defined.unmet` tests whether these are all points that the premises allow. Inside a case distinction no
+    condition is added, and an undefined part may have any value. A term that is not algebraic becomes a number
+    of known range. Unless ``whole``, integer symbols are relaxed to reals, which is sound for proofs. If
+    ``loose``, a solution need not satisfy the conditions as written.
     """
 
     def __init__(self, *, whole: bool) -> None:

@@ -96,7 +96,7 @@ def recompute_by_scores() -> Iterator[Number]:
 
 
 def recompute_in_one_run() -> Iterator[Number]:
-    """Limits from guesses at many coins in one run, if all guesses, or only the clearest, are best."""
+    """Limits from guesses at many coins in one run, if it is best to make all guesses or only the clearest."""
     scores = np.arange(64, dtype=np.float64)
     yield from _guessed("all", scores, scores % 11 < 2 + scores / 8)  # more heads among the large scores
     yield from _guessed("the clearest", scores, (scores >= 56) | ((scores >= 8) & (scores % 2 == 0)))

@@ -1,7 +1,8 @@
 """Distance over time between runs on adjacent data with the same batches and noise.
 
 The forward-tracked distance D_t of the theory bounds the distance between every two such runs at time t.
-Pairs of runs are independent, so their ends are independent draws from the laws of the two last iterates.
+Different pairs are independent of each other, so the last iterates of the runs on the data are independent
+draws from their law, as are the last iterates of the runs on the adjacent data.
 
 A tracked distance from proved constants is never exceeded. A distance from the user's assumption is exceeded
 only if the assumption is false for this network.
@@ -85,7 +86,7 @@ def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -
 
 
 def _tracked_in_any_order(run: NoisySGD, assumption: Assumption) -> Array:
-    """Largest tracked distance over places of the sample, by epochs, since expansions are nondecreasing."""
+    """Largest tracked distances, for any place of the sample in each epoch; expansions are nondecreasing."""
     known: dict[float, tuple[UpdateExpansion, UpdateExpansion]] = {}
     up = 1 + 2 * ULPS * np.finfo(float).eps
     distances = np.zeros(run.batches)  # one per place of the sample in this epoch

@@ -19,7 +19,7 @@ from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 _TRIED: Final = 8
 _UP: Final = 1 + 1e-12
-"""Number of samples on which a loss is tested; factor that exceeds the rounding of a power and products."""
+"""Number of samples on which a loss is tested; factor that exceeds the rounding of a power and of products."""
 
 
 @teaches()
@@ -68,9 +68,9 @@ def certified_side(
 ) -> tuple[LossConstants | None, str]:
     """Constants on the ball of ``diameter`` around the parameters initialised from ``seed``. Upper bounds.
 
-    The workload's closed form gives the constants. If there is none, or if inputs are free, constants are
-    proved for its network: for its samples with any label, or for every input of the set. The second result
-    is the reason why constants are unknown (None) or infinite, or is empty.
+    The workload's closed form gives the constants. Without a closed form, or if inputs are free, constants are
+    proved for the network: for the samples of the workload with any label, or for every input of the set. The
+    second result is the reason why constants are unknown (None) or infinite; otherwise, it is empty.
     """
     try:
         if free is None and workload.constants is not None:
@@ -109,9 +109,9 @@ def certified_holder(
 ) -> float | None:
     """Certified constant of an order, gradient / length^lambda; None if unknown. An upper bound.
 
-    Gradients that are L-Lipschitz and at most G long change by min(L r, 2 G) over a distance r, which is at
-    most L min(D, 2 G / L)^(1 - lambda) r^lambda on a domain of diameter D. Clipping to K does not enlarge
-    changes and makes G at most K, and a mean over samples has the constants of each sample.
+    Gradients that are L-Lipschitz and at most G long change by at most min(L r, 2 G) over a distance r, and
+    this is at most L min(D, 2 G / L)^(1 - lambda) r^lambda on a domain of diameter D. Clipping to K does not
+    enlarge changes and makes G at most K, and a mean over samples has the constants of each sample.
     """
     if constants is None:
         return None

@@ -7,9 +7,9 @@ measured modulus are read from this table, as in Chien & Li 2025, appendix A.13.
 Gradients are per sample, unclipped (as Theorem 3.7 assumes) and clipped (as its proof needs). The theorem
 concerns every possible sample, so a measurement over given samples is a lower estimate.
 
-Around all checkpoints of a training, points are drawn in the same directions, so that only the network
+Around all checkpoints of a training run, points are drawn in the same directions, so that only the network
 differs. Each checkpoint w_t also forms a pair with the previous checkpoint w_s; the ratio |g(w_t) - g(w_s)| /
-|w_t - w_s|^lambda describes the change along the training.
+|w_t - w_s|^lambda describes the change during training.
 """
 
 import re

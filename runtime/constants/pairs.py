@@ -34,8 +34,8 @@ _COPIES: Final = 8
 def ball_points(count: int, radius: float, draw: Draw, generator: Stream, like: Tensor) -> Tensor:
     """Points drawn from the ball of this radius (a length) around the origin, shape (count, dimension).
 
-    Device and dtype are as for ``like``, whose shape is (dimension,). Each point uses one row of the stream,
-    two numbers longer than the point.
+    Device and dtype are as for ``like``, whose shape is (dimension,). Each point uses a row of the stream that
+    is two numbers longer than the point.
     """
     drawn = generator.normals(count, 2 + len(like), like)
     directions, rest = drawn[:, :-2], drawn[:, -2:].double()

@@ -499,7 +499,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class AlongTraining:
-    """Constants at the checkpoints of one training. Direction: lower estimates.
+    """Constants at the checkpoints of one training run. Direction: lower estimates.
 
     Attributes:
         lambdas: the orders, each in (0, 1].

@@ -75,7 +75,7 @@ class Sampling:
         threads: number of torch threads on the CPU; one is fastest for small networks.
         seed: seed of all random draws, at least 0.
         folder: folder that stores finished parts, which are not recomputed; None stores nothing.
-        on_step: function called with the number of finished parts or steps, and of all.
+        on_step: function called with the number of finished parts or steps and the total number.
 
     Raises:
         InputError: a number out of its range, an unknown draw, or a value of another type.

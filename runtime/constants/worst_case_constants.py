@@ -31,7 +31,7 @@ _CURVED: Final = 48
 """Largest number of drawn and of curved starts; networks with millions of parameters get fewer."""
 
 _HELD_TOGETHER: Final = 128
-"""Bytes of the memory budget for each entry of the drawn or curved starts; half of them are for steps."""
+"""Bytes of the memory budget for each entry of the drawn or curved starts; half of these bytes are for steps."""
 
 _SCREENED: Final = 2000
 _LOOKED_AT: Final = 2**25

@@ -129,9 +129,9 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 optimiser are set. Every sample is drawn with probability 1/m, an epoch has m batches, and
                 sums are divided by b; adjacent data sets may then differ in size by one. If None, Opacus
                 computes m and b from n, which stays the same, and the differing sample has gradient 0.
-            module: module from ``make_private``. With ``loss``, some of the data test whether the loss of a
-                batch is the mean of its single-row losses and whether the assumption holds; otherwise only
-                the gradients of the steps test the assumption.
+            module: module from ``make_private``. With ``loss``, some of the data are used to test whether the
+                loss of a batch is the mean of its single-row losses and whether the assumption holds; otherwise
+                only the gradients of the steps test the assumption.
             loss: loss(output, target) of a batch, as in the training loop.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Description of a training with Opacus, read from the result of ``make_private``.
+"""Description of training with Opacus, read from the result of ``make_private``.
 
 Opacus draws every sample with probability q = 1 / m, where m is the number of batches in an epoch, and
 divides the sum of the gradients by b = floor(q n) for n samples. Both q and b depend on n (Opacus issues 571
@@ -32,7 +32,7 @@ from lastiterate.runtime.workloads.trials import refuse_complex
 
 @dataclass(frozen=True)
 class Description:
-    """Numerical description of a training.
+    """Numerical description of a training run.
 
     Attributes:
         dataset_size: number n of samples.
@@ -56,7 +56,7 @@ class Description:
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     def check_continues(self, before: "Description") -> None:
-        """Refuse to continue a different training."""
+        """Refuse to continue a different training run."""
         changed = [one.name for one in fields(self) if getattr(self, one.name) != getattr(before, one.name)]
         if changed == ["data"] and not (self.data and before.data):  # random items, or an older description
             return
@@ -138,7 +138,7 @@ class Description:
 def describe_training(
     optimizer: Any, data_loader: Any, diameter: float, public: tuple[int, int] | None = None
 ) -> Description:
-    """Describe a training by the optimiser and the loader from ``make_private``."""
+    """Describe a training run by the optimiser and the loader from ``make_private``."""
     check_plain(optimizer)
     if not isinstance(data_loader, DPDataLoader):
         raise InputError(
@@ -215,7 +215,7 @@ def _unrolled(runs: Iterable[tuple[float, int]]) -> list[float]:
 
 
 _FLAT = (DPOptimizer, DPOptimizerFastGradientClipping)
-"""Optimisers that clip each sample's whole gradient; the second ("ghost clipping") does not store it."""
+"""Optimisers that clip each sample's whole gradient; the second optimiser ("ghost clipping") does not store it."""
 
 
 def check_plain(optimizer: Any) -> None:

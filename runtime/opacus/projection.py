@@ -1,6 +1,6 @@
 """Projection of the vector of all parameters onto a ball after every step of an Opacus optimiser.
 
-The centre of the ball must not depend on the data, so a resumed training needs its initial centre.
+The centre of the ball must not depend on the data, so a resumed training run needs its initial centre.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ def project(optimizer: Any, diameter: float, centre: Sequence[Tensor] | None = N
     Args:
         optimizer: an Opacus optimiser, before its first step.
         diameter: diameter of the ball (not its radius), a length.
-        centre: one tensor per parameter, from before the training; None for the current parameters.
+        centre: one tensor per parameter, chosen before training; None for the current parameters.
 
     Raises:
         InputError: an optimiser that already projects, a diameter of at most 0, or an unsuitable centre.

@@ -1,4 +1,4 @@
-"""Checks that a training with Opacus follows its description.
+"""Checks that training with Opacus follows its description.
 
 Before every step, the settings of the optimiser, the loader that drew the batch, the data set, the projection
 and the parameters are compared with the description and with the state after the last step. A change is
@@ -33,7 +33,7 @@ _FLOOR: Final = 2.0**10
 """Assumed rounding error of a gradient, in units of its last place."""
 
 SCHEDULED: Final = ("lr", "noise_multiplier")
-"""Settings that may follow a schedule; clip norm, batch size and weight decay may not."""
+"""Settings that may follow a schedule; clip norm, batch size and weight decay must not."""
 
 
 class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
@@ -113,7 +113,7 @@ class _Trial:
 
 
 class Watch:
-    """Comparison of a training with its description, from `describe` on.
+    """Comparison of training with its description, from `describe` on.
 
     The sampler of the loader is replaced by one that draws the same batches and queues them. The assumption
     is tested unless items of the data are random. ``scheduled`` holds the members of `SCHEDULED` that may

@@ -15,7 +15,7 @@ from lightning.pytorch import Callback, LightningModule, Trainer
 
 @teaches()
 class LightningRecord(Record, Callback):
-    """Callback that checks a Lightning training against its run, and bounds the run at the end.
+    """Callback that checks training with Lightning against its run, and bounds the run at the end.
 
     The module's ``configure_optimizers`` returns the optimiser, and its training step returns the loss. No
     checkpoint and no logged number of an earlier model may be released. Arguments and attributes are those of

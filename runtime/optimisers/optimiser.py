@@ -41,7 +41,7 @@ from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
 _FACTOR: Final = 6364136223846793005
-"""Odd factor, whose powers modulo 2^64 are the weights of the words of a row."""
+"""Odd factor, whose powers modulo 2^64 are the weights of a row's words in its checksum."""
 
 
 @teaches()

@@ -118,7 +118,7 @@ class RecordedSGD(ProjectedNoisySGD):
             self._stepping = False
 
     def check_ended(self) -> None:
-        """Refuse a training whose steps or parameters are not those of the run."""
+        """Refuse a training run with fewer steps than ``run``, or with parameters changed since the last step."""
         if self.done < self.run.steps:
             raise InputError(
                 f"The run needs steps={self.run.steps}, got {self.done} when training ended; the number of steps must "

@@ -1,4 +1,4 @@
-"""Account of a training in a trainer's loop, and checks of the trainer's settings."""
+"""Account of a training run in a trainer's loop, and checks of the trainer's settings."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,7 +24,7 @@ _WHY: Final = {
 
 
 class Record:
-    """Base of callbacks that check a training against its run and bound the run at the end.
+    """Base of callbacks that check training against its run and bound the run at the end.
 
     Args:
         optimiser: the only optimiser that trains.
@@ -32,7 +32,7 @@ class Record:
         order, delta: as in `lastiterate.numeric.bound.bound`.
 
     Attributes:
-        bound: bound on the completed training; None before the end.
+        bound: bound on the completed run; None before the end.
 
     Raises:
         InputError: the optimiser is not a `RecordedSGD`, or its run has no bound.

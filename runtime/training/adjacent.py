@@ -58,7 +58,7 @@ def check_sample(workload: Workload, run: NoisySGD, name: str, index: int, *, sp
 
 
 def real_sample(gradients: Gradients, run: NoisySGD, index: int) -> Differing:
-    """Sample of the workload that is replaced by the last one, or missing, in the adjacent data."""
+    """Sample of the workload that is replaced by the last sample, or missing, in the adjacent data."""
 
     def of(sample: int) -> Callable[[Tensor], Tensor]:
         chosen = torch.tensor([sample]).to(gradients.device)

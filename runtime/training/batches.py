@@ -71,7 +71,7 @@ def _uniform(
 
 
 def _padded(taken: Tensor) -> Tensor:
-    """Indices of the true entries in each row, shape (rows, most in a row), filled up with -1."""
+    """Indices of the true entries in each row, shape (rows, largest number per row), filled up with -1."""
     places, columns = taken.cumsum(dim=1), torch.arange(taken.shape[1], device=taken.device)
     most = int(places[:, -1].max())
     found = torch.full((len(taken), most + 1), -1, device=taken.device)  # the last column collects the others

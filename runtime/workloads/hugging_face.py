@@ -4,9 +4,9 @@
 executed and nothing is downloaded. Parts of a configuration that could fetch or run code (``auto_map``,
 attention kernels, quantisation) are ignored.
 
-Attention is computed step by step, since fused kernels have neither second derivatives nor batching. The mask
-is a tensor that is added to the scores, since Transformers branches on the values of any other mask. It lets
-every token attend to all visible tokens, as in encoders.
+Attention is computed step by step, since fused kernels support neither second derivatives nor batching. The
+mask is a tensor that is added to the scores, since Transformers branches on the values of any other mask. It
+lets every token attend to all visible tokens, as in encoders.
 """
 
 import json
@@ -36,7 +36,7 @@ _SEGMENTED: Final = ("albert", "bert", "camembert", "electra", "roberta", "xlm-r
 """Families whose networks take segments."""
 
 _HIDDEN: Final = -1e30
-"""Number added to the score of a hidden token; its exponential is 0 in float32 as well."""
+"""Number added to the attention score of a masked token; its exponential is 0 in float32, too."""
 
 _FEW: Final = 8
 

@@ -49,7 +49,7 @@ _SIZES: Final = (64, 257)
 """Sizes of batches with repeated rows, used if they fit."""
 
 _COARSE: Final = ((1e-11, torch.float32), (1e-5, torch.bfloat16))
-"""Relative changes of outputs that a loss in double precision shows, each with a dtype that hides it."""
+"""Relative changes of outputs, each with the dtype that a loss is taken to use if the change has no effect."""
 
 _SAME: Final = 1e-5
 """Relative difference up to which two losses count as equal."""
@@ -116,7 +116,7 @@ class Together:
         return value.detach(), torch.cat([slope.reshape(len(batch), -1) for slope in slopes], dim=1)
 
     def in_its_precision(self) -> "Together":
-        """Copy in double precision, or else in a precision that the loss accepts."""
+        """Copy in double precision or, if the loss refuses it, in a precision that the loss accepts."""
         for dtype in (torch.float64, tree_leaves(self.outputs)[0].dtype, torch.float32):
             with suppress(Exception):  # tensors of another dtype in the loss, or a device without doubles
                 cast = lambda one: one.to(dtype) if one.is_floating_point() else one  # noqa: B023, E731
@@ -132,7 +132,7 @@ class Together:
         return replace(self, outputs=tree_map(lambda leaf: _perturb(leaf, share), self.outputs))
 
     def with_labels(self) -> "Together":
-        """Copy with additional rows that have other labels; on a GPU only labels between existing ones."""
+        """Copy with additional rows that have other labels; on a GPU only labels between existing labels."""
         targets, classes = self.targets, [n for leaf in tree_leaves(self.outputs) for n in leaf.shape[1:]]
         if (
             targets.is_floating_point()

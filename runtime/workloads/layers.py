@@ -47,7 +47,7 @@ _SUPPORTED: Final = (
 
 
 def no_constants(why: str) -> Callable[[nn.Module, float], LossConstants]:
-    """Function ``constants`` of a network without proved constants, which gives the reason."""
+    """Function ``constants`` for a network without proved constants; its results contain the reason."""
     return lambda _module, _diameter: LossConstants.unknown(why)
 
 

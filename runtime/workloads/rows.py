@@ -46,7 +46,7 @@ class Rows:
     """Inputs or targets, shape (n, ...), returned on a device and, if floating-point, in a dtype.
 
     Data of at most ``memory`` bytes are moved to the device at once; otherwise only requested rows are moved.
-    ``bytes_of_a_row`` is the size of such a row, or 0 if all rows were moved.
+    ``bytes_of_a_row`` is the size of a row that is moved on request, or 0 if all rows were moved at once.
     """
 
     def __init__(

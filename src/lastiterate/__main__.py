@@ -39,7 +39,7 @@ COMMANDS: Final = {
 
 
 def _laid_out(command: click.Command) -> click.Command:
-    """Replace the escaped form of click's mark for paragraphs that keep their lines by the mark itself."""
+    r"""Unescape ``\b``, click's marker for paragraphs that are not to be rewrapped."""
     command.help = (command.help or "").replace("\\b", "\b")
     return command
 

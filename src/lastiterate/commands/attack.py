@@ -67,10 +67,10 @@ def command(
     alone. Exit status 1 if a bound is refuted. Finished runs are kept for the next call, even with more
     --runs.
 
-    The attack canary uses a sample with the worst gradients, loss uses the loss of a real sample, and shadow
-    uses a likelihood ratio of this loss. The last two need one sample more than the run's dataset_size, as a
-    replacement. Without --workload, the gradients of all samples are crafted as the worst that the assumption
-    allows.
+    The attack "canary" uses a sample with the worst gradients, "loss" uses the loss of a real sample, and
+    "shadow" uses a likelihood ratio of this loss. The last two need one sample more than the run's
+    dataset_size, as a replacement. Without --workload, the gradients of all samples are crafted as the worst
+    that the assumption allows.
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder

@@ -40,7 +40,7 @@ class Book:
     """Claims with their lock file and their cache.
 
     Attributes:
-        choose: function that returns the claims of a paper, or with some keys, in order.
+        choose: function that returns the claims of a paper, or the claims with given keys, in order.
         file: the lock file; None for the package's lock file.
         places: file and line of each claim, by key.
     """
@@ -56,7 +56,7 @@ class Book:
         return self.file is None or self.file.exists()
 
     def expected(self) -> dict[str, lock.LockedVerdict]:
-        """The entries of the lock file, if there is one."""
+        """The entries of the lock file, if it exists."""
         return lock.read_lock(self.file) if self.locked else {}
 
     def drifts(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lastiterate.numeric.display import Displayed
 
 WIDTH: Final = 130
-"""Columns of a table if the output is not a terminal."""
+"""Number of columns of a table if the output is not a terminal."""
 
 
 def plain(value: Any) -> Any:
