@@ -25,7 +25,7 @@ HELPS: Final = 0.95
 
 _NARROW: Final = 4.0
 _FORGETS: Final = 10.0
-"""Suggested: diameter noise_std sqrt(steps) / _NARROW, and weight decay >= _FORGETS / (steps step_size)."""
+"""Suggested: diameter = noise_std * sqrt(steps) / _NARROW, and weight_decay >= _FORGETS / (steps * step_size)."""
 
 
 @dataclass(frozen=True)

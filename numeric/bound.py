@@ -110,7 +110,7 @@ class PrivacyLoss(Displayed):
 
     @property
     def position(self) -> int | None:
-        """Batch of an epoch, counted from 0, in which a differing sample costs most; the last if shuffled."""
+        """Batch of an epoch, counted from 0, in which a differing sample costs most; for shuffled batches, the last."""
         return self.candidate.position
 
     @property
@@ -183,7 +183,7 @@ class Bound(PrivacyLoss):
     """A rigorous upper bound under the listed assumptions; its numbers are rounded up.
 
     The bound holds in both directions between the two laws and for every position of the sample. If a delta
-    is given, ``order`` is the order of the Renyi bound that was converted, if any.
+    is given, ``order`` is the order of the Renyi bound from which epsilon was converted, or None.
     """
 
     def __str__(self) -> str:
@@ -233,7 +233,7 @@ def bound(
         assumption: assumption on the losses within the domain.
         order: Renyi order of `Bound.epsilon`, above 1.
         delta: delta in (0, 1) of (epsilon, delta)-DP with the epsilon `Bound.epsilon`. Give at most one of
-            order and delta; without either, which random batches do not allow, the bound has the smallest mu.
+            order and delta. If both are None, the bound has the smallest mu; random batches need one of them.
 
     Raises:
         InputError: the assumption does not fit the run or rests on a measurement (see `estimate`), or an
@@ -312,7 +312,7 @@ def estimate(
 def candidates(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, *, every: bool = False
 ) -> list[Candidate]:
-    """Known bounds for a run; ``every`` includes bounds that cannot be the smallest."""
+    """Known bounds for a run; with ``every``, also bounds that cannot be the smallest."""
     if not run.scheme.random:
         found = by_shifts(run, assumption, order, delta, every=every)
         return [*found, *contracted(run, assumption, order, delta, found)]

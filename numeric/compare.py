@@ -1,4 +1,4 @@
-"""Comparison of theorems that apply to a run: lower bound, our bound, the papers' theorems, composition."""
+"""Comparison of theorems that apply to a run: lower bound, our bound, the papers' theorems, and composition."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Row(Displayed):
 
     @property
     def usable(self) -> bool:
-        """Tell whether epsilon may be used as a bound, as its claim is proved or supported."""
+        """Tell whether epsilon can be used as a bound: whether its claim is proved or supported."""
         return self.kind in USABLE
 
     def table(self) -> TextTable:
@@ -110,7 +110,7 @@ def _entry(name: str, words: str, found: Candidate, order: float) -> _Entry:
 def _routes(
     run: NoisySGD, assumption: Assumption, order: float, ours: Bound
 ) -> Iterator[tuple[str, str, Candidate]]:
-    """Our other routes and the trivial bounds: one last step, the worst case over batches, composition."""
+    """Our other routes and the trivial bounds: one last step, the worst case over batches, and composition."""
     found = candidates(run, assumption, order, None, every=True)
     if isinstance(ours.candidate, TableCandidate) and not run.scheme.random:
         yield "shifts", "shifts alone", ours.candidate.other

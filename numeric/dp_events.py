@@ -67,13 +67,13 @@ def to_pld(
     Args:
         bound: a rigorous bound.
         discretization: spacing of the grid of losses; only distributions of equal spacing compose.
-        tail_mass: approximate probability that may move to an infinite loss; far below every delta of
-            interest.
+        tail_mass: approximate probability that may move to an infinite loss; choose it far below every delta
+            of interest.
 
     Returns:
         A pessimistic `PrivacyLossDistribution`; later computations by dp_accounting are not rounded outwards.
-            For a bound by contraction, it is tightest at the delta or order of ``bound``; for shuffled
-            batches, it belongs to the worst permutation.
+            For a bound by contraction, the distribution is tightest at the delta or order of ``bound``; for
+            shuffled batches, it belongs to the worst permutation.
 
     Raises:
         InputError: the argument is not a rigorous bound, or the grid cannot represent the losses.

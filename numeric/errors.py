@@ -168,7 +168,7 @@ def renyi_order(value: Any, toward: float = inf) -> float:
 def order_or_delta(
     what: str, order: Any, delta: Any, outwards: float = inf
 ) -> tuple[float | None, float | None]:
-    """Return order and delta, one being None, rounded for upper bounds, or for lower ones if outwards < 0."""
+    """Return order and delta, one being None, rounded for upper bounds, or, if outwards < 0, for lower bounds."""
     if (order is None) == (delta is None):
         raise InputError(
             f"{what} needs an order or a delta, got order={order}, delta={delta}; pass exactly one."

@@ -1,10 +1,10 @@
 """Forgetting: how well noisy steps on the remaining data hide that a sample was used.
 
-A run is trained with a sample, which is then deleted; clean steps on the rest follow. The law of the last
-iterate is compared with the laws named in `Forgetting`, in both directions. Without the sample, a full or
-cyclic batch is averaged over its other samples, as if the sample were replaced by one with their mean
-gradient. For shuffled batches and batches without replacement, the sample is replaced by another one; for
-Poisson batches, it is missing.
+A model is trained with a sample, which is then deleted; clean steps on the remaining data follow. The law of
+the last iterate is compared with the laws named in `Forgetting`, in both directions. Without the sample, a
+full or cyclic batch is averaged over its other samples, as if the sample were replaced by a sample with their
+mean gradient. For shuffled batches and batches without replacement, the sample is replaced by another sample;
+for Poisson batches, it is missing.
 
 Source: docs/proofs/contraction.md, docs/proofs/reflection.md (claim ours/contraction/forgetting).
 """
@@ -39,7 +39,7 @@ _Deleted = tuple[Bound, Table, Callable[[float], float], NoisySGD]
 """Bound at the deletion, its profile and its Renyi bounds, and a clean step."""
 
 _COARSE, _FINE, _READ, _RARELY = 60, 240, 12, 7.0
-"""Nodes of the first and last table, points of a profile, -log of the share of delta for large batches."""
+"""Nodes of the first and last table, points of a profile, and -log of the share of delta for large batches."""
 
 
 @teaches()
@@ -52,8 +52,8 @@ class Forgetting(Displayed):
         clean: the clean steps as a run.
         epsilon: compared with a run without the sample, trained in the same way and with the same clean
             steps.
-        retrained: compared with any model in the domain that ends with such steps and is made from the rest
-            alone.
+        retrained: compared with any model in the domain that is obtained from the remaining data alone, with
+            the same clean steps at the end.
         shifts: bound by shifts of the clean steps alone, valid for both comparisons.
         claim: the ledger's claim for blocks of steps; for reflected noise see docs/proofs/reflection.md.
     """

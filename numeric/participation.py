@@ -1,7 +1,7 @@
 """Privacy loss of a sample that is used at known steps, and of the samples in each batch of an epoch.
 
 The steps that use a sample are fixed before training and are the same in both runs. A sample used at only
-some of these steps loses no more.
+some of these steps loses no more privacy.
 
 Source: docs/proofs/participation.md; Feldman et al. 2018 for a single pass of convex losses.
 """
@@ -29,7 +29,7 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import used_program
 
 _LOOKED = 64
-"""Most counts of clean steps with a bound (others use the next smaller), or most batches of a schedule."""
+"""Maximum number of clean-step counts with a bound (others use the next smaller count), or of batches of a schedule."""
 
 
 @dataclass(frozen=True, eq=False)

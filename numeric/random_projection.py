@@ -57,7 +57,7 @@ _AS_A_RUN: Final = ("steps", "step_size", "noise_std", "dataset_size", "batch_si
 _HIGHEST_WHOLE_ORDER = 128
 """Largest order for which the binomial sum is worth its time."""
 _ORDERS, _TRIES = 200, 3
-"""Orders tried in floats, besides a quarter as many integers; number of the best computed rigorously."""
+"""Number of orders tried in floats (plus a quarter as many integers), and number of the best computed rigorously."""
 
 
 @teaches()
@@ -241,7 +241,7 @@ def _ratio(sensitivity: float, noise_std: float, dimension: int, entry_std: floa
 class ProjectionBound(Displayed):
     """A rigorous upper bound for a run with random projections, rounded up, in both directions.
 
-    If a delta is given, ``order`` is the order of the Renyi bound that was converted, if any.
+    If a delta is given, ``order`` is the order of the Renyi bound from which epsilon was converted, or None.
     """
 
     run: RandomProjectionRun

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rate(run: NoisySGD, batch: int | None = None) -> float:
-    """Sampling rate, rounded up; the largest for a schedule, as it costs most (docs/proofs/poisson.md)."""
+    """Sampling rate, rounded up; for a schedule, the largest rate, which costs most (docs/proofs/poisson.md)."""
     size = run.batch_sizes[-1] if batch is None else batch
     q = size / run.dataset_size
     return q if Fraction(q) >= Fraction(size, run.dataset_size) else nextafter(q, 1.0)
@@ -28,7 +28,7 @@ def outcome_distance(run: NoisySGD, batch: int | None = None) -> float:
 
 
 def step_multiplier(run: NoisySGD, step_size: float, noise: float, batch: int | None = None) -> float:
-    """Noise of a step divided by the distance that one sample moves it, rounded down."""
+    """Noise of a step divided by the distance by which one sample moves the iterate, rounded down."""
     return lower(exact(noise) / (exact(step_size) * exact(outcome_distance(run, batch))))
 
 
@@ -45,7 +45,7 @@ def size_ranges(run: NoisySGD, log_chance: float, *, both: bool) -> "tuple[Size,
 def tail_from(count: int, rate: Fraction, least: int) -> float:
     """P(X >= least) for X ~ Binomial(count, rate), rounded up.
 
-    If r = P(X = k + 1) / P(X = k) < 1, then P(X >= k) <= P(X = k) / (1 - r), since this ratio decreases in k.
+    If r = P(X = k + 1) / P(X = k) < 1, then P(X >= k) <= P(X = k) / (1 - r), since r decreases as k grows.
 
     >>> tail_from(10, Fraction(1, 2), 10) == 2.0**-10, tail_from(10, Fraction(1, 2), 11)
     (True, 0.0)

@@ -1,9 +1,9 @@
 """Conversions to (epsilon, delta)-DP: the best one from (alpha, rho)-RDP at one order, and from mu-GDP.
 
 RDP gives the smallest eps with F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha) >= e^((alpha-1) rho)
-for every p in (delta, 1], where q = (p - delta) e^-eps. F is convex. If F'(p) > 0, the tangent at p bounds F
-from below to the left of p, and F(p) to the right. Values of eps and p are found in floats and verified in
-balls.
+for every p in (delta, 1], where q = (p - delta) e^-eps. F is convex. If F'(p) > 0, the tangent at p is a
+lower bound on F to the left of p, and F(p) is a lower bound to the right. Values of eps and p are found in
+floats and verified in balls.
 
 A mu-GDP mechanism is (epsilon, delta)-DP if and only if, with the standard normal distribution function Phi,
 
@@ -23,7 +23,7 @@ from lastiterate.numeric.errors import InputError, chance
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 
 _NEAR = 1e-15
-"""Relative tolerance of a crossing."""
+"""Relative tolerance with which a zero is found."""
 _LEAST, _STEEP = 1e-300, 1e300
 _NEAR_ZERO = 1e-4
 _LEAST_LOG = -744.0
@@ -80,7 +80,7 @@ def quick_rdp_to_delta(order: float, rho: float, epsilon: float) -> float:
 
 
 def _crossing(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Zero of an increasing function from ``low`` to ``high``, or the nearer end."""
+    """Zero of an increasing function between ``low`` and ``high``; if it is outside, the nearer end."""
     if rising(low) >= 0:
         return low
     return high if rising(high) <= 0 else float(brentq(rising, low, high, xtol=_LEAST, rtol=_NEAR, disp=False))
@@ -159,8 +159,8 @@ def mixed_rdp(
     """log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1), rounded up.
 
     The bound G = ``inside`` holds outside an event of probability p = ``failure``, rounded up. Without
-    ``rarer``, the bound F = ``outside`` holds always. ``rarer`` lists the probabilities that F and each later
-    bound fail, each with the bound that then holds; alpha is ``order``.
+    ``rarer``, the bound F = ``outside`` always holds. Each pair in ``rarer`` gives the probability that the
+    previous bound (at first, F) fails, and the bound that then holds; alpha is ``order``.
 
     >>> round(mixed_rdp(0.0, 0.5, 1.0, 2.0), 4)  # log((1 + e) / 2)
     0.6201

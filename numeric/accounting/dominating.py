@@ -83,7 +83,7 @@ class DominatingPair:
         """Epsilon of (order, epsilon)-RDP for an order above 1, rounded up, in both directions.
 
         Raises:
-            InputError: the composition may fail.
+            InputError: ``failure`` is not 0.
 
         >>> DominatingPair(cost=0.25, steps=(SampledSteps(1.0, 2.0, "add_remove", count=3),)).rdp(2.0)
         1.0
@@ -140,7 +140,7 @@ class DominatingPair:
         return found
 
     def few_steps(self) -> list[SampledSteps]:
-        """At most a dozen kinds of steps; a group of kinds has its highest rate and smallest multiplier."""
+        """At most a dozen kinds of steps, each with the highest rate and smallest multiplier of a group of kinds."""
         counts: Counter[SampledSteps] = Counter()
         for step in self.steps:
             counts[replace(step, count=1)] += step.count

@@ -1,4 +1,4 @@
-"""Laws of privacy losses on a lattice, of one release and of sums of many, and profiles with error bounds.
+"""Laws of single and of summed privacy losses on a lattice, and profiles with error bounds.
 
 The base is N(0, 1), the moved Gaussian N(g, 1) with g = 1 / multiplier, and the mixture M = (1-q) N(0, 1) + q
 N(g, 1). The loss at z is L(z) = log(1 - q + q e^(g z - g^2/2)), increasing in z. For "remove", M is the
@@ -14,13 +14,13 @@ Tilted masses m e^(lam l) / Y with sum 1 have the T-fold convolution c, and the 
 e^(-lam l), with a rounding error of about 1e-16 T relative to delta. For a transform of length n, let u =
 2^-53, eta = 8 u log2(n), A_ki = |Y_ki| + eta with the transform Y_ki of release i, and A_k = prod A_ki^T_i.
 The error of the spectrum is e_k <= A_k (eta sum T_i / A_ki + 5 u sum T_i), and the error of c is at most
-|e|_2 + eta |spectrum|_2 in the l1 norm. Mass that wraps around is added, and mass above the window has a
-Chernoff bound.
+|e|_2 + eta |spectrum|_2 in the l1 norm. Mass that wraps around is added, and mass above the window is bounded
+by Chernoff's inequality.
 
 Any tilt lam, grid and increasing nodes are valid. The chords of a release add about (lam + 1) w^2 / 12 to
 epsilon, where w^2 is the mean squared width of a cell under the tilted law. For a given number of nodes, this
-is least if the density of nodes in z is proportional to the cube root of the tilted density times the squared
-slope of the loss.
+increase is least if the density of nodes in z is proportional to the cube root of the tilted density times
+the squared slope of the loss.
 
 Source: docs/proofs/privacy_loss.md (claims ours/pld/*); Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022
 (chords); Koskela, Jälkö & Honkela 2020 (transform).
@@ -40,7 +40,7 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.rounding import exact, precision, upper
 
 _FINE = 4e-5
-"""Maximum relative increase of epsilon due to the lattice, and also due to the nodes."""
+"""Maximum relative increase of epsilon due to the lattice; the maximum due to the nodes is the same."""
 _COARSE = 0.04
 """Largest change of the logarithm of the tilted density from one node to the next."""
 _WIDEST = 0.1
@@ -68,7 +68,7 @@ class LatticeLaw:
 
 @dataclass(frozen=True)
 class Release:
-    """``count`` releases of one kind with rate q in (0, 1], 1 for a Gaussian, and gap g > 0.
+    """``count`` releases of one kind with rate q in (0, 1] (1 for a Gaussian) and gap g > 0.
 
     ``side`` is "remove", "add" or "replace" (see the module docstring), and "remove" for a Gaussian.
     """
@@ -79,7 +79,7 @@ class Release:
     count: int
 
     def ends(self, mass: float) -> tuple[float, float]:
-        """Points z between which the numerator has all but about ``mass``."""
+        """Points z between which the numerator has a mass of about 1 - ``mass``."""
         from scipy.special import ndtri
 
         g = float(self.gap)
@@ -95,7 +95,7 @@ class Release:
         return np.logaddexp(log1p(-self.rate), log(self.rate) + exponent)
 
     def sketch(self, low: float, high: float) -> tuple[Array, Array, Array]:
-        """Losses, masses and slopes on cells of z, in floats; "replace" adds mirror images and loss 0."""
+        """Losses, masses and slopes on cells of z, in floats; "replace" adds the mirror images and the loss 0."""
         g = float(self.gap)
         edges = np.linspace(low, high, 801)
         z = (edges[1:] + edges[:-1]) / 2
@@ -273,7 +273,7 @@ class Composition:
     """Law of the sum of all losses, tilted by lam = ``tilt``, on a window of the lattice.
 
     Attributes:
-        weights: c, shape (n,), from the loss with the lattice index ``first`` on.
+        weights: c, shape (n,); the first weight belongs to the loss with the lattice index ``first``.
         log_scale: log of the product of Y^T, as a ball.
         error: upper bound on the l1 norm of the error of the weights.
         lost: upper bound on the mass above the window and at infinity.

@@ -21,11 +21,11 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 _COARSE, _FINE, _EACH = 60, (160, 100, 70, 50, 40), 100
-"""Numbers of nodes of a first table, of one table for all rounds (tried in turn), of each of many tables."""
+"""Numbers of nodes of a first table, of one table for all rounds (tried in turn), and of each of many tables."""
 _LENGTHS, _CLEAN = (2.8, 2.2, 3.4), 2.4
 """Approximate ratios of diameter / sqrt(w) to the noise, for blocks of w steps."""
 _CLOSE, _ROUNDS, _BLOCKS = 1e-4, 400, 24
-"""Relative decrease below which a table is final, most rounds, and most blocks of a chain from the start."""
+"""Relative decrease below which a table is final, and maximum numbers of rounds and of blocks from the start."""
 _LIFTS = (0.0, 1e-8, 1e-6, 1e-4)
 """Amounts, relative to delta or to the table, by which a table is lifted until a round decreases it."""
 _LIFT = 1e-9
@@ -167,7 +167,7 @@ class _Tables:
         self.convex = True
 
     def follow(self, before: Table | None) -> None:
-        """Pass through all stages, from a table or equal points."""
+        """Pass through all stages, starting from a table or, if it is None, from equal points."""
         known = dict[tuple[int, int], Block]()
         self.after, self.thresholds, self.before, self.convex = [], [], before or self.before, True
         for stage in self.stages:

@@ -17,7 +17,7 @@ Node = dict[str, Any]
 
 
 class UncertifiedError(InputError):
-    """The checker cannot verify this bound, but possibly another one."""
+    """The checker cannot verify this bound, but may be able to verify another bound."""
 
 
 def seal_nodes(value: Any) -> Any:

@@ -270,7 +270,7 @@ def _blocks(block: ContractingBlock, start: int, length: int) -> Node:
 
 
 def _kinds(listed: list[float], each: Iterable[tuple[float, int]]) -> Node:
-    """Increasing multipliers, and rows [index of the largest one up to a step's, number of such steps]."""
+    """Increasing multipliers, and rows [index of the largest multiplier not above a step's, number of such steps]."""
     rows = [[bisect_right(listed, one) - 1, count] for one, count in each]
     return {"prices": [{"multiplier": dyadic(one)} for one in listed], "kinds": rows}
 

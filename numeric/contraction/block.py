@@ -11,8 +11,8 @@ ratios (v = q) or above all (u = p, A = 0). The thresholds are searched for in f
 rounded up.
 
 A table is the profile of atoms at ratios l_j, with q_j the change of slope at l_j and p_j = l_j q_j, and of
-masses that P or Q has alone. The q_j are floats; then P is made heavier and Q lighter by the smallest of
-`LIFTS` that passes a check against the table.
+masses that P or Q has alone. The q_j are computed in floats; then, P is made heavier and Q lighter by the
+smallest of `LIFTS` that passes a check against the table.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/block, ours/contraction/atoms).
 """

@@ -46,15 +46,15 @@ Stretch = Prices | DrawnStretch
 
 COARSE, FINE = 80, 240
 _FROM_EQUAL, _FROM_EQUAL_ALONE = 100, 600
-"""Maximum number of blocks to follow a run from its beginning, with and without `Repeated.always`."""
+"""Maximum number of blocks for which a run is followed from its beginning, with and without `Repeated.always`."""
 _MOST = ((600, 1e-4, 5000), (1000, 3e-5, 3000))
-"""On coarse and fine nodes: most periods, relative change at which a bound has settled, and most blocks."""
+"""On coarse and on fine nodes: limit on periods, relative change of a settled bound, and limit on blocks."""
 _OUTGROWN, _GRIDS = 3.0, 12
 """Factor by which a bound must fall before its nodes change, and maximum number of grids."""
 _PATIENCE = 40
 """Number of periods after which an infinite bound is abandoned."""
 _FINE_BLOCKS, _LONGER, _STILL = 20, 4, 1e-4
-"""Number of last blocks on fine nodes, its growth factor, and the relative change that requires growth."""
+"""Number of last blocks on fine nodes, factor by which it grows, and relative change that requires growth."""
 _WIDEST, _FURTHEST = 60.0, 200.0
 """Minimum and maximum logarithm of the last node."""
 _NEARLY, _UNKNOWN = 1.05, 8.0
@@ -114,7 +114,7 @@ class Repeated:
 
     @cached_property
     def _sketch(self) -> tuple[float, Table, int]:
-        """Epsilon on coarse nodes, its table, and the repetitions used, 0 if followed from the beginning."""
+        """Epsilon on coarse nodes, its table, and the number of repetitions used (0 if followed from the beginning)."""
         if self._follow:
             found, course = self._course
             return found, course.tables[-1], 0
@@ -153,7 +153,7 @@ class Repeated:
         return _Chain(self.rest, table).after(1).hull(), done
 
     def _descended(self, table: Table, done: int, number: float, count: int) -> tuple[float, Table, int]:
-        """`_sketch` on ``count`` nodes, from an upper bound."""
+        """`_sketch` on ``count`` nodes, starting from a table of upper bounds."""
         most, close, blocks = _MOST[count == FINE]
         left = min(most, max(blocks // self._size, _PATIENCE))
         for _ in range(_GRIDS):
@@ -170,7 +170,8 @@ class Repeated:
     def _settling(self, course: "_Chain", most: int, close: float, least: float = 0.0) -> int:
         """Append at most ``most`` periods, fewer if epsilon settles, and return their number.
 
-        An epsilon of 0 settles only from `unknown`, where each table bounds runs of any length.
+        An epsilon of 0 counts as settled only in a chain from `unknown`, whose tables bound runs of any
+        length.
         """
         last = inf
         for done in range(most):

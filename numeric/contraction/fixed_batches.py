@@ -88,7 +88,7 @@ def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -
 
 
 def _always(other: Candidate) -> float | None:
-    """Mu of a Gaussian bound by shifts; with equal steps, the last part of its path hides shorter runs."""
+    """Mu of a Gaussian bound by shifts, if any; with equal steps, the end of its path proves mu for shorter runs."""
     return other.pair.mu if other.pair.gaussian and isfinite(other.pair.mu) else None
 
 

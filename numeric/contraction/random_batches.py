@@ -53,7 +53,7 @@ _LAST, _SHARED = 48, 16
 """For schedules: number of last windows used, and maximum number of windows that share costs."""
 _BINS, _DEPTH, _AT_AN_ORDER, _USUAL, _ALIKE = 8, 14.0, -140.0, -3.0, 1 + 1e-9
 """Number of outcomes of the coins; log(delta) minus the log-probability of a rare event; this log-probability
-for a bound at an order; log-probability of a common event; ratio below which values of mu count as equal."""
+for a bound at an order; log-probability of a common event; and ratio below which values of mu are equal."""
 _LONGEST, _ABOVE = 20_000, 1 + 1e-9
 
 
@@ -282,7 +282,7 @@ def _shifts(
 
 
 def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
-    """Ratio of shift to noise in step t, with a margin for float errors; the cost gives the last ratio."""
+    """Ratio of shift to noise in step t, with a margin for float errors; the last ratio follows from ``cost``."""
     if t < len(shifts) - 1:
         return exact(float(shifts[t]) * _ABOVE) / exact(part.noise_std_at(t))
     spent = sum(
@@ -292,7 +292,7 @@ def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
 
 
 def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> list[tuple[Size, Size, float]]:
-    """Increasing ranges of batch sizes without the sample, and the probability of a batch outside each."""
+    """Increasing ranges of batch sizes without the sample, and the probability that a batch is outside each range."""
     if run.scheme.fixed_size:
         sizes = run.batch_size if isinstance(run.batch_size, tuple) else run.batch
         return [(sizes, sizes, 0.0)]

@@ -1,6 +1,6 @@
 """Tables of upper bounds on a hockey-stick profile in both orders of the laws, linear between nodes.
 
-E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and nonincreasing in g. For g < 1, it follows from the
+E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and nonincreasing in g. For g < 1, E_g follows from the
 other order, so a table holds both orders at ratios g >= 1, where no digits cancel. Chords between upper
 bounds are upper bounds, and the last value is an upper bound right of the last node.
 
@@ -129,7 +129,7 @@ def chord(nodes: Array, values: Array, at: Array) -> Array:
 
 
 def tabulate(profile: Callable[[arb], arb], logs: Array, back: Callable[[arb], arb] | None = None) -> Table:
-    """Tabulate E_g(P || Q) by ``profile`` and E_g(Q || P) by ``back``, by default equal, at g = exp(logs)."""
+    """Tabulate E_g(P || Q) by ``profile`` and E_g(Q || P) by ``back`` (None if equal), at g = exp(logs)."""
     g = nodes(logs)
     with precision(96):
         ahead = np.array([min(upper(profile(exact(x))), 1.0) for x in g])
@@ -251,7 +251,7 @@ def gaussian_table(mu: float) -> Table:
 
 
 BEYOND, CUTS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0), 12
-"""Orders of Renyi bounds beyond a table, as multiples of the order; number of nodes tried as the last one."""
+"""Orders of Renyi bounds beyond a table, as multiples of the order, and number of nodes tried as the last node."""
 
 
 def table_rdp(table: Table, order: float, known: Callable[[float], float]) -> float:

@@ -1,7 +1,7 @@
-"""Contraction for a sample used at listed steps, and by clean steps, which are the same in both runs.
+"""Contraction if a sample is used at listed steps, and contraction by clean steps, equal in both runs.
 
-For each ratio g >= 1, a block of clean steps with far cost F turns A = E_g into A F(1 + (g - 1) / A). Also
-E_g <= E_1, and m clean steps multiply E_1 by at most V_m(D), for the diameter D. Reflected noises give
+For each ratio g >= 1, a block of clean steps with far cost F turns A = E_g into A F(1 + (g - 1) / A).
+Also, E_g <= E_1, and m clean steps multiply E_1 by at most V_m(D), for the diameter D. Reflected noises give
 
     V_0 = 1,   V_(m+1)(z) = E[V_m(min(2 sigma |Y|, D)); not met],   Y > 0 of density phi(y - x) - phi(y + x),
 
@@ -35,9 +35,9 @@ from lastiterate.numeric.shift_program.program import ShiftProgram, used_part, u
 _TAIL = 1e-11
 """Relative error of `ndtr`."""
 _ENOUGH, _PLACES, _WIDTHS = 12.0, 200, 9
-"""Number of steps used per (diameter / noise)^2; maximum number of tables; number of block lengths."""
+"""Number of steps used per (diameter / noise)^2, maximum number of tables, and number of block lengths."""
 _LEVELS, _ACROSS, _MOST = 1024, 16.0, 4000
-"""Number of distances for V; ratio of diameter to noise of merged steps; maximum number of merged steps."""
+"""Number of distances for V, ratio of diameter to noise of merged steps, and maximum number of merged steps."""
 _LONGEST = 1024
 """Maximum number of steps in a searched path; a longer window has the cost of its last steps."""
 _PARTS = 2.4, 2.8
@@ -168,7 +168,7 @@ def survival(apart: Array, edges: Array, steps: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Used:
-    """A sample of a run on a bounded domain, used at increasing steps in batches of one size."""
+    """A sample of a run on a bounded domain, used at increasing steps in batches of equal size."""
 
     run: NoisySGD
     assumption: Assumption

@@ -6,7 +6,7 @@ integer alpha.
 
 Given the rest of the batch, a step without replacement has the laws P = (1-q) N(x) + q N(y) and P' = (1-q)
 N(x) + q N(y'), with q = b/n, noise s, and x, y, y' at pairwise distances of at most d. By advanced joint
-convexity D_alpha(P || P') <= log(1 + alpha (alpha-1) J) / (alpha-1) in both directions. With g = d/s and r =
+convexity, D_alpha(P || P') <= log(1 + alpha (alpha-1) J) / (alpha-1) in both directions. With g = d/s and r =
 1 + q (e^(g x - g^2/2) - 1), alpha (alpha-1) J is the integral of phi(x) (r^alpha - 1) (1 - r^(1-alpha)) over
 x > g/2. The integrand is at most phi r^alpha <= phi (1 - q + q e^(alpha (g x - g^2/2))), whose integral
 bounds the tail. The bound on D_alpha is never below S_up.
@@ -140,7 +140,7 @@ def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enc
 
 
 def _excess(q: arb, g: arb, alpha: arb, bits: int) -> arb:
-    """alpha (alpha - 1) J as a ball: middle by quadrature, tail by the bound."""
+    """alpha (alpha - 1) J as a ball: the middle by quadrature, the tail by the bound."""
 
     def integrand(x: acb, analytic: bool) -> acb:
         u = g * x - g * g / 2

@@ -35,7 +35,7 @@ _End = tuple[fmpz, fmpz]
 
 
 def sampled_value(args: list[Interval], *, up: bool) -> Interval:
-    """Divergence over a box of (rate, noise, order): mixture from base if ``up``, else base from mixture."""
+    """Divergence over a box of (rate, noise, order): D(mixture || base) if ``up``, else D(base || mixture)."""
     rate, noise, order = args
     ends = [end for interval in args for end in interval]
     inside = rate[0] > 0 and rate[1] < 1 and noise[0] * _MOST_WIDTHS > 1 and order[0] > 1
@@ -84,7 +84,7 @@ def _unary(function: Callable[[Interval], Interval], slope: Callable[[Interval],
 
 
 def _swing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
-    """Lift sine or cosine, which are not monotone, by one ball clipped to [-1, 1]."""
+    """Lift sine or cosine, which are not monotone, to intervals: the value on one ball, clipped to [-1, 1]."""
 
     def lifted(x: Interval) -> Interval:
         if not (x[0].is_finite() and x[1].is_finite()):
@@ -294,7 +294,7 @@ def operation_of(expression: sp.Expr) -> tuple[Operation, tuple[sp.Expr, ...]]:
 
 
 def enclose_number(expression: sp.Expr) -> arb:
-    """A ball around an atomic number; raises `UnsupportedError` if the number is unknown."""
+    """A ball around a number that is a Sympy atom; raises `UnsupportedError` if the number is unknown."""
     if isinstance(expression, sp.Rational):
         return arb(fmpq(int(expression.p), int(expression.q)))
     if isinstance(expression, sp.Float):

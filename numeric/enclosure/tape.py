@@ -156,7 +156,7 @@ def _everywhere(f: sp.Expr, x: sp.Symbol, first: int) -> None:
 
 
 def _value(part: sp.Expr, letter: sp.Symbol, at: Any, analytic: bool = False) -> Any:
-    """Value on a ball; an error unless all operations are defined, and holomorphic if ``analytic``."""
+    """Value on a ball; nan or an error unless all operations are defined, and holomorphic if ``analytic``."""
     if part == letter:
         return at
     if not part.free_symbols:
@@ -329,8 +329,8 @@ _tape = lru_cache(maxsize=512)(Tape)
 def enclose(expression: sp.Expr, values: Mapping[sp.Symbol, arb]) -> arb:
     """Ball that contains the expression's values at all points of the given balls.
 
-    The ball is the whole line if the expression leaves its domain. Symbols in limits of a sum need exact
-    integers.
+    The ball is the whole line if the expression leaves its domain. The balls of symbols in limits of a sum
+    must be exact integers.
 
     Raises:
         UnsupportedError: see `Tape`.

@@ -28,7 +28,7 @@ from lastiterate.numeric.run import NoisySGD
 
 
 def loss_constant(name: str, value: object) -> float:
-    """The value as a finite float >= 0, or an `InputError`."""
+    """Return the value as a finite float >= 0, or raise an `InputError`."""
     return within(name, value, "a finite number of at least 0", lambda x: 0 <= x < inf, "give the constant.")
 
 
@@ -84,7 +84,7 @@ class Assumption(ABC):
 
 
 def described_assumption(assumption: object) -> Assumption:
-    """The argument if it is an assumption, or an `InputError`."""
+    """Return the argument if it is an assumption, or raise an `InputError`."""
     if not isinstance(assumption, Assumption):
         remedy = "write for example Smooth(1.0)"
         if callable(getattr(assumption, "assumption", None)):

@@ -46,7 +46,7 @@ _BEYOND: Final = 700.0
 """Largest exponent whose exponential is computed in floats."""
 _MARGIN: Final = 1e-10
 _MARGIN_OF_RUN: Final = 1e-15
-"""`_MARGIN` plus this times the number of runs covers the relative rounding error of scipy's binomial tails."""
+"""`_MARGIN` plus this multiple of the run count covers the relative rounding error of scipy's binomial tails."""
 _HALVINGS: Final = 40
 _SHARES = (0.0, 0.25, 0.5, 1.0)
 """Fractions of a bound's epsilon at which its profile is compared with the curve."""
@@ -211,7 +211,7 @@ def _ranks(runs: int) -> NDArray[np.int64]:
 
 
 def score_list(name: str, scores: ArrayLike) -> Array:
-    """The scores, shape (runs,); an `InputError` if they are not a list of numbers."""
+    """The scores, shape (runs,); raises an `InputError` if they are not a list of numbers."""
     try:
         found = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
@@ -282,7 +282,7 @@ def limits_table(found: "Audit | OneRun", counts: dict[str, str]) -> TextTable:
 def claims_refuted(
     found: "Audit | OneRun", bound: "PrivacyLoss", least_delta: Callable[[float], float] | None
 ) -> tuple[str, ...]:
-    """Claims of a bound that lower limits for epsilon, mu and the profile refute."""
+    """Claims of a bound that are refuted by lower limits for epsilon, mu and the profile."""
     if bound.delta != found.delta:
         raise InputError(
             f"refutes needs a bound at delta={found.delta:g}, got delta={bound.delta}; use the same delta."

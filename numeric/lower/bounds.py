@@ -72,8 +72,8 @@ def lower_bound(
 
     No valid upper bound for the described run can be smaller. Strongly convex losses on an unbounded domain
     have unbounded gradients, so the witness is a pair of update maps with the contraction and the sensitivity
-    that bounds use. Give either ``order``, above 1, for the Renyi divergence, or ``delta``, in (0, 1), for
-    the epsilon of (epsilon, delta)-DP.
+    that the bounds use. Give either ``order``, above 1, for the Renyi divergence, or ``delta``, in (0, 1),
+    for the epsilon of (epsilon, delta)-DP.
 
     Returns:
         The largest bound found, rounded down; 0 with the reason if no witness applies.

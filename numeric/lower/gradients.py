@@ -25,7 +25,7 @@ _STEEPEST = 1 - 1e-12
 
 
 def drawn_gradient(value: object) -> Gradient:
-    """The gradient that a value describes, or an `InputError`."""
+    """Return the gradient that a value describes, or raise an `InputError`."""
     try:
         found = tuple((float(x), float(g)) for x, g in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError, OverflowError):

@@ -1,11 +1,11 @@
 """Linear losses without projection: the law of the last iterate is a mixture of Gaussians over uses of the sample.
 
-All gradients are constant. Let T_j steps meet the differing sample with probability q_j each, and let meeting
-it move the iterate by r_j. Up to a constant, W_T - W_0 = sum_j r_j k_j + N(0, sum of the variances) with
-independent k_j ~ Binomial(T_j, q_j). Masses of the numerator are rounded down and masses of the denominator
-up; the mass of omitted components is added to every cell of the denominator. scipy's ``ndtr`` is assumed to
-have a relative error of at most 1e-12 for negative arguments, which are moved outwards by their rounding
-error.
+All gradients are constant. In each of T_j steps, the batch holds the differing sample with probability q_j,
+and the sample then moves the iterate by r_j. Up to a constant, W_T - W_0 = sum_j r_j k_j + N(0, sum of the
+variances) with independent k_j ~ Binomial(T_j, q_j). Masses of the numerator are rounded down and masses of
+the denominator up; the mass of omitted components is added to every cell of the denominator. scipy's ``ndtr``
+is assumed to have a relative error of at most 1e-12 for negative arguments, which are moved outwards by their
+rounding error.
 
 Under weight decay lambda, W_T has the law of r sum_k c^k B_k + N(0, sigma^2 sum_k c^(2k)), where c = 1 - eta
 lambda and B_k = 1 if the k-th step before the last met the sample, else 0. Rounding c^k down to a multiple of
@@ -42,7 +42,7 @@ _DEEP = 45.0
 """Cells that contribute less than e^-45 times the largest contribution are merged into the two outermost cells."""
 _TAIL = 1e-12
 _ULPS = 4 * 2.0**-52
-"""Bound on the relative error of a standardised place for each sum or product of floats in it."""
+"""Bound on the relative error of a standardised place per sum or product of floats in its computation."""
 _LEAST = 1e-300
 MOST = 4096
 """Maximum number of components kept for a binomial law or a schedule."""
@@ -50,7 +50,7 @@ _KINDS = 3
 _NEGLIGIBLE = 1e-18
 """Weights below this fraction of the largest are dropped when laws are convolved."""
 _PLACES, _FINEST, _OUTLIERS, _LONGEST = 2048, 64, 12.0, 20_000
-"""Under decay: maxima of the lattice places, of inverse powers, of standard deviations covered, and of steps."""
+"""Under decay: limits on lattice places, on inverse powers, on standard deviations covered, and on steps."""
 _SLACK = 1e-9
 """Relative reduction applied to powers computed in floats."""
 

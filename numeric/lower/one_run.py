@@ -36,7 +36,7 @@ _FEWEST: Final = 8
 """Maximum number of times that the number of guesses is halved, and the smallest result of halving."""
 _MARGIN: Final = 1e-10
 _MARGIN_OF_GUESS: Final = 1e-14
-"""`_MARGIN` plus this times the number of guesses covers the relative rounding errors of scipy's binomial laws."""
+"""`_MARGIN` plus this multiple of the guess count covers the relative rounding errors of scipy's binomial laws."""
 _UNDERFLOW: Final = 1e-200
 _POINTS: Final = 257
 _HALVINGS: Final = 50
@@ -171,7 +171,7 @@ def _pure_epsilon(guessed: int, right: int, doubt: float) -> float:
 
 @lru_cache(4096)
 def _least_epsilon(canaries: int, guessed: int, right: int, doubt: float, delta: float) -> float:
-    """Largest epsilon at which ``delta`` is refuted, rounded down; `_least_delta` decreases in epsilon."""
+    """Largest epsilon at which ``delta`` is refuted, rounded down; `_least_delta` decreases as epsilon grows."""
     low, high = 0.0, _pure_epsilon(guessed, right, doubt)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

@@ -310,7 +310,7 @@ def _before_last(walk: Walk, grid: Grid) -> Array:
 
 
 def _shuffled_before_last(walk: Walk, grid: Grid) -> tuple[Array, Array]:
-    """Masses before the last of at least two steps, if the sample is not yet met in this epoch, and if it is."""
+    """Masses before the last of at least two steps: if this epoch has not met the sample yet, and if it has."""
     (step,), start = walk.cycle, np.array([walk.start])
     plain, met = _shared(grid, step.plain, step.noise), grid.kernel(step.met, step.noise)
     unmet, done = (grid.kernel(updates, step.noise, start)[:, 0] for updates in (step.plain, step.met))

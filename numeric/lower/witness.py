@@ -2,7 +2,7 @@
 
 The gradients of all samples are piecewise linear on an interval [-D'/2, D'/2], where D' is less than the
 diameter. The domain is a capsule: all points of R^(1+d) within a tiny distance of this interval. Projection
-clamps the first coordinate, but as d grows, the direction of the iterate reveals the part removed. So no
+clamps the first coordinate, but as d grows, the direction of the iterate reveals the removed part. So no
 bound that holds in every dimension is below the privacy loss of the first coordinate before its projection.
 
 Source: docs/proofs/lower_bounds.md.

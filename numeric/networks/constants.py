@@ -36,7 +36,7 @@ from lastiterate.numeric.networks.outputs import LOSSES, Gradient, OutputLoss
 from lastiterate.numeric.rounding import exact, precision, upper
 
 _FEW: Final = 600
-"""Maximum number of moving parameters for which the Hessian is bounded as a matrix, in 0.1 s per sample and label."""
+"""Number of moving parameters up to which the Hessian is bounded as a matrix (0.1 s per sample and label)."""
 
 
 @teaches()

@@ -174,7 +174,7 @@ class AffineMap:
 
 
 def floats(name: str, given: ArrayLike, dimensions: int) -> Array:
-    """The array in float64; an `InputError` unless it has this many dimensions and finite entries."""
+    """The array in float64; raises an `InputError` unless it has this many dimensions and finite entries."""
     try:
         values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -273,7 +273,7 @@ class Layer:
 
 
 def fitting_layers(layers: Sequence[Layer]) -> tuple[Layer, ...]:
-    """The layers; an `InputError` unless their shapes fit and a parameter moves."""
+    """The layers; raises an `InputError` unless their shapes fit and a parameter moves."""
     if not isinstance(layers, list | tuple) or not layers or not all(isinstance(one, Layer) for one in layers):
         raise InputError(
             f"layers needs at least one Layer, got layers={echo(layers)}; give Layer(weight, bias), ...."

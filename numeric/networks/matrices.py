@@ -1,8 +1,9 @@
 """Balls of matrices and vectors around a centre in float64, whose radii include all rounding errors.
 
 A product A B with n terms per entry, computed in floating point in any order, fused or not, has an entrywise
-error of at most gamma_n |A| |B|, where gamma_n = n u / (1 - n u) and u = 2^-53. Sums, scaled entries and
-norms of vectors have similar bounds. 1e-290 covers underflow, less than 2^-1022 per entry and operation.
+error of at most gamma_n |A| |B|, where gamma_n = n u / (1 - n u) and u = 2^-53. The errors of sums, scaled
+entries and norms of vectors have similar bounds. 1e-290 covers underflow, which is less than 2^-1022 per
+entry and operation.
 
 Source: Higham 2002, section 3.5; docs/proofs/network_constants.md, "Rounding".
 """

@@ -30,7 +30,7 @@ from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.search import shoot
 
 LONGEST = 4096
-"""Longest window considered; every window is an instance of the theorem, and more could only lower the minimum."""
+"""Longest window tried; any window is an instance of the theorem, and longer windows could only lower the minimum."""
 _UP = 1 + 1e-12
 _SHARES = np.sin(np.linspace(0, np.pi / 2, 34)[1:-1]) ** 2
 """Shares beta_t that are tried; only every third for Hölder losses, whose searches are slow."""

@@ -32,7 +32,7 @@ _LETTERS = vars(notation)
 
 
 def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
-    """The run that a setting, which has no batch size, describes.
+    """The run described by a setting, which has no batch size.
 
     The batch size is the largest proper divisor of n, so the rate is 1 / p for a prime p; if n = 1, the batch
     is full.

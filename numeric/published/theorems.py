@@ -158,7 +158,7 @@ def run_at(T: int) -> NoisySGD:
 
 
 def theorem_named(name: str) -> PublishedBound:
-    """The theorem of this name, or an `InputError`."""
+    """Return the theorem of this name, or raise an `InputError`."""
     if not isinstance(name, str) or name not in THEOREMS:
         raise InputError(
             f"theorem needs one of {', '.join(THEOREMS)}, got theorem={name!r}; {suggestion(name, THEOREMS)}"

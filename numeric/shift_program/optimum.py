@@ -148,10 +148,11 @@ def _string(program: ShiftProgram, widest: float, tracked: Array) -> Path | None
 
 
 def _inside(program: ShiftProgram, found: list[Optimum]) -> list[Optimum] | None:
-    """Candidates with an optimum; None if the optimum may leave the affine range of an expansion.
+    """The candidates ``found``, with the taut string added if it is a path of the program.
 
-    The optimum for a diameter up to which all expansions are affine costs no more. It is a path of the
-    program if it starts below this diameter; otherwise, a candidate that costs no more is optimal.
+    None if the optimum may leave the affine range of an expansion. The taut string for a diameter up to which
+    all expansions are affine costs no more than the optimum. It is a path of the program if it starts below
+    this diameter; otherwise, a candidate that costs no more is optimal.
     """
     top = float(program.tracked.max())
     first, widest = program.expansion(0), top

@@ -1,7 +1,7 @@
 """The batch of an epoch in which a differing sample costs most, and its cost.
 
-A path that hides the sample of one batch also hides the sample of another batch if it is moved to the steps
-that use that sample.
+A path that hides the sample of one batch can be moved to the steps that use the sample of another batch, and
+then hides that sample.
 
 Source: docs/proofs/cyclic.md; claims ours/cyclic/last_step, chien_li/theorem_3_1/composition and
 chien_li/remarks_3_1/last_step.
@@ -108,7 +108,7 @@ def move_path(programs: list[ShiftProgram], place: int, other: int, path: Path) 
 
 
 def _moved_shifts(programs: list[ShiftProgram], place: int, path: Path) -> Iterator[Array]:
-    """Shifts of the moved path at every place, step by step; until it starts, states are tracked forward."""
+    """Shifts of the moved path at every place, step by step; until the path starts, states are tracked forward."""
     first, goal, z = programs[0], _states(programs[place], path), np.zeros(len(programs))
     ahead = (place - np.arange(len(programs))) % first.run.batches
     for t in range(first.steps):

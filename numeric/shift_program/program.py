@@ -41,7 +41,7 @@ _LONGEST = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Shifts from step ``start`` to the end that hide ``distance``; ``made`` is their array or a function."""
+    """Shifts from step ``start`` on that hide ``distance``; ``made`` is their array or a function that returns it."""
 
     start: int
     distance: float
@@ -189,7 +189,7 @@ class ShiftProgram:
         return total * len(hits) if self.run.constant else total
 
     def composed_path(self) -> Path:
-        """The path of `composition`, with shifts rounded up, as a remainder would grow if e is steep at 0."""
+        """The path of `composition`, with shifts rounded up, since a remainder would grow if e is steep at 0."""
 
         def shifts() -> Array:
             found, hits = np.zeros(self.steps), list(self.participations)

@@ -1,7 +1,7 @@
 """Searches in floats for the cheapest path; running its shifts forward certifies its cost.
 
 Stationary paths are found by shooting. At a stationary point of the cost, a_{t-1} = a_t e'(z_t), so the first
-shift determines a path from the diameter. A shot may end after any step by hiding the rest; its value is the
+shift determines a path from the diameter. A shot can end after any step by hiding the rest; its value is the
 cost with the cheapest end. For a constant program with a finite diameter, no other start needs to be tried.
 
 Dynamic programming handles any program. Backwards from V_T(0) = 0, the cost-to-go is
@@ -48,7 +48,7 @@ _PAYS = 1e-7
 
 
 def shoot(expansion: UpdateExpansion, diameter: float, steps: int, toll: float = 0.0) -> Array:
-    """Shifts of the cheapest stationary path from a diameter to 0, at noise 1 and with ``toll`` per step."""
+    """Shifts of the cheapest stationary path from a diameter to 0, at noise 1 and with the cost ``toll`` per step."""
     horizon = min(steps, _HORIZON)
     top = float(expansion.value(np.array([diameter]))[0])
     # A first shift below e(D) - D lets the distance grow past D; one above e(D) leaves nothing to hide.
@@ -180,7 +180,7 @@ class _Search:
         The loop ends once an earlier start, even from 0, cannot save the fraction ``share`` of the cost. If
         the cost-to-go equals the cost-to-go one period later plus a constant, earlier values are copied.
         ``grid`` returns a row of sorted nodes per time step; rows are equal if their ``mark`` and largest
-        distance are.
+        distance are equal.
         """
         steps, period = self.program.steps, self.period
         self.nodes, self.value, self.next = {steps: np.zeros(1)}, {steps: np.zeros(1)}, {}

@@ -89,7 +89,7 @@ def _pulled(hull: list[_Vertex], x: float, h: float) -> _Vertex:
 
 
 def _beyond(one: _Vertex, other: _Vertex, x: float, h: float) -> bool:
-    """Tell whether an edge lies beyond the tangent point: whether the line from it to (x, h) is steeper."""
+    """Tell whether an edge lies beyond the tangent point: whether the line from its end to (x, h) is steeper."""
     return (other.h - one.h) * (x - other.x) < (h - other.h) * (other.x - one.x)
 
 
@@ -104,7 +104,7 @@ def _shifts(vertices: list[tuple[float, float]], c: Array, noise: Array) -> Arra
 
 
 _SHORT, _LONGEST, _GROWTH = 128, 8192, 100.0
-"""Initial and maximum number of participations in one string; logarithm of the largest growth in floats."""
+"""Initial and maximum number of participations in one string, and logarithm of the largest growth in floats."""
 _UP = 1 + 1e-12
 
 
@@ -138,8 +138,8 @@ class Participations:
 def cheapest(met: Participations, diameter: float) -> tuple[arb, Path]:
     """Enclosed cost at noise 1 (a squared length) of the cheapest path found, and the path.
 
-    Participations before the string are hidden one by one; or the string starts at the diameter, which may be
-    inf, or at the distance that contracting steps leave.
+    Either the participations before the string are hidden one by one, or the string starts at the diameter,
+    which may be inf, or at the distance that contracting steps leave.
     """
     growth = abs(float(met.c.log())) if met.c > 1 else 0.0
     room = int(_GROWTH / max(growth, 1e-12))

@@ -1,9 +1,9 @@
 """Bounds for batches from a fresh permutation in every epoch: for the worst order and the mean over orders.
 
 The permutations are the same for both runs and known in the analysis. An order states which batch of each
-epoch holds the differing sample; given the order, the run is a shift program with cost(order). The last
-iterates are mu-GDP with mu^2 the maximum of cost(order), and their Renyi divergence at order alpha is at most
-the mean 1/(alpha - 1) log E exp((alpha - 1) alpha / 2 cost(order)).
+epoch holds the differing sample; given the order, the run is a shift program with the cost cost(order). The
+last iterates are mu-GDP with mu^2 the maximum of cost(order), and their Renyi divergence at order alpha is at
+most the mean 1/(alpha - 1) log E exp((alpha - 1) alpha / 2 cost(order)).
 
 For affine expansions, value iteration (`epoch_value_iteration`) covers all orders at once in both cases. For
 the mean under any modulus, each participation is hidden on its own in the rest of its epoch

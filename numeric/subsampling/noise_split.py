@@ -92,9 +92,9 @@ _LONGEST = 200_000
 """Maximum length of a searched window; longer windows could only lower the bound further."""
 EPS = float(np.finfo(float).eps)
 _TRACKED = 4096
-"""Longer runs of equal steps from 0 use the last distance, which is the largest, at all times."""
+"""Number of equal steps from 0 above which the last distance, which is the largest, is used at all times."""
 _NODES, KINDS = 96, 8
-"""Number of trial multipliers, and maximum number of multipliers in a window: each needs an enclosed cost."""
+"""Number of trial multipliers, and maximum number in a window, where each multiplier needs an enclosed cost."""
 _LEAST_SHARE, _POINTS = 0.01, 160
 
 

@@ -42,13 +42,13 @@ from lastiterate.numeric.subsampling.without_replacement import EventMixture, le
 _LEAST = 1e-30
 """Smallest contraction used, so that several blocks stay within the range of floats."""
 _CLOSE = 1e12
-"""Ratio of the added distance to the remaining diameter after which earlier blocks are left out."""
+"""Ratio of the added distance to the remaining diameter above which earlier blocks are left out."""
 _BLOCKS = (16, 64, 256)
 """Numbers of steps in a block, for strongly convex losses."""
 _DEPTHS, _TAKEN_OFF = (2.0, 4.0, 12.0, 24.0), (3.0, 6.0)
 """Trial amounts by which an event's log probability is below a relevant value, at an order and at a delta."""
 _CHAINED, _IN_BLOCKS = (12.0, 8.0, 4.0), (8.0, 12.0)
-"""Such amounts in a chain of ranges, each of which is based on the previous bound, and in blocks."""
+"""Trial amounts for a chain of ranges, each of which is based on the previous bound, and for blocks."""
 _LENGTHS = (2**16, 2**24)
 """Guessed lengths of the best window at a delta; the best length for every size is also tried."""
 _FEW = 64
@@ -257,7 +257,7 @@ class _Search:
 
 
 def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> ContractingBlock | None:
-    """The block outside an event of about this log probability; None if contraction is not certain."""
+    """A block that contracts outside an event of about this log probability; None if contraction is not certain."""
     others, q, b = run.dataset_size - 1, Fraction(run.batch, run.dataset_size), run.batch
     L, m, eta = exact(assumption.L), exact(assumption.m), exact(run.step_size_at(0))
     limit = 2 * b / (Fraction(run.step_size_at(0)) * (Fraction(assumption.L) + Fraction(assumption.m)))

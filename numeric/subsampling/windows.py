@@ -1,11 +1,11 @@
 """Routes for all random batches: composition, the best window of shifts, and the worst case over batches.
 
 Composition uses all of the noise for the change of the data, the worst case uses none, and a window splits
-the noise. Let step t contract by c_t, and P_t = c_t .. c_(T-1). In the notation of `noise_split`, the best
-shifts of a window from tau cost B^2 / X, where B = P_tau reach and X is the sum of v_t P_(t+1)^2. So sums
-from the end give all windows at once. The total, the sum of S plus alpha B^2 / (2 X), is stationary if every
-step minimises S + nu P_(t+1)^2 sigma_t^2 beta_t with nu = alpha B^2 / (2 X^2). Bisection finds nu, since the
-right side falls as nu rises.
+the noise. Let step t contract by c_t, and let P_t = c_t .. c_(T-1). In the notation of `noise_split`, the
+best shifts of a window from tau cost B^2 / X, where B = P_tau reach and X is the sum of v_t P_(t+1)^2. So
+sums from the end give the costs of all windows at once. The total, the sum of S plus alpha B^2 / (2 X), is
+stationary if every step minimises S + nu P_(t+1)^2 sigma_t^2 beta_t with nu = alpha B^2 / (2 X^2). Bisection
+finds nu, since the right side falls as nu rises.
 
 Source: ours (claims ours/sampled/shares).
 """
@@ -168,7 +168,7 @@ class _Search:
         return at + 1, float(totals[at]), nu
 
     def one_share(self) -> list[Window]:
-        """The window with the best common share, none if steps differ; also sets the start of `balance`."""
+        """The window with the best common share, or none if steps differ; also sets the start of `balance`."""
         shares, low, high, best = self.shares, 0.0, 1.0, (inf, 0.5, 1)
         for _ in range(_ROUNDS):
             for beta in np.linspace(low, high, _CANDIDATES + 2)[1:-1].tolist():

@@ -102,7 +102,7 @@ def _order_near(epsilon: float, delta: float) -> float:
 
 
 def least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:
-    """The best bound of every route; at a delta, separately for bounds that may fail and bounds that cannot."""
+    """The best bound by every route; at a delta, separately for bounds that may fail and bounds that cannot."""
 
     def spent(one: Candidate) -> float:
         if delta is None:
