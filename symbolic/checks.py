@@ -115,7 +115,7 @@ class Check(_Named):
 
     @property
     def conditions(self) -> tuple[Basic, ...]:
-        """The suppositions of this check, the ends of its box, and its premises."""
+        """The hypotheses ``supposed`` of this check, the ends of its box, and its premises."""
         fields: Any = vars(self)
         supposed, box = fields.get("supposed", ()), fields.get("box", {})
         return (*map(sentence, supposed), *inside(box), *fields.get("given", ()))
@@ -214,7 +214,7 @@ class Identity(Check):
 class Recursion(Check):
     """``closed_form`` solves ``u(start) = initial, u(index) = step(u(index - 1))``.
 
-    ``step`` is an expression in `notation.PREVIOUS` and possibly ``index``. Conditions may not mention
+    ``step`` is an expression in `notation.PREVIOUS` and possibly ``index``. Conditions must not mention
     ``index``.
     """
 
@@ -250,7 +250,8 @@ class Recursion(Check):
 class Inequality(TwoSided):
     """``left sign right``, polynomial or algebraic, under the assumptions.
 
-    For "<= and attained", the sides are equal if ``attained`` holds; if that is empty, at a point without 0.
+    For "<= and attained", the sides are equal where ``attained`` holds; if it is empty, they are equal at a
+    point where no letter is 0.
     """
 
     engine = Engine.INEQUALITY
@@ -271,7 +272,7 @@ class IntervalInequality(TwoSided):
     """``left sign right`` on a box, with transcendental functions.
 
     ``box`` gives each free symbol a closed interval (low, high) of reals or, for an integer symbol, of
-    integers. Ends may be infinite or equal. The assumptions of the claim restrict the box further.
+    integers. Ends can be infinite or equal. The assumptions of the claim restrict the box further.
     """
 
     engine = Engine.ENCLOSURE
@@ -290,7 +291,7 @@ class Value(Check):
 
     @property
     def digits(self) -> tuple[Rational, Rational] | None:
-        """The printed number and half a unit of its last digit; None if it is not a decimal of usual length."""
+        """The printed number and half a unit of its last digit; None unless its exponent is within +-1000."""
         number = Context(prec=2000, traps=[]).create_decimal(self.printed)
         exponent = number.as_tuple().exponent
         if not isinstance(exponent, int) or abs(exponent) > 1000:
@@ -373,8 +374,9 @@ class Deduced(Check):
 class Tracked(_ByRules):
     """W_infinity between the two last iterates is at most ``distance``, by the kernel's rules.
 
-    ``derivation`` names an entry of `symbolic.derivations.TRACKED`. It shows P(A) <= Q(A^z) for compact A
-    with z-neighbourhood A^z, that is, W_infinity <= z (Strassen 1965). ``supposed`` is as in `Derived`.
+    ``derivation`` names an entry of `symbolic.derivations.TRACKED`. The derivation shows P(A) <= Q(A^z) for
+    compact A with z-neighbourhood A^z, that is, W_infinity <= z (Strassen 1965). ``supposed`` is as in
+    `Derived`.
     """
 
     engine = Engine.DERIVATION
@@ -407,8 +409,8 @@ class Printed(Check):
 class Asymptotic(Check):
     """A constant times ``right`` is at least ``left`` under the assumptions.
 
-    z3 proves that ``constant`` suffices. ``path`` gives symbols as expressions in `notation.growth`. It
-    refutes the check if it meets the assumptions and left / right tends to infinity.
+    z3 proves that ``constant`` suffices. ``path`` gives symbols as expressions in `notation.growth`. A path
+    that meets the assumptions and on which left / right tends to infinity refutes the check.
     """
 
     engine = Engine.ASYMPTOTICS
@@ -479,7 +481,7 @@ class UpperBound(Check):
     """A claimed upper bound on the Renyi divergence between the last iterates, in both directions.
 
     ``bound`` names a target in `proofs_checks.attacks.targets.TARGETS`, and ``attacks`` name exactly solvable
-    runs that meet the assumptions. In mutants, the evaluator gets parameters ``altered``.
+    runs that meet the assumptions. In mutants, the evaluator gets the changed parameters ``altered``.
     """
 
     engine = Engine.ATTACK
@@ -506,8 +508,8 @@ class UpperBound(Check):
 class Certified(Check):
     """The independent checker accepts the certificates of results of `bound`.
 
-    They certify an epsilon if ``delta``, else a Renyi divergence. In mutants, only `bound` gets parameters
-    ``altered``.
+    They certify an epsilon if ``delta`` is set, otherwise a Renyi divergence. In mutants, only `bound` gets
+    the changed parameters ``altered``.
     """
 
     engine = Engine.CERTIFICATE
@@ -552,8 +554,8 @@ class Simulated(Signed, Check):
     """The mean of a simulated quantity has the relation ``sign`` to ``value``.
 
     ``quantity`` names an entry of `proofs_checks.experiments.EXPERIMENTS` with ``parameters``. For "==", the
-    confidence interval lies within ``tolerance`` of the value; for "<=", it exceeds the value by at most
-    ``tolerance``.
+    confidence interval lies within ``tolerance`` of the value; for "<=", the interval exceeds the value by at
+    most ``tolerance``.
     """
 
     engine = Engine.SIMULATION
@@ -578,7 +580,7 @@ class Simulated(Signed, Check):
 
 @dataclass(frozen=True)
 class Cited(Check):
-    """A result of another work: ``conclusion``, for all letters that satisfy ``given``.
+    """A result of another work: ``conclusion``, for all values of letters that satisfy ``given``.
 
     Nothing is decided. A refuted instance among the checks refutes the claim; otherwise the claim is CITED.
     """
@@ -604,9 +606,10 @@ class Consequence(Check):
     """``conclusion`` follows, under ``given``, from cited results at values of their letters.
 
     Every premise of a result must be a premise of the check or follow from the check's relations. If A <= B,
-    a bound by a universal constant times A implies a bound by this constant times B. ``covers`` are events:
-    whenever the event of the conclusion does not occur, one of them does, so its probability is at least 1
-    minus the sum of their probabilities (Boole). Premises that relate random letters hold for every outcome.
+    a bound by a universal constant times A implies a bound by this constant times B. ``covers`` are events,
+    at least one of which occurs whenever the event of the conclusion does not; so the probability of that
+    event is at least 1 minus the sum of the probabilities of ``covers`` (Boole). Premises that relate random
+    letters hold for every outcome.
     """
 
     engine = Engine.DERIVATION
@@ -629,9 +632,9 @@ class Consequence(Check):
 class RenyiBound(_ByRules):
     """The last iterates satisfy (alpha, bound)-RDP, in both orders, by the kernel's rules.
 
-    `kernel.renyi` bounds the divergence from the profile of ``derivation``, with random batches ``amplified``
-    or treated as revealed. ``at`` gives values of letters that the claim's statement leaves open.
-    ``supposed`` is as in `Derived`.
+    `kernel.renyi` uses the profile of ``derivation`` to bound the divergence, with random batches
+    ``amplified`` or treated as revealed. ``at`` gives values of letters that the claim's statement leaves
+    open. ``supposed`` is as in `Derived`.
     """
 
     engine = Engine.DERIVATION
@@ -656,8 +659,8 @@ class Induction(Check):
     """``conclusion`` holds for every integer ``index`` from ``start`` on.
 
     A sequence is a function of the index, ``u(t)``. ``first`` are conditions on ``u(0)``, and ``laws`` are
-    conditions on ``u(t)`` and ``u(t + 1)`` at every index. ``keeps`` are shown in the same induction, each
-    from the preceding ones.
+    conditions on ``u(t)`` and ``u(t + 1)`` at every index. The conditions ``keeps`` are proved in the same
+    induction, each from the preceding ones.
     """
 
     engine = Engine.INDUCTION
@@ -682,7 +685,7 @@ class Induction(Check):
 
 
 def begin(*sums: Any) -> tuple[Relational, ...]:
-    """The conditions that sums are 0 at index 0."""
+    """The conditions that the sums are 0 at index 0."""
     return tuple(Eq(one(0), 0) for one in sums)
 
 
@@ -692,7 +695,7 @@ def gains(total: Any, term: Expr) -> Relational:
 
 
 def sum_induction(name: str, conclusion: Relational, terms: Mapping[Any, Expr], *laws: Boolean) -> Induction:
-    """An induction on sums over t, from 0, of the ``terms``; ``laws`` hold at every t."""
+    """An induction on the sums of the ``terms`` over t = 0, 1, ...; the ``laws`` hold at every t."""
     return Induction(t, conclusion, begin(*terms), (*map(gains, terms, terms.values()), *laws), name=name)
 
 
@@ -732,13 +735,13 @@ class NormBound(Check):
 
 @dataclass(frozen=True)
 class VectorInequality(TwoSided):
-    """``left sign right`` for all members of families, at all points of R^d, for every d.
+    """``left sign right`` for all members of the families, at all points of R^d, for every d.
 
-    The sides and premises ``given`` are linear in inner products, squared lengths and values of functions.
-    Otherwise each side is a length, or a number, times a nonnegative number. ``samples`` name gradients,
-    values, projections or images at points. ``multipliers`` of the hypotheses are tried before any search and
-    are verified like all others. A hypothesis is named like "f(x, y)" (f(x) is above the tangent at y), a
-    premise like "given 1".
+    In the inequality and in each premise of ``given``, the sides are linear in inner products, squared
+    lengths and values of functions, or each side is a nonnegative number, possibly times a length.
+    ``samples`` name gradients, values, projections or images at points. ``multipliers`` of the hypotheses are
+    tried before any search and are verified like all others. A hypothesis is named like "f(x, y)" (f(x) is
+    above the tangent at y), a premise like "given 1".
     """
 
     engine = Engine.GRAM
@@ -768,7 +771,7 @@ class VectorInequality(TwoSided):
 
 
 def constant(statement: Statement) -> str:
-    """The reason why a statement is trivial (a constant, or a condition that is False); else "".
+    """The reason why a statement is trivial (a constant, or a condition that is False); otherwise "".
 
     >>> from sympy.abc import mu
     >>> constant(ForAll((), (), mu**0 < 1)), constant(ForAll((mu,), (), mu < 1))

@@ -60,7 +60,7 @@ class RefutingRun:
 
     @property
     def check(self) -> IntervalInequality:
-        """The relation in the statement at these values, which must be refuted."""
+        """The check that the relation of the statement holds at these values; it must be refuted."""
         values = {
             letter: Integer(value) if isinstance(value, int) else value for letter, value in self.at.items()
         }
@@ -73,7 +73,7 @@ class RefutingRun:
 class Role(StrEnum):
     """A statement of the paper, a step of its proof, a result of ours, or a test of the code.
 
-    A refuted statement is REFUTED, and a refuted step is a GAP (the statement may still hold). A test is at
+    A refuted statement is REFUTED, and a refuted step is a GAP (the statement can still hold). A test is at
     best TESTED.
     """
 
@@ -100,11 +100,11 @@ class Claim:
         checks: all must hold, and all their mutants must be refuted.
         assumptions: Sympy conditions, which are premises of the engines. Conditions that follow from the
             declarations of their symbols are omitted.
-        statement: the statement with its quantifiers; None if the checks make it.
+        statement: the statement with its quantifiers; None if the checks make the statement.
         letters: meanings of letters that differ from `notation.MEANING`.
-        misprint: the check as printed, if ``checks`` correct it; the verdict is TYPO if it is refuted.
+        misprint: the check as printed, if ``checks`` correct it; the verdict is TYPO if ``misprint`` is refuted.
         repairs: key of the claim that this claim corrects.
-        refutation: the run on the page of a refuted statement, which is decided with the checks.
+        refutation: the run on the page of a refuted statement; this run is decided with the checks.
         remark: for a verdict other than PROVED: what is claimed, what fails, and what is true instead.
     """
 
@@ -173,7 +173,7 @@ class Claim:
 
 
 def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForAll:
-    """The statement that checks make; only the cited results, if there are any, since other checks are instances."""
+    """The statement that checks make: only the cited results, if there are any, because other checks are instances."""
     if len(checks) == 1 and isinstance(checks[0], Deduced) and not assumptions:
         return checks[0].statement
     common: tuple[Basic, ...] = ()

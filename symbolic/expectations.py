@@ -59,10 +59,10 @@ class ExactMean(Function):  # type: ignore[misc]
 
 
 class GaussianMean(ExactMean):
-    """E of a product of traces of words in Gaussian matrices, their transposes, and fixed vectors.
+    """The mean of a product of traces of words in Gaussian matrices, their transposes, and fixed vectors.
 
     Args: the words, each a Tuple of factors; then, for each Gaussian matrix, a Tuple (letter, rows, columns,
-    variance). Its entries are independent with mean 0. A letter that is a `Vector` is a fixed column.
+    variance). The entries of a matrix are independent with mean 0. A letter that is a `Vector` is a fixed column.
 
     Lemma (Isserlis, Wick). For jointly Gaussian centred X_1, ..., X_2k, the mean of their product is a sum
     over all pairings. Each term is the product of the covariances in the pairs. Distinct entries of a matrix
@@ -155,7 +155,7 @@ def gaussian_mean(*words: Sequence[Expr], entries: dict[Symbol, tuple[Expr, Expr
 
 
 _End = tuple[int, int]
-"""A factor, with its row index 0 or its column index 1."""
+"""The position of a factor, and 0 for its row index or 1 for its column index."""
 
 
 def _pairings(places: Sequence[int], letters: Sequence[Expr]) -> Iterator[tuple[tuple[int, int], ...]]:
@@ -211,14 +211,14 @@ _LAWS: Final = {"fixed": "{0} of {1}", "coins": "each of {1} with probability {0
 
 
 class BatchMean(ExactMean):
-    """E over a random batch of a square in `TOTAL` and `MEAN`, such as ``|TOTAL / b - MEAN|^2``.
+    """The mean, over a random batch, of a square in `TOTAL` and `MEAN`, such as ``|TOTAL / b - MEAN|^2``.
 
     Args: the square, the law of the batch, b, and, unless the law is ``draws``, n. Laws: ``fixed`` (b of n
-    without replacement), ``coins`` (each of n with probability b/n, independently), ``draws`` (b independent
-    draws from n or any law).
+    without replacement), ``coins`` (each of n with probability b/n, independently), and ``draws`` (b
+    independent draws from n or any law).
 
-    Lemma. Let the batch hold sample i m_i times, and let S = sum m_i a_i. Then E|S|^2 = E m_1^2 sum |a_i|^2 +
-    E m_1 m_2 sum over i != j of <a_i, a_j>, where the last sum is n^2 |M|^2 - n A_2, and E<S, M> = E m_1 n
+    Lemma. If the batch contains sample i m_i times and S = sum m_i a_i, then E|S|^2 = E m_1^2 sum |a_i|^2 + E
+    m_1 m_2 sum over i != j of <a_i, a_j>, where the last sum is n^2 |M|^2 - n A_2, and E<S, M> = E m_1 n
     |M|^2 = b |M|^2. E m_1^2 and E m_1 m_2 are b/n and b(b - 1)/(n(n - 1)) for ``fixed``, and b/n and b^2/n^2
     for ``coins``. For ``draws`` the b^2 pairs of draws give E|S|^2 = b A_2 + b(b - 1)|M|^2.
 

@@ -47,7 +47,7 @@ def _texts() -> Mapping[tuple[str, str], str]:
 
 
 OWN: Final[dict[str, Claim]] = {}
-"""Claims, by key, from folders that the user loaded; derivations in these folders may rely on the claims."""
+"""Claims, by key, from folders that the user loaded; derivations in these folders can rely on the claims."""
 
 
 def known(key: str) -> Claim | None:

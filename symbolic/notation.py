@@ -4,7 +4,7 @@
 states: the window length T - tau is ``w`` (``m`` is strong convexity), and the closed convex set has no
 symbol (``K`` is the clip norm).
 
-Units: a *length* is measured in the norm of the parameters, a *gradient* in length / (unit of eta).
+Units: a *length* is measured in the norm of the parameters, and a *gradient* in length / (unit of eta).
 """
 
 from typing import Final
@@ -129,4 +129,4 @@ UNITS: Final[dict[Symbol, Expr]] = {
     Q: LENGTH * GRADIENT,
     R: GRADIENT**2,
 }
-"""Default units, which a check may change; a claim states the unit of any other letter."""
+"""Default units, which a check can change; a claim states the unit of any other letter."""

@@ -75,7 +75,7 @@ class QuantityBase(Function):  # type: ignore[misc]
 
     is_commutative = True
     is_signed = False
-    """True if the quantity may be negative."""
+    """True if the quantity can be negative."""
 
 
 class RenyiDivergence(QuantityBase):

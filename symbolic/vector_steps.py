@@ -26,7 +26,7 @@ DOMAIN: Final = ConvexSet("X")
 def step(
     family: Functions, factor: Expr, size: Expr = eta, *, clipped: bool = False, name: str = "step"
 ) -> VectorInequality:
-    """A step multiplies the distance between two points by at most ``factor``; gradients may be ``clipped`` at K."""
+    """A step multiplies the distance between two points by at most ``factor``; gradients can be ``clipped`` at K."""
     pair = tuple(family.at(point) for point in (X, Y))
     clips: tuple[Sample, ...] = tuple(CLIPPING.at(one.image) for one in pair) if clipped else ()
     one, other = clips or pair

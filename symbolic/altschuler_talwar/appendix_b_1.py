@@ -4,9 +4,10 @@ r"""Appendix B.1: full batches.
 $$\varepsilon = \frac{\alpha}{2\eta^2\sigma^2}
   \min\Big\{T s^2,\ \min_{w < T} w\Big(\frac{\tilde D}{w} + s\Big)^2\Big\},
   \quad s = \frac{2\eta L}{n},\ \tilde D = D + s,$$
-which is least at the window $w = \tilde D/s$. Remark B.2: if a sample is removed, $L$ may replace $2L$.
+which is least at the window $w = \tilde D/s$. Remark B.2: if a sample is removed, $L$ can replace $2L$.
 
-(B.1) and its window hold. Remark B.2 is refuted: removal changes the weight of all other samples.
+(B.1) holds, and this window is optimal. Remark B.2 is refuted: removal changes the weight of all other
+samples.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -23,7 +24,7 @@ _side = cumulative(K / ((n + 1) * sigma_dp))
 
 
 def _removed(bound: Expr) -> Inequality:
-    """The change of a mean gradient gamma of n samples by one more gradient kappa, in one dimension."""
+    """The change of the mean gamma of n gradients when a gradient kappa is added, in one dimension."""
     moved, given = Abs((n * gamma + kappa) / (n + 1) - gamma), (Abs(gamma) <= K, Abs(kappa) <= K)
     return Inequality(moved, "<= and attained", bound, given, "means, on the line")
 

@@ -26,7 +26,7 @@ _far = 2 / sigma_dp  # deviations between the minimisers -1 and 1
 
 
 def _slope(factor: Expr) -> Expr:
-    """Slope of the cost at the u with u + 1/u = 2 - 2 r log(c) factor / S."""
+    """Slope of the cost at the point u with u + 1/u = 2 - 2 r log(c) factor / S."""
     return put(Derivative(_cost, u), {r: -((u - 1) ** 2) * epsilon / (2 * u * factor * log(c))})
 
 

@@ -5,10 +5,10 @@ $D_{100}$ of the last iterates is of order $D/(\eta\sigma)$ at most, but (4.1) g
 
 The proof is in units of $\eta\sigma$. With probability $2^{-(k + 1)}$ the last $k + 1$ steps of the second
 run do not use the loss. Each such step leads from an interval of length 1 into a given neighbour with
-probability at least $\phi(2)$. So $k \le D + 2$ steps lead with probability $\phi(2)^k$ into the interval $I$
-next to the state of the first run before its last noise. This noise and the projection give the first run at
-most twice the density from the nearest point of $I$, and all points of $I$ are within 1 of it. A mixture
-costs at most as much as its worst part (Lemma 2.6).
+probability at least $\phi(2)$. So $k \le D + 2$ steps lead with probability at least $\phi(2)^k$ into the
+interval $I$ next to the state of the first run before its last noise. This noise and the projection give the
+first run at most twice the density that they give from the nearest point of $I$, and all points of $I$ are
+within 1 of this point. A mixture costs at most as much as its worst part (Lemma 2.6).
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -27,7 +27,7 @@ _pair = quantity(Integer(1500)).subs({K: 1, n: 2})
 
 
 def _most(lengths: Expr) -> Expr:
-    """A bound on D_100 for any pair with one nonzero loss at b = n/2, T >= lengths + 3."""
+    """A bound on D_100 for any pair with one nonzero loss at b = n/2 and T >= ``lengths`` + 3."""
     return (lengths + 3) * (log(2) + 2 + log(2 * pi) / 2) + 100 * log(2) / 99 + 50
 
 

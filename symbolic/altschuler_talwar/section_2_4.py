@@ -9,7 +9,7 @@ $s$ apart.
 Propositions 2.17 and 3.2: $D_\alpha(X_T \| X'_T) \le \frac\alpha2 \sum_t a_t^2/\sigma_t^2$ where
 $z_t = z_{t - 1} + s_t - a_t \ge 0$ and $z_T = 0$, from $z_0 = 0$ or from $z_\tau = D$.
 
-Lemma 2.12 is cited for both directions and certified on boxes; the other statements hold.
+For both directions, Lemma 2.12 is cited, and verified on boxes of parameters; the other statements hold.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -46,7 +46,7 @@ def _lemma_2_12(one: Any, other: Any, side: Any) -> tuple[Check, ...]:
 
 
 def _differ(other: Expr) -> Inequality:
-    """xi, gamma, zeta, kappa are phi_T(x), phi'_T(x), phi'_T(y), phi'_(T-1)(y) for |x - y| <= z."""
+    """xi, gamma, zeta and kappa are phi_T(x), phi'_T(x), phi'_T(y) and phi'_(T-1)(y), for |x - y| <= z."""
     given = (Abs(xi - gamma) <= s, Abs(gamma - zeta) <= z)
     return Inequality(Abs(xi - other), "<= and attained", z + s, given, "points z apart end z + s_T apart")
 

@@ -24,8 +24,8 @@ SEEN = event(Integer(2), Rational(1, 20), tail(Integer(20)))
 """A lower bound on the divergence of order 2, from the event w_T >= 1.
 
 Ten losses (x - p)^2/2 on [-2, 2], p = -1 for all but i*, whose p is 1 or -1; L = m = eta = b = 1 and sigma_DP
-= 1/10, so w_(t+1) is p plus noise. The event has probability 1/10 times 1/2 in one run and is 20 deviations
-away in the other run.
+= 1/10, so w_(t+1) is p plus noise. The event has probability 1/10 times 1/2 in one run and is 20 standard
+deviations away in the other run.
 """
 
 CLAIMS = (

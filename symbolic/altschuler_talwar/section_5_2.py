@@ -5,8 +5,9 @@ $\eta \le 2/M$
 $$\varepsilon \lesssim \frac{\alpha L^2}{\sigma^2}\Big(\frac1{b^2}
   + \frac1{n^2}\min\Big\{T, \Big\lceil\frac{Dn}{L\eta}\Big\rceil\Big\}\Big).$$
 
-It holds with the constant 8: batches are fixed, so nothing is conditioned on. (5.6) has shifts $z/w$
-throughout, $s$ more from the first visit of $i^*$ on, and another $s r/(r - j + 1)$ after the last visit.
+It holds with the constant 8: the batches are fixed, so the proof conditions on nothing. (5.6) has shifts
+$z/w$ throughout, $s$ more from the first visit of $i^*$ on, and another $s r/(r - j + 1)$ after the last
+visit.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at

@@ -7,7 +7,7 @@ $$\varepsilon \lesssim \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},\quad
   \bar T = \Big\lceil\frac{Dn}{L\eta}\Big\rceil.$$
 
 It holds with the constant 101, or 33 if $b < n/5$, by composition, or by $w$ coins and $w$ shifts $D/w$, each
-at half the variance. The printed proof rests on (3.7), which fails (`proof_3_1`).
+with half of the variance. The printed proof rests on (3.7), which fails (`proof_3_1`).
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at

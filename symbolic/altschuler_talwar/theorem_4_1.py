@@ -8,8 +8,8 @@ $$\varepsilon < c_\alpha \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},
 from any start.
 
 The proof compares two walks on $[-D/2, D/2]$. One is pushed up by $\eta L/b$ with probability $b/n$; the
-other is not pushed and is bounded through its maximum. The proof shows (4.1) for $T = \bar T$ from 0. Gaps:
-small noise, shorter runs, other starts, and the matching DP bound of Remark 1.4.
+other is not pushed and is bounded through its maximum. The proof shows (4.1) for $T = \bar T$ and runs that
+start at 0. Gaps: small noise, shorter runs, other starts, and the matching DP bound of Remark 1.4.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -29,7 +29,7 @@ _by_one, _lost = (Function(name, nonnegative=True) for name in ("x", "X"))
 
 
 def quantity(bar: Expr) -> Expr:
-    """(4.1), with ``bar`` the smaller of T and T bar."""
+    """The bound (4.1), with ``bar`` for min{T, T bar}."""
     return Rational(1, 10**7) * 100 * K**2 / (n**2 * sigma_dp**2) * bar
 
 

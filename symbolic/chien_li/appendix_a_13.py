@@ -20,7 +20,7 @@ _cost_25 = direct_cost(S.One, _clip, Integer(10), 25)
 
 
 def _split(steps: int) -> Expr:
-    """(3) at c = 0.9 from the distance s / (1 - c) = 0.8."""
+    """The bound (3) at c = 0.9, for a window that starts at the distance s / (1 - c) = 0.8."""
     return split_cost(_strong, _s, Rational(4, 5), steps)
 
 

@@ -4,8 +4,8 @@ $$c = 1 + \eta L \text{ for } L\text{-smooth } f, \qquad c = 1 \text{ for convex
 c = 1 - \eta \mu \text{ for } \mu\text{-strongly convex } f, \eta \le \tfrac1L$$
 
 All hold for every loss of the class on R^d, by interpolation inequalities. They also hold for smooth losses
-with gradients clipped at K, and for convex losses if no gradient is longer than K (otherwise: `section_5`).
-No strongly convex loss is Lipschitz on all of R^d: its step is not clipped. mu is m here.
+with gradients clipped at K, and for convex losses if no gradient is longer than K (see `section_5` for longer
+gradients). No strongly convex loss is Lipschitz on all of R^d, so its step is not clipped. mu is m here.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -4,8 +4,8 @@ $$W_\infty(W_t, W_t') \le \min(D_t, D), \qquad
 D_t = \min\Bigl(c D_{t-1} + \frac{2 \eta K}{n},\; D_{t-1} + 2 \eta K\Bigr), \quad D_0 = 0 \tag{7}$$
 
 It holds, and the closed form of (3) is never smaller. First branch: n - 1 samples move both runs by the same
-map, and one sample by two maps that differ by 2 eta K, (81)-(90). Second: two clipped means differ by at most
-2 K. Two sentences of the proof do not follow.
+map, and one sample by two maps that differ by 2 eta K, (81)-(90). Second branch: two clipped means differ by
+at most 2 K. Two sentences of the proof do not follow.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -4,8 +4,8 @@ $$D_\alpha^{(z)}((I + \phi)_\# \mu \| (I + \phi)_\# \nu) \le D_\alpha^{(h(z))}(\
 D_t = \min\{D_{t-1} + \eta L D_{t-1}^\lambda + s,\; D_{t-1} + 2 \eta K\} \tag{17}$$
 
 Both hold, for every pair of laws and any modulus: on each path |X + phi(X) - Y - phi(Y)| <= |X - Y| + L |X -
-Y|^lambda, which grows with |X - Y|. The two maps of an update differ by 2 eta K / n; or two clipped means
-differ by 2 K.
+Y|^lambda, which grows with |X - Y|. For (17), the two maps of an update differ by at most 2 eta K / n, and
+two clipped means by at most 2 K.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -36,7 +36,7 @@ COMMON: Final = ("factor two dropped in 2 eta K / n", "T - 1 for T", "noise coun
 """Changes that make every bound on a whole run too small."""
 
 at: Final = partial(Source, PAPERS["chien_li"])
-"""The source of a claim: number in the paper; equation, or words of the line."""
+"""The source of a claim: its number in the paper, and an equation or words of the line."""
 
 SHIFT_COST: Final[Words] = words("cost of the cheapest shifts, in units of {}", alpha / (2 * sigma**2))
 """The ``quantity`` of a `RefutingRun` for a remark on shifts."""
@@ -78,7 +78,7 @@ def shift_bound(expansion: Expr, *, split: bool = False, most: Expr = oo) -> Exp
 def sampled_bound(step: type[Expr], outside: Expr, inside: Expr) -> Expr:
     """The least cost if each step of b samples pays for its coin, with a share of the noise, and for its shift.
 
-    From tau on a step expands z to ``outside`` (one data set), before tau to ``inside`` (both data sets).
+    Before tau, a step expands z to ``inside`` (both data sets); from tau on, to ``outside`` (one data set).
     """
     share, shift = _shares(t), _shifts(t)
     coin = step(b / n, sqrt(share) * sigma / sensitivity(b), alpha)

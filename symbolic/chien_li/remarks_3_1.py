@@ -5,7 +5,7 @@ $\min\{T, \lceil D n/(\eta K) \rceil\}$" for convex losses; output perturbation 
 $$D_\alpha(W_T \| W_T') \le \frac{\alpha D^2}{2 \sigma^2}.$$
 
 Output perturbation is refuted, and the improvement is strict only if a window is used; the other remarks
-hold. Costs are in units of alpha / (2 sigma^2), D is the diameter; (B.1) and (B.3) are from Altschuler &
+hold. Costs are in units of alpha / (2 sigma^2), and D is the diameter; (B.1) and (B.3) are from Altschuler &
 Talwar, for full batches.
 """
 

@@ -3,8 +3,8 @@ r"""Section 1 and Table 1: the bound (3) without convexity, and without a domain
 "Outperforms the Pareto frontier": $(3) < \frac{\alpha}{2 \sigma^2} \min\{T s^2, D^2\}$, of composition and output
 perturbation. Table 1, note *: for strongly convex losses $(3) \le \frac{\alpha}{2 \sigma^2} (\frac{s}{1 - c})^2$.
 
-Both hold, the first at figure 1's c = 1.1, s = 0.08, D = 1, T = 100: there a window of 9 steps with one share
-beta costs 9 s^2 / beta + D^2 / ((1 - beta) sum c^-2j). Costs are in units of alpha / (2 sigma^2).
+Both hold, the first at c = 1.1, s = 0.08, D = 1 and T = 100 of figure 1, where a window of 9 steps with the
+same share beta costs 9 s^2 / beta + D^2 / ((1 - beta) sum c^-2j). Costs are in units of alpha / (2 sigma^2).
 """
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -3,9 +3,9 @@ r"""Section 5, open problems: a uniform improvement over composition, and clippe
 "(3) gives no strict improvement over $\frac{\alpha}{2 \sigma^2} T s^2$ before a burn-in." Conjecture: under further
 assumptions on a convex $f$ the clipped update $x - \eta\, \mathrm{clip}_K(\nabla f(x))$ is nonexpansive.
 
-The first statement holds; at T = 2, with a window of one step at the cost s^2 (1 + c)^2, only for c >=
-sqrt(2) - 1. Without further assumptions the conjecture fails: the derivative of a clipped gradient is the
-Hessian projected orthogonally to the gradient. An example is f(x) = (x_1^2 + x_2^2 / 10) / 2 at a point whose
+The first statement holds; at T = 2, it needs c >= sqrt(2) - 1, because a window of one step costs s^2 (1 +
+c)^2. Without further assumptions the conjecture fails: the derivative of a clipped gradient is the Hessian
+projected orthogonally to the gradient. An example is f(x) = (x_1^2 + x_2^2 / 10) / 2 at a point whose
 gradient points along (1, 1) and is longer than K; u = eta K / |gradient|.
 """
 

@@ -2,11 +2,10 @@ r"""Theorem 3.1 without conditioning: direct shifts for two different maps, and 
 
 If $\nu$ is within $z$ of $W_t$ then $\psi \nu'$ is within $e(z)$ of $\psi W_t$ for the *other* map $\psi'$ too, so
 $$D_\alpha^{(e(z) - a)}(W_{t+1} \| W'_{t+1}) \le D_\alpha^{(z)}(W_t \| W'_t) + \frac{\alpha a^2}{2 \sigma^2}:$$
-Lemma 3.2 after a reduction with two maps. Nothing is conditioned on.
-
-Proved for every class of losses. For $e(z) = c z + s$ the cheapest shifts cost $(s V + \Delta)^2/W$ if the
-states of their path are nonnegative. V and W are the sums of c^-j and c^-2j over a window of any length. For
-the states, v = c^-w, and u = c^-t is between 1 and v.
+Lemma 3.2 after a reduction with two maps. The proof conditions on nothing and holds for every class of
+losses. For $e(z) = c z + s$ the cheapest shifts cost $(s V + \Delta)^2/W$ if the states of their path are
+nonnegative. V and W are the sums of c^-j and c^-2j over a window of any length. For the states, v = c^-w, and
+u = c^-t is between 1 and v.
 """
 
 from lastiterate.symbolic.chien_li.paper import *

@@ -53,7 +53,7 @@ def reached(accuracy: Symbol) -> Inequality:
 
 
 def _private(term: Expr, constant: Expr = _constant) -> Expr:
-    """A term at the step size of A.5 and nu^2 of Theorem 1 for this C_2."""
+    """``term`` at the step size of A.5 and the nu^2 of Theorem 1, with ``constant`` as C_2."""
     return put(term, {eta: _step_size, nu: sqrt(constant * T**2 * chi / (n**2 * epsilon**2))})
 
 

@@ -3,9 +3,10 @@ r"""Corollary 2: the rate for non-convex losses.
 With $\alpha = \theta/\sqrt K$,
 $\min_k \mathbb E\|\nabla f(x_k)\| = O\big(\frac1{\sqrt K} + \frac{\ln K}{K^{3/2}} + \sigma + \gamma\big)$.
 
-It holds, but not by Theorem 3: the normalised gradient of a sample loses $2|\nabla f - g_i| + \gamma$ of
-$|\nabla f|$, which is $2\sigma + \gamma$ in the mean. The complexity below the corollary is refuted, and
-Table 1 leaves out the bias: both rely on the clipping bias $2\sigma/\sqrt B$ of Theorem 3, which is wrong.
+It holds, but not by Theorem 3: the normalised gradient of a sample loses at most $2|\nabla f - g_i| + \gamma$
+of $|\nabla f|$, which is at most $2\sigma + \gamma$ in the mean. The complexity below the corollary is
+refuted, and Table 1 leaves out the bias: both rely on the clipping bias $2\sigma/\sqrt B$ of Theorem 3, which
+is wrong.
 """
 
 from lastiterate.symbolic.d2p2.corollary_1 import PULLED, reached

@@ -65,7 +65,7 @@ TELESCOPED = Induction(
     (Eq(_level(t + 1), _level(t) - _fall(t)), gains(_falls, _fall(t))),
     name="the falls of t steps, from P to l(t), telescope",
 )
-"""The total decrease of a level (a distance or a loss) from P in any number of steps."""
+"""The total decrease, in any number of steps, of a level (a distance or a loss) that starts at P."""
 
 # After t steps: E|x - x*|^2, E f(x) - f*, and that of the mean of the t iterates before.
 _distance, _gap, _gap_of_mean = (Function(name, nonnegative=True) for name in "DFM")

@@ -51,7 +51,7 @@ _STALLED = RefutingRun(
 
 
 def _mean(of: Expr, value: Expr, name: str) -> Identity:
-    """The mean over the 27 samples; gamma is the slope of a sample."""
+    """The mean of ``of`` over the 27 samples, where gamma is the slope of a sample."""
     up, down = (put(of, {gamma: slope, stab: TWELFTH}) for slope in (14, -1))
     return Identity((13 * up + 14 * down) / 27, value, name)
 

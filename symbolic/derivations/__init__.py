@@ -1,6 +1,6 @@
 """Privacy theorems as derivations: functions of a kernel that apply its rules in the order of the proof.
 
-Each function returns both orders. The letters are those of `lastiterate.symbolic.notation`.
+Each function returns a guarantee for both orders. The letters are those of `lastiterate.symbolic.notation`.
 """
 
 from collections.abc import Mapping
@@ -29,4 +29,4 @@ DERIVATIONS: Final[dict[str, Derivation]] = {
 """The derivations by the names that claims use."""
 
 OF_PACKAGE: Final[Mapping[str, Any]] = MappingProxyType({**DERIVATIONS, **TRACKED})
-"""The derivations of this package, whose hypotheses the lock file records; `DERIVATIONS` may grow."""
+"""The derivations of this package, whose hypotheses the lock file records; `DERIVATIONS` can grow."""

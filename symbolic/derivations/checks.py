@@ -50,7 +50,7 @@ def windows_or_composition(*losses: str) -> Iterator[Derived]:
 
 
 def ranges_or_composition(*losses: str) -> Iterator[Derived]:
-    """A window for each range of sizes, or else a composition; the first range that holds counts."""
+    """A window for the first of the ranges that contains the sizes, or a composition if none does."""
     inside = Composed((Steps(PoissonStep(q, p(k, i)), i, lengths(k)), Gauss(batches.costs(k))))
     found = Average(batches.chances(k), inside, k, N)
     for one in losses:
@@ -74,7 +74,7 @@ def stretch_checks(*losses: str) -> Iterator[Derived]:
 
 
 def lattice_checks() -> Iterator[Derived]:
-    """Compositions of steps with profiles on lattices, which have arbitrary nodes for each kind of step."""
+    """Compositions of steps whose profiles are on lattices, with arbitrary nodes for each kind of step."""
 
     def chords(part: Profile) -> Chords:
         return Chords(part, nodes(k, i), k, N)

@@ -1,8 +1,8 @@
 """Contraction by blocks: on a bounded domain a block of steps costs little on the common part of both laws.
 
 T_0 steps and then N blocks of w steps have any step sizes and noise. The near cost of a block is its cost
-from two equal points, the far cost is its cost from any two points of the domain. The bound before the first
-block is the cost of T_0 steps from equal points, or 1, which also holds for longer runs.
+from two equal points, and the far cost is its cost from any two points of the domain. The bound before the
+first block is the cost of T_0 steps from equal points, or 1, which also holds for longer runs.
 """
 
 from lastiterate.symbolic.derivations import known_batches as paths
@@ -90,7 +90,7 @@ def _supposed(kernel: Kernel, order: Order, start: Expr, z: Expr = S.Zero) -> tu
 
 @each_order
 def _one_block(kernel: Kernel, order: Order) -> Span:
-    """One block: X bounds the steps before it, N the block from points z apart, F from any two points."""
+    """One block: X bounds the steps before the block, N the block from points z apart, and F from any two points."""
     return contract(kernel, *_supposed(kernel, order, T_0, z), D)
 
 
@@ -124,7 +124,7 @@ def _first(kernel: Kernel, begin: str, steps: Callable[[], Span], order: Order =
 
 @each_order
 def _any_blocks(begin: str, kernel: Kernel, order: Order) -> Span:
-    """Any blocks of w steps: N bounds block l from equal points, F from any two points of the domain."""
+    """Any blocks of w steps: N bounds block l from equal points, and F from any two points of the domain."""
     first = _first(kernel, begin, lambda: _supposed(kernel, order, T_0)[0], order)
     return _blocks(kernel, first, lambda inner, start: _supposed(inner, order, start)[1:])
 

@@ -151,7 +151,7 @@ def _joint_convexity(rules: Calculus) -> Proposition:
 
 
 def _second_law(rules: Calculus) -> Proposition:
-    """Use Hoelder's inequality for orders above 1 and Jensen's for orders below 1; lam = 0 and 1 last."""
+    """Use Hoelder's inequality for orders above 1 and Jensen's for orders below 1, then add lam = 0 and lam = 1."""
     inside = rules.under(MIX > 0, MIX < 1)
     order, mixed = ANY_ORDER, (1 - MIX) * SECOND + MIX * THIRD
     bounds = [(1 - MIX, FIRST, SECOND), (MIX, FIRST, THIRD)]
@@ -204,7 +204,7 @@ def _shift_reduction(rules: Calculus) -> Proposition:
 
 
 def _parted_noise(rules: Calculus, order: Expr) -> Proposition:
-    """D(X' + noise - part || Y + noise) <= D(X' || Y) + a^2 order / (2 variance), from pairs to sums.
+    """D(X' + noise - part || Y + noise) <= D(X' || Y) + a^2 order / (2 variance), for pairs and then their sums.
 
     Given X', noise plus a draw from the ball of radius a is a mixture of Gaussians with means at most a.
     """

@@ -1,6 +1,6 @@
 """Iterations X_{j+1} = phi_j(X_j) + Z_j of two runs with close Lipschitz maps: shifts and distances.
 
-The maps may be random and coupled so that phi_j and phi'_j are at most s_j apart at every point; each pair of
+The maps can be random and coupled so that phi_j and phi'_j are at most s_j apart at every point; each pair of
 maps is revealed and averaged over. A projection of both states is such a pair.
 """
 
@@ -11,9 +11,9 @@ from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, sensitivity, si
 _z, _z_m, _A, A, _a, _s, _v, _k = symbols("z_j z_m A_j A a_j s_j v_j k_j", real=True)
 _near = Symbol("z", nonnegative=True)
 _distance, D_T = symbols("D_t D_T", real=True)
-"""A is the sum of a_j^2 / v_j for shifts a_j and noise variances v_j, D_T the distance after T steps."""
+"""A is the sum of a_j^2 / v_j for shifts a_j and noise variances v_j, and D_T is the distance after T steps."""
 factor: Final = Symbol("c", nonnegative=True)
-"""The Lipschitz constant of the maps, which may be 0."""
+"""The Lipschitz constant of the maps, which can be 0."""
 
 
 @rule
@@ -28,7 +28,7 @@ def _maps(constant: Expr, apart: Expr) -> Expansion:
 
 
 def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Kernel) -> Guarantee:
-    """mu^2 = A for the last ``steps``, with real a_j, z_{j+1} = c z_j + s_j - a_j >= 0, z_m = 0, z_0 = 0 or D."""
+    """mu^2 = A for the last ``steps``, with real a_j, z_0 = 0 or D, z_{j+1} = c z_j + s_j - a_j >= 0, and z_m = 0."""
     after = constant * _z + _s - _a
     run = StepInduction(
         kernel,

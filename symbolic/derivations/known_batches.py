@@ -35,7 +35,7 @@ def hide_distance(
     """Steps tau, ..., tau + m - 1 that hide z_0 = ``start`` by any shifts, at ``profile``(A_m - A_0).
 
     ``step`` expands a distance by e_j = ``carried`` and has a ``shift`` a_j >= 0 of cost C_j: z_{j+1} >=
-    max(e_j(z_j) - a_j, 0), z_m = 0, A_{j+1} = A_j + C_j. ``names`` are for z_j, z_{j+1}, z_m, A_j and A_m.
+    max(e_j(z_j) - a_j, 0), z_m = 0 and A_{j+1} = A_j + C_j. ``names`` are for z_j, z_{j+1}, z_m, A_j and A_m.
     """
     (begins, start, m), (a, cost) = run, shift
     z, following, z_m, A_j, A_m = symbols(names, real=True)
@@ -66,7 +66,8 @@ def hide(
 ) -> Span:
     """mu^2 = ``cost`` - A_0 for steps tau, ..., tau + m - 1 with shifts a_j >= 0 that hide z_0 = ``start``.
 
-    See `hide_distance`; C_j is a_j^2 / v_j for noise of variance v_j. ``path`` is appended to the letters.
+    See `hide_distance`; C_j is a_j^2 / v_j for noise of variance v_j. ``path`` is appended to the names of
+    the letters.
     """
     a, v_j, A_m = symbols(f"a_j{path} v_j A{path}", real=True)
     names = " ".join(f"{name}{path}" for name in ("z_j", "z_next", "z_m", "A_j", "A"))
@@ -77,7 +78,7 @@ def hide(
 
 
 def any_steps(losses: Losses) -> tuple[Expansion, tuple[Symbol, ...], tuple[Boolean, ...]]:
-    """Arguments of `hide` for a class of losses: step j has size eta_j and replaces k_j samples, 0 or 1."""
+    """Arguments of `hide` for a class of losses: step j has size eta_j and replaces k_j = 0 or 1 samples."""
     eta, k = symbols("eta_j k_j", real=True)
     return losses.other_data(eta, b, k), (eta, k), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
 
@@ -185,7 +186,7 @@ def without_the_sample(kernel: Kernel, step: Expr, k: Expr, order: Order = Order
 
 
 def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """mu^2 = A by a path on which each visit of the sample is as late as in the run, or later; equal steps.
+    """mu^2 = A for equal steps, by a path on which each visit of the sample is as late as in the run, or later.
 
     k_j and k'_j are 1 if step j of the run or of the path has the sample, otherwise 0. h_j is at least the
     number of visits in the run that are still missing on the path: h_{j+1} >= max(h_j + k_j - k'_j, 0), h_0 =

@@ -1,6 +1,6 @@
 """Classes of losses, with the distance between two points after an update, and steps of several derivations.
 
-Each distance is a formula of `formulas.update` that claims show for every loss of the class and dimension.
+Each distance is a formula of `formulas.update` that claims prove for every loss of the class and dimension.
 """
 
 from functools import wraps
@@ -20,7 +20,7 @@ omega: Final = Function("omega", nonnegative=True)
 j: Final = Symbol("j", integer=True, nonnegative=True)
 """The number of a step in an induction."""
 Run = tuple[Expr, Expr, Expr]
-"""First step, distance before it, number of steps."""
+"""The first step, the distance before this step, and the number of steps."""
 
 _COCOERCIVE: Final = "interpolation of smooth convex losses: Nesterov 2004, Theorems 2.1.5 and 2.1.12"
 _TRIANGLE: Final = "a mean of vectors is no longer than the mean of their lengths"
@@ -30,9 +30,9 @@ _TRIANGLE: Final = "a mean of vectors is no longer than the mean of their length
 class Losses:
     """A class of losses with (clipped) gradients of length at most K: its hypothesis and its constants.
 
-    ``modulus`` is a bound on the difference between unclipped gradients at points z apart. It is None for
-    convex losses, which are L-smooth with curvature at least ``least``. ``lemmas`` are keys of claims, and
-    cited mathematics.
+    ``modulus`` is a bound on the difference between unclipped gradients at points z apart; None for convex
+    losses, which are L-smooth with curvature at least ``least``. ``lemmas`` are keys of claims and cited
+    mathematics.
     """
 
     says: str
@@ -60,7 +60,7 @@ class Losses:
 
     @rule
     def one_more(self, low: Expr, high: Expr, moved: Expr) -> Expansion:
-        """The maps of two data sets, one with an additional sample that may be in the batch; see `same_data`."""
+        """The maps of two data sets, one with an additional sample that can be in the batch; see `same_data`."""
         sampled = Hypothesis("one run has one sample more, which moves the mean by at most this", (moved,))
         conditions = (Ge(low, 0), Le(low, high), Ge(moved, 0))
         return self._expansion(self._after(low, high) + moved, Guide.OTHER, conditions, sampled)
@@ -122,7 +122,7 @@ LOSSES: Final[Mapping[str, Losses]] = MappingProxyType(
         ),
     }
 )
-"""The classes of losses of the package, whose expansions the claims of the ledger show."""
+"""The classes of losses of the package, whose expansions the claims of the ledger prove."""
 
 
 def from_step_0(kernel: Kernel, later: Span) -> Span:
@@ -174,7 +174,7 @@ def from_equal_points(
 ) -> Expansion:
     """An update from equal points: 0 -> ``after``, for all losses.
 
-    Under the run's own map the points stay equal. For the other run's map, hypotheses may bound the distance.
+    Under the run's own map the points stay equal. For the other run's map, hypotheses can bound the distance.
     """
     made = Expansion(_z, Piecewise((after, Eq(_z, 0)), (oo, True)), guide, lemmas, frozenset(hypotheses))
     return shown(made) if guide is Guide.OWN and after == 0 else made
@@ -196,10 +196,10 @@ def unmoved(step: Expr) -> Expansion:
 
 @rule
 def by_claim(claim: Claim, z: Symbol) -> Expansion:
-    """The expansion that a user's claim shows by its only `NormBound`; z is the claim's letter for the distance.
+    """The expansion that a user's claim proves by its only `NormBound`; z is the claim's letter for the distance.
 
     The bound's assumptions on vectors concern the difference between the two states after the maps of a step,
-    for points at most z apart. Its assumptions on numbers, and the claim's, are conditions.
+    for points at most z apart. The assumptions on numbers, of the bound and of the claim, are conditions.
 
     Raises:
         UnprovedError: the claim has no `NormBound` or more than one, or is in no list of claims.

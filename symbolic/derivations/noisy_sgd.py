@@ -1,7 +1,7 @@
 """Noisy-SGD with simple shifts: equal shifts, one shift at the end, or a shift for each visit of a sample.
 
-v is the variance of the noise on the iterate; for random batches, the coin of a step uses v/2. Any last w of
-tau + w steps are the window.
+v is the variance of the noise on the iterate; for random batches, the coin of a step uses v/2. The window is
+the last w of tau + w steps, for any w.
 """
 
 from lastiterate.symbolic.derivations.losses import *
@@ -16,7 +16,7 @@ _COIN: Final = swap_coin(b / n, sensitivity(b), _v / 2)
 
 
 def _steps(carried: Expansion, shift: Shift) -> Callable[[Kernel, Expr, Expr], Span]:
-    """Steps on a common batch, except for one sample that a coin includes."""
+    """Steps of both runs on the same batch, except for one sample that a coin includes."""
     batch = Variable("the batch without the sample that differs", tau + j)
     return each_step(tau, carried, shift, _v, _COIN, drawn=batch)
 

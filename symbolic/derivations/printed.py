@@ -40,7 +40,7 @@ def _shifts(
 
 
 def _known(last: Expr, kernel: Kernel, mean: bool = False) -> Guarantee:
-    """Chien & Li, Theorem A.1, with the sample last in step ``last``; with ``mean``, Corollary A.3."""
+    """Chien & Li, Theorem A.1, with the last visit of the sample in step ``last``; with ``mean``, Corollary A.3."""
     made = _shifts(kernel, LOSSES["modulus"], all_shares(last), revealed=(_orders,) if mean else ())
     return both_orders(kernel, kernel.mean(_orders, ((S.One, made),), over=(i, N, 1 / N)) if mean else made)
 

@@ -1,11 +1,11 @@
 """Random batches with a hidden coin: composition of steps, and windows in which each step splits its noise.
 
 In step j of a window, the coin uses the part u_j of the noise variance v_j at the cost mu^2 = p_j, and a
-shift a_j uses the rest at the cost C_j. Both runs follow one map with one coin, so a distance expands as for
-one data set: z_{j+1} is at least max(e_j(z_j) - a_j, 0).
+shift a_j uses the rest at the cost C_j. Both runs follow the same map with the same coin, so a distance
+expands as for one data set: z_{j+1} is at least max(e_j(z_j) - a_j, 0).
 
-Before the first shift a distance may be tracked at no cost. Then the coins are revealed and averaged over, so
-both runs use one batch, and a distance expands as for two data sets.
+Before the first shift a distance can be tracked at no cost. Then the coins are revealed and averaged over, so
+both runs use the same batch, and a distance expands as for two data sets.
 """
 
 from lastiterate.symbolic.derivations.known_batches import hide_distance
@@ -15,7 +15,7 @@ from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, Delta, K, T, b, beta, ell, eta, q, rho, sigma, sigma_A, t, tau, w
 
 Inside = Callable[[Kernel, Losses, Order, Run, Variable], Span]
-"""A function giving steps that hide a distance if all batches are as assumed."""
+"""A function that returns steps that hide a distance if all batches are as assumed."""
 
 i, k, _l, _h = (Symbol(name, integer=True, nonnegative=True) for name in "iklh")
 _a, _u, _v = symbols("a_j u_j v_j", real=True)
@@ -28,7 +28,7 @@ the probability of another batch size. A is the sum of C over the steps.
 
 lengths, costs = Function("w", integer=True, positive=True), Function("A", real=True)
 chances, N = Function("probability", nonnegative=True), Symbol("N", integer=True, positive=True)
-"""For the k-th of N ranges: number of steps in the window, cost of the shifts, probability."""
+"""For the k-th of N ranges: the number of steps in the window, the cost of the shifts, and the probability."""
 
 N_0, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N_0", "T_0"))
 """The numbers of tracked blocks and of steps before stretches."""
@@ -45,7 +45,7 @@ _product, _product_next, _product_w = _products = symbols("P_j P_next P_w", real
 def _tracked(
     kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Symbol, ...], *laws: Boolean
 ) -> Span:
-    """Prepend tracked steps to ``later``, t from the domain or all from 0: x_{j+1} >= max(e_j(x_j), 0)."""
+    """Prepend tracked steps, t from the domain or all from 0, to ``later``: x_{j+1} >= max(e_j(x_j), 0)."""
     x, following, x_m = symbols("x_j x_next x_m", real=True)
     begins, count = (later.start - t, t) if later.start.has(t) else (S.Zero, later.start)
     steps = StepInduction(
@@ -107,7 +107,7 @@ def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
 
 
 def _one_batch(later: Span, start: Expr, carried: Expansion) -> Callable[[Kernel, Expr, Expr], Span]:
-    """Steps of both runs on one batch, averaged over the batch, or over the coin if ``later`` reveals batches."""
+    """Steps of both runs on the same batch, averaged over the batch, or over the coin if ``later`` reveals batches."""
     coin = Variable(
         "the batch" if not later.scope else "whether the batch has the sample that differs", start + j
     )
@@ -340,7 +340,7 @@ def poisson_ranges(kernel: Kernel, losses: Losses, order: Order) -> Span:
 
 
 def stretches(inside: Profile, step: Profile, length: Expr, count: Expr) -> Recurring:
-    """The profile of ``count`` stretches: ``inside`` if the batches are as assumed, else a composition."""
+    """The profile of ``count`` stretches: ``inside`` if the batches are as assumed, otherwise a composition."""
     return Recurring(rho, inside, Power(step, length), Power(step, T_0), count)
 
 
@@ -375,7 +375,7 @@ def projected(
 ) -> Guarantee:
     """T steps whose gradients are projected at random before noise is added, at the cost of their outcomes.
 
-    A sample is in a batch with probability ``rate`` and moves the sum by ``moved``, which may contain k_j
+    A sample is in a batch with probability ``rate`` and moves the sum by ``moved``, which can contain k_j
     under ``laws``. The sample is replaced and its coin is revealed, or additional and its coin is ``hidden``.
     """
 

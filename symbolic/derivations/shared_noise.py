@@ -47,7 +47,7 @@ def share_step(
 
 @rule
 def _given_its_share(own: Expansion) -> Expansion:
-    """One map for both runs, by a hypothesis."""
+    """The same map for both runs, by a hypothesis."""
     same = replace(supposing(own, _one_map), guide=Guide.OTHER)
     return shown(same, own)
 
@@ -78,7 +78,7 @@ def _tracked(kernel: Kernel, expansion: Expansion, factor: Expr, offset: Expr) -
 
 
 def share_window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares: Variable) -> Guarantee:
-    """mu^2 <= (B + Z^2 / W) / sigma^2 if W > 0; the distance Z before the window is D, tracked, or 2 eta K tau."""
+    """mu^2 <= (B + Z^2 / W) / sigma^2 if W > 0; the distance Z before the window is D, 2 eta K tau, or tracked."""
     outer = kernel.under(Eq(s, sensitivity()))
     one_class = LOSSES[losses]
     carried = one_class.same_data(eta, eta)

@@ -26,7 +26,7 @@ MIXED: Final = MIX * FIRST + (1 - MIX) * THIRD, MIX * SECOND + (1 - MIX) * FOURT
 EACH: Final = At(KERNEL, INDEX), At(KERNEL_2, INDEX)
 LIMITS: Final = INDEX, S.One, COUNT
 MIXTURES: Final = tuple(Sum(WEIGHT * law, LIMITS) for law in EACH)
-"""Mixtures of two pairs; the i-th of k pairs; the limits of i; the two mixtures of all pairs."""
+"""Mixtures of two pairs; the i-th of k pairs; the limits of i; and the two mixtures of all pairs."""
 
 _both: Final = RenyiDivergence(alpha, Joint(FIRST, KERNEL), Joint(SECOND, KERNEL_2))
 _given: Final = Supremum(RenyiDivergence(alpha, At(KERNEL, POINT), At(KERNEL_2, POINT)), POINT)

@@ -21,6 +21,6 @@ def two_point_moment(p: Expr, order: Expr, epsilon: Expr, delta: Expr) -> Expr:
 
 
 def recurring(inside: Expr, probability: Expr, again: Expr, base: Expr, count: Expr) -> Expr:
-    """M_n for M_0 = ``base``, M_(j+1) = (1 - p) ``inside`` + p ``again`` M_j, all bounds on exp((a - 1) D_a)."""
+    """M_n for M_0 = ``base`` and M_(j+1) = (1 - p) ``inside`` + p ``again`` M_j; all are bounds on exp((a - 1) D_a)."""
     x = probability * again
     return (1 - probability) * inside * (1 - x**count) / (1 - x) + x**count * base

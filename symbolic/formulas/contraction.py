@@ -1,8 +1,8 @@
 """A block of steps on a bounded domain, with two laws split into common parts and rests; and moments.
 
-Letters   g is the factor of the second law; u and v are parts of the laws p and q before the block, A and B are
-          the masses of the rests; N(r) bounds E_r from two equal points, F(r) from any two points of the domain.
-          M(f) = a (a - 1) int_0^oo g^(a - 2) f(g) dg for a table f is exp((a - 1) D_a); G is the last node.
+Letters   g is the factor of the second law; u and v are parts of the laws p and q before the block, and A and B are the
+          masses of the rests; N(r) bounds E_r from two equal points, and F(r) from any two points of the domain. M(f) =
+          a (a - 1) int_0^oo g^(a - 2) f(g) dg for a table f is exp((a - 1) D_a); G is the last node.
 Source    ours (claims ours/contraction/*).
 """
 
@@ -16,7 +16,7 @@ Curve = Callable[[Expr], Expr]
 
 
 def block(g: Expr, parts: Iterable[tuple[Expr, Expr]], singular: Expr, near: Curve, far: Curve) -> Expr:
-    """int u N(g v/u) + A F(g B/A) for pairs (u, v) of masses; ``singular`` is the part with v = 0, N(0) = 1."""
+    """int u N(g v/u) + A F(g B/A) for pairs (u, v) of masses; ``singular`` is the part with v = 0, where N(0) = 1."""
     pairs = tuple(parts)
     left = 1 - singular - Add(*(u for u, _ in pairs))
     right = 1 - Add(*(v for _, v in pairs))

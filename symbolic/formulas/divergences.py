@@ -1,6 +1,6 @@
 """Divergences of Gaussians, and of one step with random batches or a random projection.
 
-Names state the numerator law; otherwise the numerator comes first. Means of a step are 0 and a gap, in units
+Names state the numerator law; otherwise the numerator comes first. The means of a step are 0 and mu, in units
 of the noise.
 
 Source   Balle, Barthe & Gaboardi 2018, Theorem 2 (advanced joint convexity); Dong, Roth & Su 2022 (trade-off of
@@ -29,7 +29,7 @@ def moment_exponent(point: Expr, first: tuple[Expr, Expr], second: tuple[Expr, E
 def renyi(first: tuple[Expr, Expr], second: tuple[Expr, Expr], order: Expr) -> Expr:
     """D_order(first || second) for Gaussians given as (mean, variance). Exact.
 
-    It is assumed to be finite: order * variance_2 + (1 - order) * variance_1 > 0.
+    The divergence is assumed to be finite: order * variance_2 + (1 - order) * variance_1 > 0.
     """
     (m1, v1), (m2, v2) = first, second
     mixed = order * v2 + (1 - order) * v1
@@ -63,7 +63,7 @@ def hockey_stick(factor: Expr, mu: Expr) -> Expr:
 def sampled_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr]) -> Expr:
     """E_g((1 - q) R + q P || R) at g = ``factor``, if ``curve`` is g -> E_g(P || R). Exact.
 
-    For g below 1 - q it is 1 - g.
+    For g below 1 - q, the divergence is 1 - g.
     """
     return Piecewise((rate * curve((factor - 1 + rate) / rate), factor > 1 - rate), (1 - factor, true))
 
@@ -71,7 +71,7 @@ def sampled_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr]
 def replaced_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr]) -> Expr:
     """Upper bound on E_g((1 - q) R + q P || (1 - q) R + q P'); ``curve`` bounds E_g between any two of P, P', R.
 
-    It is q E_tau with tau = 1 + (g - 1)/q for g >= 1; see `exchanged` for g < 1.
+    The bound is q E_tau with tau = 1 + (g - 1)/q for g >= 1; see `exchanged` for g < 1.
     """
 
     def above_one(g: Expr) -> Expr:
@@ -96,7 +96,7 @@ def projected_moment(load: Expr, ratio: Expr, dimension: Expr) -> Expr:
 
 
 def projected_step(order: Expr, ratio: Expr, dimension: Expr, rate: Expr) -> Expr:
-    """D_order of one projected step with known A; the batch holds the differing sample with probability ``rate``."""
+    """D_order of one projected step with known A; the batch contains the differing sample with probability ``rate``."""
     return log(1 + rate * (projected_moment(order * (order - 1), ratio, dimension) - 1)) / (order - 1)
 
 
@@ -126,8 +126,8 @@ class _OfSampling(Function):  # type: ignore[misc]
 class SampledUp(_OfSampling):
     """D_order(M || N(0, s^2)), M = (1 - q) N(0, s^2) + q N(1, s^2); arguments (rate q, noise s, order).
 
-    Rates are in (0, 1), noise is positive, orders are above 1. `lastiterate.numeric.enclosure.tape` evaluates
-    this.
+    Rates are in (0, 1), noise is positive, and orders are above 1. `lastiterate.numeric.enclosure.tape`
+    evaluates this.
     """
 
     direction = "up"
@@ -145,7 +145,7 @@ class SampledDown(_OfSampling):
 def event(order: Expr, first: Expr, second: Expr) -> Expr:
     """A lower bound on D_order from the probabilities of one event under the ``first`` and the ``second`` law.
 
-    It holds by data processing; the term of the complement is omitted.
+    The bound holds by data processing; the term of the complement is omitted.
 
         >>> from sympy import Rational
         >>> event(Rational(2), Rational(1, 2), Rational(1, 32)).simplify()

@@ -1,11 +1,11 @@
 """A feed-forward network on a ball: expansion of distances by a layer, and derivatives of a normalisation.
 
-Letters   a, b are norms of the centres of two balls of matrices, rho and tau their radii. X is a distance below a
-          layer, N the norm of the layer's weights at the centre, s the norm of its derivative in the parameters, R
-          the radius of the parameters, P the largest slope of the activation. A normalisation is y = z / s, where
-          z is the input (minus its mean in layer norm) with d entries, v = |z|^2 / d and s = sqrt(v + eps); n = y
-          / sqrt(d), rho = |n|^2 = v / (v + eps), and c = n . u for a direction u of length 1 (of mean 0 in layer
-          norm).
+Letters   a and b are norms of the centres of two balls of matrices, and rho and tau are their radii. X is a distance
+          below a layer, N the norm of the layer's weights at the centre, s the norm of the layer's derivative in the
+          parameters, R the radius of the parameters, and P the largest slope of the activation. A normalisation is y =
+          z / s, where z is the input (minus its mean in layer norm) with d entries, v = |z|^2 / d and s = sqrt(v +
+          eps); n = y / sqrt(d), rho = |n|^2 = v / (v + eps), and c = n . u for a direction u of length 1 (of mean 0 in
+          layer norm).
 Source    ours, docs/proofs/network_constants.md.
 """
 

@@ -88,7 +88,7 @@ _l, _rest = n / b, T - n / b
 NOISY_CGD: Final[Expr] = _first * (
     1 + c ** (2 * _l - 2) * (1 - c**2) / (1 - c**_l) ** 2 * (1 - c**_rest) / (1 + c**_rest)
 )
-"""Bok, Su & Altschuler 2024, NoisyCGD: whole epochs, the worst position, c < 1."""
+"""Bok, Su & Altschuler 2024, NoisyCGD: whole epochs, the worst position, and c < 1."""
 
 NOISY_CGD_CONVEX: Final[Expr] = _first * (1 + _rest / _l**2)
 """The limit of `NOISY_CGD` at c = 1, which adds (E - 1) / l for E epochs of l batches."""

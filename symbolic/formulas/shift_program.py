@@ -48,10 +48,10 @@ def best_window_cost(c: Expr, s: Expr, start: Expr) -> Expr:
 
 
 def feasibility(c: Expr, s: Expr, start: Expr, w: Expr) -> Expr:
-    """A number that is nonnegative if and only if the unconstrained optimum keeps z >= 0, as always for c <= 1.
+    """A number that is nonnegative if and only if the unconstrained optimum keeps z >= 0.
 
-    For c > 1, the last shift must cover the sensitivity of one step. This is also the condition for beta_t <=
-    1 in (3).
+    For c <= 1, this always holds; for c > 1, the last shift must cover the sensitivity of one step. This is
+    also the condition for beta_t <= 1 in (3).
     """
     return start * (c**2 - 1) - s * (c**w - 1) * (1 - c ** (1 - w))
 
@@ -69,8 +69,8 @@ def best_share(c: Expr, s: Expr, level: Expr, j: Expr) -> Expr:
 def split_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
     """The sum in (3) at its best beta, exact, by water-filling s + a_j = max(s, level c^-j).
 
-    Arguments are rational. As few first (c < 1) or last (c > 1) positions as possible have beta = 1 and no
-    shift.
+    Arguments are rational. The first (c < 1) or last (c > 1) positions, as few as possible, have beta = 1 and
+    no shift.
     """
     positions = list(range(1, w + 1))
     while True:

@@ -1,8 +1,8 @@
 """The expansion of one update: a distance z between two iterates on adjacent data sets becomes at most e(z).
 
 Letters   eta is the step size, K the clip norm, b the number of samples in a batch, L the smoothness, m the strong
-          convexity, omega the modulus of the gradients at z, k = 1 - eta lambda the factor of weight decay lambda
-          (else 1). Lengths are in the norm of the parameters.
+          convexity, omega the modulus of the gradients at z, and k = 1 - eta lambda the factor of weight decay lambda
+          (1 without weight decay). Lengths are in the norm of the parameters.
 Source    Chien & Li 2025, Lemmas 3.4, 3.5 and 3.8 to 3.10. The cap at 2 K, the factor (b - 1)/b for any modulus,
           and the contraction up to eta = 2/L are ours.
 """

@@ -42,7 +42,7 @@ class Joint(QuantityBase):
 
 
 class Prefix(QuantityBase):
-    """The law of the first n variables of a sequence, always the same if n = 0. Arguments: sequence, n."""
+    """The law of the first n variables of a sequence; the same for all sequences if n = 0. Arguments: sequence, n."""
 
     @classmethod
     def eval(cls, _: Basic, count: Expr) -> Basic | None:
@@ -211,7 +211,7 @@ def _maps(law: Basic, level: str = "") -> set[tuple[str, Basic]]:
 
 
 def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
-    """Points for a draw from laws on one space, distinct from the given points and from those in the laws."""
+    """Points for a draw from laws on one space, distinct from the given points and from the points in the laws."""
     maps = set[tuple[str, Basic]]().union(*map(_maps, laws))
     if len({dimension(law) for law in laws}) > 1 or len({level for level, _ in maps}) < len(maps):
         raise UnprovedError(f"The laws need to be on one space, and their images under one map, got {laws}.")

@@ -68,9 +68,9 @@ def steps_before(
 class StepInduction:
     """Statements for every 0 <= j <= m = ``count`` about a run and its sequences.
 
-    The constructor shows that the conditions ``keeps`` hold at 0, and at j + 1 if they hold at j. ``letters``
-    are other numbers of step j, known only through the ``laws``, which are assumed for 0 <= j < m. The
-    conditions ``ends`` on the values at m are also assumed.
+    The constructor proves that the conditions ``keeps`` hold at 0, and at j + 1 if they hold at j.
+    ``letters`` are other numbers of step j, known only through the ``laws``, which are assumed for 0 <= j <
+    m. The conditions ``ends`` on the values at m are also assumed.
     """
 
     kernel: Kernel
@@ -301,7 +301,7 @@ p, _p_m, k, u, U, _U_m, Q, _Q_m = symbols("p_j p_m k_j u_j U_j U Q_j Q", real=Tr
 
 
 def payments(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> StepInduction:
-    """An induction in which each replaced sample adds ``visit`` to a debt, paid off by the end."""
+    """An induction in which each replaced sample adds ``visit`` to a debt, which is paid off by the end."""
     left = p + k * visit - u
     return StepInduction(
         kernel,
@@ -324,12 +324,12 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
     """U <= m + r and Q <= m + 2 r + r^2 for m steps in cyclic order, if each visit of a sample adds r = n/b.
 
     Step t takes the samples t b, ..., t b + b - 1 modulo n, b <= n. For sample i let x_j = i - t b modulo n,
-    with t the j-th step. The batch holds i (k_j = 1) if x_j < b, and x_{j+1} = x_j - b + n k_j. If the debt
-    is 0 at the end, U = r sum k_j = m + (x_m - x_0)/b <= m + r. Pay nothing before the first visit, and r -
-    x_{j+1}/b at the first visit. This payment is in (0, 1], because n - b <= x_{j+1} < n, and leaves the debt
-    p_{j+1} = x_{j+1}/b. Then pay 1 in each step, which keeps p = x/b >= 0. At the last visit pay the whole
-    debt p + r, which is less than 1 + r because x < b. If the first visit is the last, pay r. So one payment
-    is at most 1 + r, and all others are at most 1.
+    with t the j-th step. The batch contains i (k_j = 1) if x_j < b, and x_{j+1} = x_j - b + n k_j. If the
+    debt is 0 at the end, U = r sum k_j = m + (x_m - x_0)/b <= m + r. Pay nothing before the first visit, and
+    r - x_{j+1}/b at the first visit. This payment is in (0, 1], because n - b <= x_{j+1} < n, and leaves the
+    debt p_{j+1} = x_{j+1}/b. Then pay 1 in each step, which keeps p = x/b >= 0. At the last visit pay the
+    whole debt p + r, which is less than 1 + r because x < b. If the first visit is the last, pay r. So one
+    payment is at most 1 + r, and all others are at most 1.
     """
     if not genuine(steps):
         raise UnprovedError("Paying in cyclic order needs an induction that the rules made, got another.")

@@ -1,7 +1,7 @@
 """The calculus of means and divergences: rules whose judgements hold for all laws, maps and numbers in them.
 
-Means        For an order a > 0, a != 1, let s be the sign of a - 1 and phi(p, q) = s p^a q^(1-a) for p, q >= 0. Let
-             p^a q^(1-a) be 0 if p = 0; if p > 0 = q, let it be oo for a > 1 and 0 for a < 1. For a < 1, phi is -oo
+Means        For an order a > 0, a != 1, let s be the sign of a - 1 and phi(p, q) = s p^a q^(1-a) for p, q >= 0. Set p^a
+             q^(1-a) = 0 if p = 0; if p > 0 and q = 0, set it to oo for a > 1 and to 0 for a < 1. For a < 1, phi is -oo
              if p or q is oo. Both sides of an inequality have a mean. For a > 1 they are in (-oo, oo], and their
              negative parts have finite means, because densities are finite; for a < 1 they are in [-oo, 0], or
              nonnegative. Inequalities hold almost surely.
@@ -68,7 +68,7 @@ class Calculus(Ground):
 
     @rule
     def assume(self, condition: Boolean) -> Proposition:
-        """Assume a condition. From a condition for every value of a letter, conclude that for one value."""
+        """Assume a condition. From a condition for every value of a letter, conclude the condition for one value."""
         says = condition.args[0] if isinstance(condition, Every) else condition
         return self._draw("assume", says, supposed=(condition,))
 
@@ -106,14 +106,14 @@ class Calculus(Ground):
     ) -> Proposition:
         """phi(sum w p, sum w q) <= sum w phi(p, q) for weights w >= 0, with conditional means of the sums.
 
-        The sums are over the triples (w, p, q) of ``pairs``, or over the index of ``limits`` if there is one
-        triple. The order, the weights and the limits depend only on given points. f(x) = s x^a is convex on x
-        >= 0, so it lies above its tangent at t > 0. At x = p/q, multiplied by q, this says s (a t^(a-1) p -
-        (a-1) t^a q) <= phi(p, q). For q = 0 the left side is at most phi, and both are 0 if p = 0. The left
-        side is linear in p and q, so at P = sum w p and Q = sum w q it is at most the right side R of the
-        rule. The supremum of the left side over rational t is phi(P, Q): at t = P/Q by continuity, as t -> 0
-        if P = 0, and as t -> oo if Q = 0 < P (oo for a > 1, 0 for a < 1). For a > 1 the means P and Q of
-        densities are finite. For a < 1 both sides are -oo if P or Q is infinite.
+        The sums are over the triples (w, p, q) of ``pairs``, or, with ``limits`` and a single triple, over
+        the index of ``limits``. The order, the weights and the limits depend only on given points. f(x) = s
+        x^a is convex on x >= 0, so it lies above its tangent at t > 0. At x = p/q, multiplied by q, this says
+        s (a t^(a-1) p - (a-1) t^a q) <= phi(p, q). For q = 0 the left side is at most phi, and both are 0 if
+        p = 0. The left side is linear in p and q, so at P = sum w p and Q = sum w q it is at most the right
+        side R of the rule. The supremum of the left side over rational t is phi(P, Q): at t = P/Q by
+        continuity, as t -> 0 if P = 0, and as t -> oo if Q = 0 < P (oo for a > 1, 0 for a < 1). For a > 1 the
+        means P and Q of densities are finite. For a < 1 both sides are -oo if P or Q is infinite.
         """
         s, terms = self.sign(order), tuple(pairs)
         fixed = (order, *self.given)
@@ -157,7 +157,7 @@ class Calculus(Ground):
 
     @rule
     def times(self, made: Proposition, factor: Expr) -> Proposition:
-        """Multiply both sides by a nonnegative quantity. A factor that may be 0 may not occur in the sides."""
+        """Multiply both sides by a nonnegative quantity. A factor that can be 0 must not occur in the sides."""
         inside = {one for one in gathered(factor).as_powers_dict() if not one.is_positive and not one.is_number}
         if any(made.says.has(one) for one in inside):
             raise UnprovedError(f"A factor that may be 0 may not occur in {made}, got {factor}.")
@@ -188,10 +188,11 @@ class Calculus(Ground):
 
     @rule
     def follow(self, made: Proposition, left: Expr, right: Expr) -> Proposition:
-        """An inequality between the same quantities that algebra shows for all their finite values.
+        """Conclude ``left <= right`` if algebra derives it from the premise for all finite values of the quantities.
 
-        If the right side of the premise is oo, the new right side is oo too, because it has a positive
-        multiple of the infinite term. No quantity is subtracted, so both sides are defined.
+        The sides contain only quantities of the premise. If the right side of the premise is oo, the new
+        right side is oo too, because it has a positive multiple of the infinite term. No quantity is
+        subtracted, so both sides are defined.
         """
         values = quantities(made.left, made.right)
         if not quantities(left, right).keys() <= values.keys():
@@ -449,7 +450,7 @@ class Calculus(Ground):
 
     @rule
     def forget(self, made: Proposition, chosen: Boolean) -> Proposition:
-        """Drop the kernel of `part` if no term contains it. It exists if the laws are within a distance."""
+        """Drop the kernel of `part` if no term contains it. The kernel exists if the laws are within some distance."""
         kernel, first, second, radius = chosen.args
         within = any(isinstance(one, Within) and one.args[:2] == (first, second) for one in made.given)
         named = made.says.free_symbols.union(*(one.free_symbols for one in made.given - {chosen}))
@@ -563,7 +564,7 @@ def add_noise(kernel: Symbol, variance: Expr) -> Lambda:
 
 
 def nonnegative(term: Expr) -> tuple[Boolean, ...]:
-    """The side condition that a term is nonnegative, or none if the form shows this, with 0 times oo = 0."""
+    """The side condition that a term is nonnegative, or none if its form shows this, with 0 times oo = 0."""
     if isinstance(term, exp):
         return ()
     if isinstance(term, Add | Mul) and not any(nonnegative(part) for part in term.args):

@@ -11,7 +11,7 @@ satisfy, for every g > 0,
     E^{z'}_g(K(x) || K'(y)) <= f(g)    (order FIRST),    E^{z'}_g(K'(y) || K(x)) <= f(g)    (order SECOND).
 
 The judgement holds in every dimension, for all adjacent data sets, losses of the class, common convex
-constraint sets and values of the revealed random variables ``scope``. Kernels start at points; nothing is
+constraint sets and values of the revealed random variables ``scope``. Kernels start at points; no law is
 conditioned on a hidden state.
 """
 
@@ -57,7 +57,7 @@ class Hypothesis:
     """An assumption about the runs: a sentence, its constants and laws, and its profiles ``bounds``.
 
     A ``symmetric`` hypothesis still holds if the runs are exchanged. A theorem that assumes a ``lemma`` is
-    proved only if it lists the lemma as a premise. No value may be substituted for the letters ``over``.
+    proved only if it lists the lemma as a premise. Values must not be substituted for the letters ``over``.
     """
 
     says: str
@@ -89,7 +89,7 @@ class Law(Hypothesis):
 
 @dataclass(frozen=True)
 class End(Hypothesis):
-    """A condition, the only constant, on the last values of sequences."""
+    """A condition on the last values of sequences. The condition is the only constant."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ STEPS_BEFORE: Final = "the steps before"
 
 @dataclass(frozen=True)
 class Variable:
-    """A random variable of a run other than the noise, such as the batch of a step, with its last step.
+    """A random variable of a run other than the noise, such as a batch, and the last step that it concerns.
 
     If it ``follows``, its law depends on the states up to that step; otherwise its law is always the same.
     """
@@ -158,7 +158,7 @@ _OF_RULES: Final = {f"lastiterate.symbolic.kernel.{name}" for name in ("rules", 
 
 
 def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown:
-    """Show a side condition from given conditions without letters that stand for any value."""
+    """Prove a side condition from given conditions, which must not contain letters that stand for any value."""
     if not isinstance(ground, Ground):
         raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")
     if condition == false:
@@ -260,9 +260,9 @@ def infer(
 ) -> _Judgement:
     """Draw the conclusion of a rule after showing its side conditions; the rule returns this draft.
 
-    ``draft`` is an empty judgement, ``where`` a note for errors. The conclusion assumes ``supposed`` and the
-    assumptions of the premises, except ``discharged``. The proofs of ``inner`` may also use ``within``,
-    conditions on letters of the rule.
+    ``draft`` is an empty judgement, and ``where`` is a note for errors. The conclusion assumes ``supposed``
+    and the assumptions of the premises, except ``discharged``. The proofs of ``inner`` can also use
+    ``within``, conditions on letters of the rule.
     """
     if not isinstance(ground, Ground):
         raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")

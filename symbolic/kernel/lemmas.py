@@ -1,8 +1,9 @@
 """The parts of a step: the expansion of its update, and profiles for shifts of its noise and for coins.
 
 An `Expansion` is a lemma on every loss of a class, in every dimension; a `Shift` and a `Coin` are lemmas on
-the noise. Each names its sources: keys of claims, or cited mathematics. A step assumes a part without a proof
-(`owed`). A function whose docstring proves a part, or names a proof, returns the part as `shown`.
+the noise. Each part names its sources: keys of claims, or cited mathematics. A part without a proof becomes a
+hypothesis of the step (`owed`). A function whose docstring proves a part, or names a proof, returns the part
+as `shown`.
 """
 
 from copy import copy
@@ -32,7 +33,7 @@ class Expansion:
     """The maps of an update take points at most z apart to points at most e(z) = ``after`` apart.
 
     The function e is nondecreasing. ``guide`` is the map of the second point; OTHER includes the differing
-    sample. The claims ``lemmas`` show the expansion for every loss of the class, under the hypotheses and
+    sample. The claims ``lemmas`` prove the expansion for every loss of the class, under the hypotheses and
     conditions.
     """
 
@@ -79,7 +80,7 @@ class Shift:
 
 @dataclass(frozen=True)
 class Coin:
-    """A bound ``profile`` for a step of both runs from one point, with a hidden coin that decides the batch.
+    """A bound ``profile`` for a step of both runs from the same point, with a hidden coin that decides the batch.
 
     ``variance`` is the variance of the noise that the coin uses. An ``observed`` coin is the outcome of a
     step; its hypotheses name its own noise, and no noise is added later.
@@ -143,7 +144,7 @@ def no_shift() -> Shift:
 def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> Shift:
     """By a rotation of h, E_g(N(h, v I) || N(0, v I)) is `Gauss` at mu = |h|/sqrt(v), which increases with mu.
 
-    ``square`` is a bound on length^2 / variance; the variance may be 0 if the length is 0.
+    ``square`` is a bound on length^2 / variance; the variance can be 0 if the length is 0.
     """
     ratio, conditions = _ratio(length, variance, square)
     return shown(Shift(length, Gauss(ratio), variance, conditions, CITES))
@@ -210,8 +211,8 @@ def projected_sample(
     |A^T h|^2 has the law of |h|^2 spread^2 X, the profile is a mean over X
     (docs/proofs/random_projection.md). ``load`` is at least (moved spread)^2 / (p variance).
 
-    The sample is in the batch with probability ``rate``. Its presence is revealed unless ``hidden`` is set:
-    the order for a sample that only run 1 has. In that case the profile given A is a `PoissonStep`.
+    The sample is in the batch with probability ``rate``. Its presence is revealed unless ``hidden`` gives the
+    order, for a sample that only run 1 has; then the profile given A is a `PoissonStep`.
     """
     if any(X in one.free_symbols for one in (rate, moved, spread, variance, dimension, load)):
         raise UnprovedError(f"The mean over {X} needs parameters in which it does not occur.")

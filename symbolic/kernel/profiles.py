@@ -8,9 +8,9 @@ with m the second derivative of f: the law of y = dP/dQ under Q. Adaptive compos
 
     (f x J)(g) = J(oo) + f(oo) (1 - J(oo)) + double integral of (y y' - g)_+ dm_f(y) dm_J(y').
 
-Composition is commutative, associative and monotone in f and J, and max(1 - g, 0) is neutral.
+Composition is commutative, associative and monotone in f and J, and its neutral element is max(1 - g, 0).
 
-Letters   g is the factor of the second law, mu^2 (``square``) is |distance between two means|^2 / variance.
+Letters   g is the factor of the second law, and mu^2 (``square``) is |distance between two means|^2 / variance.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -99,7 +99,7 @@ def _said(thing: Any) -> Tuple:
 
 
 def put_values(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
-    """Substitute values simultaneously in a term, profile or tuple; bound letters stay and capture none."""
+    """Substitute values simultaneously in a term, profile or tuple; bound letters stay and capture no other letters."""
     if isinstance(thing, tuple):
         return tuple(put_values(one, values) for one in thing)
     if isinstance(thing, Profile):
@@ -162,8 +162,8 @@ class PoissonStep(Profile):
     """A step whose batch has an extra sample of run 1 with probability q; the sample moves the mean by mu.
 
     In order FIRST, with the sample in P, the profile is q theta((g - 1 + q)/q) for g > 1 - q and 1 - g for
-    smaller g, with theta the profile `Gauss`. SECOND is E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). Without an
-    order the profile is the maximum of both.
+    smaller g, with theta the profile `Gauss`. In order SECOND, it is E_g(Q || P) = 1 - g + g E_{1/g}(P || Q).
+    Without an order the profile is the maximum of both.
     """
 
     text = "a sample added by a coin of probability {rate}, mu^2 = {square}"
@@ -309,7 +309,7 @@ EVERYTHING: Final = Atoms(())
 
 @dataclass(frozen=True)
 class Chords(_OfParts):
-    """A bound on ``part``: equal to ``part`` at 0 and the nodes, linear between them, constant after the last."""
+    """A bound on ``part``: equal to ``part`` at 0 and the nodes, linear between them, and constant after the last."""
 
     text = "chords between the nodes {node} of ({part})"
     part: Profile
@@ -348,7 +348,7 @@ class Contracted(_OfParts):
 class BlockChain(_OfParts):
     """Y_n for any profiles Y_0 >= ``base`` and Y_{j+1} >= Contracted(Y_j, ``near``, ``far``), n = ``count``.
 
-    ``near`` and ``far`` may contain ``index`` = j. A table that is at least its own contraction gives such a
+    ``near`` and ``far`` can contain ``index`` = j. A table that is at least its own contraction gives such a
     sequence; so do tables through upper bounds at their nodes. Without an order there is one sequence for
     each order.
     """
@@ -373,7 +373,7 @@ class BlockChain(_OfParts):
 class Damped(_OfParts):
     """f_n with f_0 = ``base`` and f_{j+1}(g) = f_j(g) F(1 + (g - 1)/f_j(g)), n = ``count``, F = ``far``.
 
-    ``far`` may contain j. If F(r) = sup_b T(b) - r b, then f_{j+1}(g) = sup_b f_j(g) (T(b) - b) - (g - 1) b,
+    ``far`` can contain j. If F(r) = sup_b T(b) - r b, then f_{j+1}(g) = sup_b f_j(g) (T(b) - b) - (g - 1) b,
     which is a profile if f_j is a profile. This is a `Contracted` with u = min(p, g q), v = u/g, N = E_0, A =
     f_j(g) and B = (g - 1 + A)/g.
     """
@@ -427,7 +427,7 @@ def common(profiles: Iterable[Profile]) -> Order | None:
 
 
 def compose(*profiles: Profile) -> Profile:
-    """The profile of consecutive steps, each of which may depend on earlier steps."""
+    """The profile of consecutive steps, each of which can depend on earlier steps."""
     gauss: list[Expr] = []
     atoms: list[Atoms] = []
     counts: dict[Profile, Expr] = {}
@@ -477,7 +477,7 @@ def unfolded(profile: Recurring) -> MeanProfile:
 
 
 def counts(index: Symbol, count: Expr) -> None:
-    """Raise an error unless the index runs over all integers >= 0 and ``count`` is an integer without the index."""
+    """Raise an error unless the index runs over all integers >= 0 and ``count`` is an integer free of the index."""
     if (
         not isinstance(index, Symbol)
         or index.assumptions0 != _INDEX
@@ -526,7 +526,7 @@ def sound(profile: Profile) -> list[Boolean]:
     """Conditions under which a term is a profile: convex, nonincreasing, 1 at 0 and at least max(1 - g, 0).
 
     A table with value 1 at 0 is a profile if f(oo) and the masses m are nonnegative and the masses add up to
-    at most 1: minus their sum is the slope at 0, and no profile decreases faster than 1 - g.
+    at most 1: the slope at 0 is minus their sum, and no profile decreases faster than 1 - g.
     """
     formed(profile)
     return list(dict.fromkeys(_sound(profile)))
@@ -633,7 +633,7 @@ _RISING: Final = (
 
 
 def _rises(above: Any, below: Any) -> list[Boolean] | None:
-    """Conditions under which ``above`` is at least ``below`` part by part; None if more than parts differ."""
+    """Conditions under which ``above`` is at least ``below`` part by part; None if other fields differ."""
     if not isinstance(above, _RISING):
         return None
     bound = X if isinstance(above, Projected) else getattr(above, "index", None)

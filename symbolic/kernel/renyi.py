@@ -33,11 +33,12 @@ def bound_renyi(profile: Profile, order: Expr, *, amplified: bool) -> Divergence
     """An upper bound on D_order for a profile, for orders above 1.
 
     The bound for `Gauss` is order mu^2 / 2. A sample replaced with probability q costs at most as much as one
-    that is always replaced: for g >= 1, q theta(1 + (g - 1)/q) <= theta(g), since theta does not increase;
-    below 1, both are reflected. If ``amplified``, the bound is twice the divergence of the sampled Gaussian
-    in its larger direction. Above 1 the profiles agree. The reflection adds the weight t^(-alpha - 1) <=
-    t^(alpha - 2) at t > 1, so M - 1 at most doubles, and log(1 + 2 (y - 1)) <= 2 log y. The cited bound on
-    the divergence of the sampled Gaussian is 2 order q^2 mu^2.
+    that is always replaced: for g >= 1, q theta(1 + (g - 1)/q) <= theta(g), since theta is nonincreasing; for
+    g < 1, both values follow by reflection. If ``amplified``, the bound is twice the divergence of the
+    sampled Gaussian in its larger direction. For g > 1, the profiles of the step and of the sampled Gaussian
+    agree. The reflection adds the weight t^(-alpha - 1) <= t^(alpha - 2) at t > 1, so M - 1 at most doubles,
+    and log(1 + 2 (y - 1)) <= 2 log y. The cited bound on the divergence of the sampled Gaussian is 2 order
+    q^2 mu^2.
     """
     if isinstance(profile, Equal):
         return Divergence(S.Zero)

@@ -1,8 +1,8 @@
 """The rules, which alone make judgements. Each docstring is a lemma with its proof or the page of its proof.
 
-Notation  K(x), K'(y) are the laws at step t of run 1 from x and of run 2 from y. The proofs are for order FIRST;
-          exchange the runs for order SECOND. A^z is the set of points within z of A, E^z_g is as in `judgement`. A
-          judgement z -> z' at f has these distances and this profile.
+Notation  K(x) and K'(y) are the laws at step t of run 1 from x and of run 2 from y. The proofs are for order FIRST;
+          exchange the runs for order SECOND. A^z is the set of points within z of A, and E^z_g is as in `judgement`. "A
+          judgement z -> z' at f" means one with the distances z (near) and z' (far) and the profile f.
 Facts     F1 to F4 are the four facts of docs/proofs/enlarged_sets.md. F2: E^z_g is convex and nonincreasing in g,
           and nonincreasing in z. F4: E^z_g is jointly convex in (P, Q).
 """
@@ -49,7 +49,7 @@ class Kernel(Ground):
         revealed: Iterable[Variable] = (),
         hypotheses: Iterable[Hypothesis] = (),
     ) -> Span:
-        """A judgement without a derivation, which every conclusion drawn from it has as a hypothesis."""
+        """A judgement assumed without a derivation; it becomes a hypothesis of every conclusion drawn from it."""
         # For this order only.
         supposed = Hypothesis(says, (*ends, *distances), symmetric=False, bounds=(profile,))
         conditions = (*sound(profile), *(Ge(one, 0) for one in distances))
@@ -106,7 +106,7 @@ class Kernel(Ground):
         """From z -> z' at f and then z' -> z'' at J: z -> z'' at the composition f x J.
 
         This is Theorem 1 of docs/proofs/enlarged_sets.md. J holds at every pair of points, so the second part
-        may depend on the state after the first.
+        can depend on the state after the first.
         """
         return reduce(self._linked, others, first)
 
@@ -131,7 +131,7 @@ class Kernel(Ground):
     ) -> Span:
         """Average over a revealed variable: the mean of the profiles, plus ``failure``, the weight outside the cases.
 
-        The variable has one law in both runs and is independent of the earlier state, so both laws are
+        The variable has the same law in both runs and is independent of the earlier state, so both laws are
         mixtures with the same weights (F4). A case holds for every value, or on an event that some of its
         hypotheses describe and that is at least as probable as the weight of the case. An extra coin makes
         this probability equal to the weight; the rest goes to cases that hold for every value and to failure,
@@ -196,7 +196,7 @@ class Kernel(Ground):
         + xi), with hidden coins c and c' and a 1-Lipschitz map Pi. A third map chi is phi' (without a coin,
         and S = E_0) or phi with the same coin, and |phi_c(x) - chi_c(y)| <= e(z). S is a profile for chi_c(y)
         + xi1 and phi'_c'(y) + xi1, and p_a is a profile for shifts of xi2 by at most a. With a coin, the
-        third point may also be phi' at x, with the same S and e.
+        third point can also be phi' at x, with the same S and e.
 
         The proof of Theorem 3 in docs/proofs/enlarged_sets.md holds with p_a in place of the Gaussian
         profile.

@@ -1,8 +1,8 @@
 """Only the rules of this package make judgements.
 
-No importable name can change the record of judgements, a local variable of a function. Copies, also by
-`dataclasses.replace`, unpickled objects and objects built by hand are not judgements. A rule refuses objects
-of foreign classes, which could misreport themselves. Code that edits the memory of the process is not
+No importable name can change the record of judgements, which is a local variable of a function. Copies (also
+by `dataclasses.replace`), unpickled objects and objects built by hand are not judgements. A rule refuses
+objects of foreign classes, which could misreport themselves. Code that edits the memory of the process is not
 excluded.
 """
 
@@ -96,7 +96,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
         """Mark a function as a rule while its module is imported; its docstring proves the result or cites a proof.
 
         Raises:
-            UnprovedError: its module is not one of rules, or it is applied to a judgement that no rule made.
+            UnprovedError: the function is not in a module of rules, or it is applied to a judgement that no rule made.
         """
         module = sys.modules.get(function.__module__)
         starts = getattr(getattr(module, "__spec__", None), "_initializing", False)

@@ -8,7 +8,7 @@ $C = \sigma_{SGD}^{4/3}/X^{1/6}$, $\eta = \Theta(b X^{1/3}/(L \sigma_{SGD}^{2/3}
 
 If X includes the initial gap, the algebra and the rates hold. The conditions on the step size are not met,
 and the T of (88) leaves too little noise if b < 64 d. chi = log(1/delta), u = sqrt(dim L chi), v = epsilon n;
-in terms with roots u^3 = sigma_SGD and v^3 = X.
+in terms with roots, u^3 = sigma_SGD and v^3 = X.
 """
 
 from lastiterate.symbolic.liang.paper import WITH_GAP, at

@@ -2,9 +2,9 @@ r"""E.1: the naive bound, by post-processing and one Gaussian step, compared wit
 
 $$\epsilon = \frac{2 \alpha (D + \eta C/b)^2}{\sigma_{DP}^2}$$
 
-It is refuted: the noise on the iterate has the variance eta^2 sigma_DP^2. Divided by eta^2 it bounds the last
-step, with D the radius (in (54) D is the diameter), and (54) is smaller only if eta L <= 1. Figure 5: L = 1,
-C = 2, sigma_DP = 4, D = 1, n = 16, b = 2, alpha = 1.1, eta = 0.2.
+It is refuted: the noise on the iterate has the variance eta^2 sigma_DP^2. Divided by eta^2, this epsilon
+bounds the last step, with D the radius (in (54), D is the diameter); (54) is smaller only if eta L <= 1.
+Figure 5: L = 1, C = 2, sigma_DP = 4, D = 1, n = 16, b = 2, alpha = 1.1, eta = 0.2.
 """
 
 from lastiterate.symbolic.liang.paper import SMOOTH, at

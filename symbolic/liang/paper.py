@@ -9,10 +9,10 @@ SMOOTH: Final[Mapping[Symbol, Expr]] = MappingProxyType({L: GRADIENT / LENGTH})
 """The unit of L as a Lipschitz constant of gradients (order lambda = 1)."""
 
 WITH_GAP: Final[Mapping[Symbol, Expr]] = MappingProxyType({**SMOOTH, r: GRADIENT * LENGTH})
-"""These units, with r as a loss, such as the initial gap l(theta_0) - l*."""
+"""The units `SMOOTH`, with r as a loss, such as the initial gap l(theta_0) - l*."""
 
 at: Final = partial(Source, PAPERS["liang"])
-"""The source of a claim in the later version (AAAI 2026): number; equation, or words of the line."""
+"""The source of a claim in the later version (AAAI 2026): its number, and an equation or words of the line."""
 
 earlier: Final = partial(Source, PAPERS["liang_earlier"])
 """The source of a claim in the earlier version, with explicit constants in Theorems 3.3 and 3.4."""

@@ -7,8 +7,8 @@ $$\frac{\alpha C^2 T}{b^2 \sigma_{DP}^2}, \quad
 \frac{\alpha C^2 T}{n b \sigma_{DP}^2}, \quad
 \frac{\alpha C^2}{n b \sigma_{DP}^2} \min\Bigl\{T, \frac{(1 + \eta L)^2 n b D^2}{\eta^2 C^2}\Bigr\}$$
 
-All five have no unit, and the rows are in the order given in the text. Figure 1 plots the second row outside
-its conditions.
+None of the five has a unit, and the rows are in the order given in the text. Figure 1 plots the second row
+outside its conditions.
 """
 
 from lastiterate.symbolic.liang.paper import REACH, SMOOTH, at, earlier

@@ -1,9 +1,9 @@
 r"""The values of `bound`, for every scheme of batches and class of losses, tested in two ways.
 
 An *attack* is the best run whose loss is known exactly:
-$\varepsilon_{\text{attack}}(\alpha) \le \varepsilon_{\text{bound}}(\alpha)$, also at a $\delta$. A
-*certificate* holds the choices behind a value, from which an independent checker recomputes the value. These
-claims test the code and prove nothing.
+$\varepsilon_{\text{attack}}(\alpha) \le \varepsilon_{\text{bound}}(\alpha)$, and likewise for $\varepsilon$
+at a $\delta$. A *certificate* contains the choices behind a value, from which an independent checker
+recomputes the value. These claims test the code and prove nothing.
 """
 
 from collections.abc import Iterator

@@ -11,7 +11,7 @@ $W = \sum_j L_j^2 r^{2\lambda_j}$, with orders in $[p, q]$, is concave if $q \le
 $8 p q \ge (2 p + 2 q - 1)^2$.
 
 A class of losses is given by inequalities between lengths and inner products: cocoercivity (Nesterov 2004,
-Theorems 2.1.5 and 2.1.12), the variational inequality of a projection, a modulus.
+Theorems 2.1.5 and 2.1.12), the variational inequality of a projection, or a modulus.
 """
 
 from lastiterate.symbolic.formulas import update
@@ -39,7 +39,7 @@ def _square(vector: Expr) -> Expr:
 
 
 def _step(family: Functions, factor: Expr, kept: Expr = S.One) -> VectorInequality:
-    """A step h along a gradient from ``kept`` times the point: v - w grows by at most ``factor``."""
+    """A step of size h along the gradient, from ``kept`` times the point, multiplies |v - w| by at most ``factor``."""
     one, other = map(family.at, (_v, _w))
     moved = kept * (_v - _w) - h * (one.image - other.image)
     return VectorInequality(Norm(moved), "<=", factor * Norm(_v - _w), (one, other), (h >= 0,), name="one step")

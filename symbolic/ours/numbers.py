@@ -1,7 +1,7 @@
 """Values of the code, each compared with another computation of `lastiterate.proofs_checks.recomputations`.
 
-The lower limit of a value is from a closed form, a quadrature or a run whose loss is known exactly, the upper
-limit from a closed form, a quadrature or the recorded value.
+The lower limit of a value is from a closed form, a quadrature or a run whose loss is known exactly, and the
+upper limit from a closed form, a quadrature or the recorded value.
 """
 
 from lastiterate.symbolic.prelude import *

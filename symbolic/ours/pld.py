@@ -4,7 +4,7 @@ The profile of a step without replacement is $S(\gamma) = q\,\theta_g(1 + (\gamm
 and $1 - \gamma + \gamma S(1/\gamma)$ below. It is convex and increases with $q$. If the masses $P$, $Q$ of a
 cell $[l, r]$ of losses move to the ends, $A + B = P$ and $A e^{-l} + B e^{-r} = Q$, the profile does not
 decrease. If numbers up to $A$ have an error $a$, their $T$-th powers have an error of at most $T a A^{T-1}$.
-From one order, $\delta$ and $\varepsilon$ are those of laws on two points with
+From a bound at one order, $\delta$ and $\varepsilon$ are those of laws on two points with
 $p^\alpha q^{1-\alpha} + (1 - p)^\alpha(1 - q)^{1-\alpha} \le e^{(\alpha-1)\rho}$,
 $q = (p - \delta) e^{-\varepsilon}$.
 

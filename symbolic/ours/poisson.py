@@ -5,7 +5,7 @@ and $N = N(m_0)$, $|m_1 - m_0| \le d = \eta K/b$,
 $$E_\gamma(M \| N) \le U(\gamma) = q\,\theta_{d/\sigma}\Big(\frac{\gamma - 1 + q}q\Big),\quad
   E_\gamma(N \| M) \le 1 - \gamma + \gamma U(1/\gamma),$$
 and the first is larger at every order. Two copies of the run without $i^*$ take the step $h = \eta|R|/b$
-along the mean gradient of $R$, with the factor $\max(1 - h m, h L - 1)$; a batch may have any size.
+along the mean gradient of $R$, with the factor $\max(1 - h m, h L - 1)$; a batch can have any size.
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear

@@ -38,7 +38,7 @@ def _mean(one: Expr, other: Expr) -> Expr:
 
 
 def _stage(state: Expr, target: Expr) -> Expr:
-    """The square of the shift from a state to a target; the sample adds a."""
+    """The square of the shift from a state to a target, if the sample adds a."""
     return Max(c * state + a - target, 0) ** 2
 
 

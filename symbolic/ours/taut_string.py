@@ -1,11 +1,11 @@
 r"""Cheapest paths: the taut string, value iteration, and kinks (docs/proofs/affine_windows.md, expansions.md).
 
 For $z' = c z + s - a$ let $p$ be the growth in the steps after $t$ and $H$ the drift after $t$. Then
-$R = (\text{growth}) z + H$ falls by $p a$ at the energy $(p a)^2/(p\sigma)^2$: a string over a clock that
-advances by $(p\sigma)^2$, starts at $R_\tau$, ends at 0 and does not pass below $H$. The least concave
-majorant of the obstacle $H$ and the ends is cheapest. Value iteration: $(e - y)_+^2 - y^2$ is concave in $y$,
-and between two nodes $l < r$ a parabola $y^2$ plus a line is its chord minus $(y - l)(r - y)$. No cheapest
-path stays at a concave kink of $e$.
+$R = (\text{growth}) z + H$ falls by $p a$ at the energy $(p a)^2/(p\sigma)^2$: it is a string over a clock
+that advances by $(p\sigma)^2$. The string starts at $R_\tau$, ends at 0 and does not pass below $H$. The
+least concave majorant of the obstacle $H$ and the ends is the cheapest string. Value iteration:
+$(e - y)_+^2 - y^2$ is concave in $y$, and between two nodes $l < r$ a parabola $y^2$ plus a line is its chord
+minus $(y - l)(r - y)$. No cheapest path stays at a concave kink of $e$.
 """
 
 from lastiterate.symbolic.prelude import *
