@@ -187,7 +187,7 @@ def address(site: Path) -> Iterator[str]:
     server.server_close()
 
 
-@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("every", [18, pytest.param(1, marks=pytest.mark.nightly)])
 def test_in_a_browser_nothing_is_asked_of_others_and_a_phone_is_wide_enough(
     every: int, site: Path, address: str
 ) -> None:

@@ -82,6 +82,7 @@ def test_the_most_steps() -> None:
 
 @pytest.mark.parametrize("target", [{"order": 2.0}, {"delta": 1e-5}], ids=["order", "delta"])
 @pytest.mark.parametrize("share", [0.05, 0.6])
+@pytest.mark.sweep(2)
 def test_few_bounds_find_the_most_steps(
     target: dict[str, Any], share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

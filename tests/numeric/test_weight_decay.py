@@ -85,7 +85,7 @@ def test_more_decay_never_costs_more_and_no_attack_is_above(
         assert lower_bound(replace(run, weight_decay=0.5), losses, order=3).value <= found[decays.index(0.5)]
 
 
-@pytest.mark.parametrize("runs", [15, pytest.param(1000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("runs", [8, pytest.param(1000, marks=pytest.mark.nightly)])
 def test_random_runs_are_above_their_attacks(runs: int) -> None:
     rng = np.random.default_rng(5)
     spoken = 0

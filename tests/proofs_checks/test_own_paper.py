@@ -138,6 +138,7 @@ def test_what_does_not_load_is_one_sentence(folder, capsys):
     assert told(capsys, "check", ROOT / "docs")[0] == 2
 
 
+@pytest.mark.nightly
 def test_the_workflow_runs(folder, tmp_path):
     """Its steps but the installation, for which this package stands, from the folder as a clone would have it."""
     steps = yaml.safe_load((EXAMPLE / ".github/workflows/claims.yml").read_text())["jobs"]["claims"]["steps"]

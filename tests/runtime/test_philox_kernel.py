@@ -62,6 +62,7 @@ print("as by NumPy")
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(find_spec("triton") is None, reason="needs Triton")
 def test_the_kernel_of_triton_makes_the_bits_of_numpy(tmp_path: Path) -> None:
     """By Triton's interpreter, which needs no GPU and is chosen before Triton is loaded."""

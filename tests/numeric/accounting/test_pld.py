@@ -161,7 +161,7 @@ def test_inside_the_brackets_of_prv_accountant(q: float, noise: float, count: in
     assert below <= _one(q, noise, "add_remove", count).dp(delta) <= above
 
 
-@pytest.mark.sweep(1)
+@pytest.mark.nightly
 def test_below_what_renyi_gives(subtests: pytest.Subtests) -> None:
     for count, delta in [(1, 1e-2), (1000, 1e-30), (10**6, 1e-6), (10**8, 1e-2), (10**8, 1e-30)]:
         with subtests.test(count=count, delta=delta):

@@ -73,7 +73,7 @@ def check(seed: int, cases: int, schemes: tuple[str, ...]) -> None:
 
 
 def test_never_above_an_upper_bound_fixed_batches() -> None:
-    check(0, 20, ("full", "cyclic"))
+    check(0, 10, ("full", "cyclic"))
 
 
 def test_never_above_an_upper_bound_random_batches() -> None:

@@ -94,6 +94,7 @@ def test_hessians_have_products() -> None:
     torch.testing.assert_close(product, (ahead - behind) / 2e-2, rtol=2e-2, atol=2e-3)
 
 
+@pytest.mark.nightly
 def test_the_command_measures_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = [
         "--samples",
