@@ -35,7 +35,7 @@ from lastiterate.symbolic.notation import MEANING
 
 _OPEN: Mapping[str, str] = {
     "commutative": "it does not commute",
-    "finite": "it may be infinite",
+    "finite": "it can be infinite",
     "rational": "it has no rational value, and only rational values are tried",
     "algebraic": "it has no rational value, and only rational values are tried",
 }
@@ -87,7 +87,7 @@ def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
     extended = any(fact.startswith("extended_") for fact in facts)
     odd = extended or any(facts.get(name) for name in ("imaginary", "hermitian", "antihermitian"))
     if not why and (symbol.is_real is False or (symbol.is_real is None and (odd or not plain))):
-        why = "it may be infinite" if extended else "it may be a complex number"
+        why = "it can be infinite" if extended else "it can be a complex number"
     return (
         f"The symbol {symbol} cannot be used as declared: {why}; declare it real, or positive, or integer."
         * bool(why)
@@ -126,10 +126,10 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
     for letter in (
         s for part in parts for one in part.atoms(sp.Derivative) for s in one.variables if s.is_integer
     ):
-        raise UnsupportedError(f"A derivative needs a real letter, got {letter} for integers; declare it real.")
+        raise UnsupportedError(f"A derivative needs a real letter, got the integer {letter}; declare it real.")
     bound = {letter for part in parts for one in part.atoms(ExprWithLimits) for letter in one.variables}
     for letter in bound.intersection(symbols):  # their values and premises would be confused
-        raise UnsupportedError(f"The letter of a sum or an integral may not be free, got {letter}; rename one.")
+        raise UnsupportedError(f"A letter of a sum or integral may not also be free, got {letter}; rename one.")
     boxed = set(getattr(check, "box", {})) | set(getattr(check, "parameters", {}))
     real = _ordered((*assumptions, *getattr(check, "given", ()))) | boxed
     plain = isinstance(check, Cited | Deduced)
@@ -213,7 +213,7 @@ def _field(owner: Any) -> _Odd | None:
 
 def _advice(value: Any) -> str:
     if isinstance(value, sp.Float):
-        return f"write Rational('{value}') if that is what is meant"
+        return f"write Rational('{value}') if this number is meant"
     if isinstance(value, bool):
         return "write Eq(x, y) for x == y, and leave out a condition that always holds"
     return f"write Rational('{value!r}')" if isinstance(value, float) else "write one"

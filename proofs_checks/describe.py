@@ -44,7 +44,7 @@ def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
             yield f"  {symbol} is {meaning}"
 
 
-_TWICE: Final = "another symbol, declared otherwise, that is called"
+_TWICE: Final = "a different symbol, with other assumptions, that is called"
 
 
 def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:

@@ -103,7 +103,7 @@ def load(file: Path) -> ModuleType:
     name = f"lastiterate_claims_{sha256(str(file.resolve()).encode()).hexdigest()[:12]}"
     spec = spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise InputError(f"A module of claims needs to be a Python file, got path={file}; give one.")
+        raise InputError(f"A module of claims needs to be a Python file, got path={file}; give a .py file.")
     module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -176,7 +176,7 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
         key, where = claim.key, f"in {written_in(claim)}"
         if not (isinstance(key, str) and _KEY.fullmatch(key)):
             raise InputError(
-                f"A key needs the form paper/number in lower case, digits and _, got key={key!r} {where}; rename it."
+                f"A key needs the form paper/number in a-z, 0-9 and _, got key={key!r} {where}; rename it."
             )
         if key in keys:
             raise InputError(f"Each claim needs its own key, got key={key} twice, {where}; rename one.")

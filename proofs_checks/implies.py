@@ -185,11 +185,11 @@ def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
         supposed = {one for end in judgements(check, claim.assumptions) for one in end.hypotheses}
         missing = sorted({str(one) for one in supposed}.difference(check.supposed))
         if missing:
-            return f"all of it: its derivation supposes what its check does not list; add supposed={tuple(missing)}"
+            return f"all of it: its derivation assumes what its check omits; add supposed={tuple(missing)}"
         laws = {part for one in supposed if type(one) in {Law, End} for part in one.constants}
         why = unmeetable(frozenset(laws.union(claim.assumptions, getattr(check, "given", ()))))
         if why:
-            return f"all of it: nothing meets what its derivation supposes, {why}"
+            return f"all of it: nothing meets what its derivation assumes, {why}"
     return ""
 
 
@@ -308,14 +308,14 @@ def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[sp.Ba
         elif type(one) is End:
             ends.add(one.constants[0])
         elif type(one) is not Hypothesis or one.bounds or one.lemma:
-            raise UnprovedError(f"no condition of a statement is known to say that {one}")
+            raise UnprovedError(f"no known condition of a statement says that {one}")
         else:
             says, constants = one.says.removeprefix(_EVERY), one.constants
             here = Hypothesis(says, constants[1:] if says != one.says else constants, one.symmetric)
             values = {} if here in _OF_CLASSES else put
             others.append(replace(here, constants=tuple(part.subs(values) for part in here.constants)))
     if ends - hidden:  # the other ends are hidden by a path, as the statement says
-        raise UnprovedError(f"no condition of a statement is known to say that {sorted(map(str, ends))}")
+        raise UnprovedError(f"no known condition of a statement says that {', '.join(sorted(map(str, ends)))}")
     given = frozenset(condition.subs(put) for condition in made.given.union(assumptions))
     start = distances[0] if distances else None
     return _Theorem(check.profile.square.subs(put), sums, tuple(laws), start, tuple(others), given)
@@ -338,7 +338,7 @@ def _window(square: sp.Expr, ranges: tuple[sp.Basic, ...], supposed: frozenset[B
     """Raise UnprovedError unless a term's window begins at a step in 0, ..., T - 1 and is the only choice."""
     chosen = {one[0]: one[1:] for one in ranges if isinstance(one, sp.Tuple) and one[0].args != (t,)}
     if chosen.keys() - {tau, w} or len(chosen) > 1 or (square.free_symbols & {tau, w}) - chosen.keys():
-        raise UnprovedError(f"only tau or w may be chosen, and one of them only, got {sorted(chosen, key=str)}")
+        raise UnprovedError(f"only tau or w may be chosen, and only one of them, got {sorted(chosen, key=str)}")
     for letter, (low, high) in chosen.items():
         least, most = (sp.S.Zero, T - 1) if letter == tau else (sp.S.One, T)
         _show(sp.Ge(low, least), supposed)
@@ -359,7 +359,7 @@ def _reached(
         for one in least.args:
             _reached(square.xreplace({least: one}), ranges, theorems, conditions, supposed)
         return
-    starts, why = set[sp.Expr | None](), UnprovedError(f"no derivation reaches {square}")
+    starts, why = set[sp.Expr | None](), UnprovedError(f"no derivation proves the bound {square}")
     for theorem in theorems:
         try:
             _granted(theorem, ranges, conditions, supposed)
@@ -411,7 +411,7 @@ def _granted(
     """
     for hypothesis in theorem.hypotheses:
         if not _is_granted(hypothesis, conditions):
-            raise UnprovedError(f"the statement does not suppose that {hypothesis}")
+            raise UnprovedError(f"the statement does not assume that {hypothesis}")
     chosen = [one for one in ranges if isinstance(one, sp.Tuple) and one[0].args == (t,)]
     inside = {
         relation
@@ -510,18 +510,18 @@ class _Case:
         self.values = {letter: sp.sympify(value, strict=True) for letter, value in check.at.items()}
         run = [one for one in self.values if one in letters or (one in MEANING and one not in _CHOSEN)]
         if run:
-            raise UnprovedError(f"at may not have values for letters of the run, got {sorted(run, key=str)}")
+            raise UnprovedError(f"at may not give values to letters of the run, got {sorted(run, key=str)}")
         given = (*claim.assumptions, *check.given)
         orders = [one for one in given if one.has(largest_order)]
         if not all(supposed_order(one, granted) for one in orders):
-            raise UnprovedError(f"the statement does not suppose {orders}")
+            raise UnprovedError(f"the statement does not assume {orders}")
         made = judgements(check, claim.assumptions)[0]
         if sp.simplify(self._put(made.end) - T) != 0:
             raise UnprovedError(f"laws after T steps are needed, got {self._put(made.end)}")
         for one in made.hypotheses:
             here = replace(one, constants=tuple(map(self._put, one.constants)))
             if not _is_granted(here, granted):
-                raise UnprovedError(f"the statement does not suppose that {here}")
+                raise UnprovedError(f"the statement does not assume that {here}")
         self.bound = self._put(check.bound)
         premises = [*map(self._put, given), *self._signs(self.values)]
         strange = (

@@ -147,8 +147,8 @@ def _changed(report: ClaimReport, locked: LockedVerdict, here: LockedVerdict) ->
         )
     elif locked.supposes and here.supposes != locked.supposes:
         yield (
-            f"{report.key} supposes or rests on something other than when it was locked; `lastiterate show` says what, "
-            "and --update-lock accepts it."
+            f"{report.key} has other premises than when it was locked; `lastiterate show` lists them, "
+            "and --update-lock accepts them."
         )
     if here.checks != locked.checks:
         yield f"{report.key} has {here.checks} checks, but the lock file says {locked.checks}."
@@ -164,11 +164,11 @@ def _resaid(key: str, locked: LockedVerdict, now: Said | None) -> Iterator[str]:
     if now is None or locked.says in ("", now.content):
         return
     if locked.statement == now.statement:
-        yield f"{key} is checked differently than when it was locked, but says the same."
+        yield f"{key} is checked differently than when it was locked, but its statement is the same."
     elif locked.statement:
-        yield f"{key} says something other than when it was locked: now '{now.statement}', before '{locked.statement}'."
+        yield f"The statement of {key} has changed: now '{now.statement}', before '{locked.statement}'."
     else:
-        yield f"{key} says something other than when it was locked."
+        yield f"The statement of {key} has changed since it was locked."
 
 
 def _words(entry: LockedVerdict) -> str:

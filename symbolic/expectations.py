@@ -119,7 +119,7 @@ class GaussianMean(ExactMean):
         random = [k for k, letter in enumerate(letters) if letter in entries]
         if len(random) > _MOST or any(not isinstance(one, Vector) and one not in entries for one in letters):
             raise ValueError(
-                f"A mean may have at most {_MOST} Gaussian factors, and vectors, got {self.args[0]}."
+                f"A mean may have vectors and at most {_MOST} Gaussian factors, got {self.args[0]}."
             )
         if not all(self.args[0]):
             raise ValueError("Each product in a mean needs a factor, got an empty product.")
@@ -180,7 +180,7 @@ def _sizes(ends: set[tuple[Expr, int]], entries: dict[Expr, tuple[Expr, ...]]) -
     }
     if len(sizes) > 1:
         raise ValueError(
-            f"Factors of a product need sizes that fit, got {', '.join(map(str, sizes))} for one index."
+            f"Factors of a product need sizes that fit, got {', '.join(map(str, sizes))} for the same index."
         )
     return sizes
 

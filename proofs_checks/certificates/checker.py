@@ -381,7 +381,7 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
         count = 1 if run.constant and len(node["of"]) == 1 else min(run.epoch, run.steps)
         need(
             run.scheme == "cyclic" and len(node["of"]) == count,
-            "positions need cyclic batches and a bound each",
+            "positions need cyclic batches and a bound for each",
         )
         places = [last] if count == 1 else range(count)
         each = [
@@ -494,15 +494,15 @@ def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb,
     length, rest = divmod(run.steps - tau, w)
     part, h = max(loss.each, key=lambda one: float(one.m)), run.eta[0] / run.b  # the listed classes all hold
     affine = bool(part.m > 0) and len(run.eta.values) == 1
-    need(length <= 20 * LONGEST, "there are too many blocks")
+    need(length <= 20 * LONGEST, "the window has too many blocks")
     need(
         affine and rest == 0 and run.scheme == "poisson",
-        "blocks need Poisson batches, one step size, strong convexity, and to fit the window",
+        "blocks need Poisson batches, a constant step size and strong convexity, and need to fit the window",
     )
     C = (1 - h * part.m * least / w) ** w
     need(
         bool(h * most * (part.L + part.m) <= 2) and bool(C < 1),
-        "blocks need to contract at every batch that is allowed",
+        "blocks need to contract for every allowed batch",
     )
     z = w * run.moved(0) / (1 - C) if before else run.diameter
     known = -(-tau // w)  # number of blocks before tau, the first one possibly cut
@@ -525,7 +525,7 @@ def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
     e_t(z) = c_t z, the best shifts cost (C z)^2 / S, where C is the product of all c_t, and S sums v_t times
     the squares of all later c.
     """
-    need(run.random and node["rule"] == "window", "this needs a window of random batches")
+    need(run.random and node["rule"] == "window", "the bound needs a window of random batches")
     width, contraction = 1, arb(1)
     if "blocks" in node:
         tau, copies = whole(node["start"], 0, run.steps - 1), Updates(run, loss, "none", (0, run.n - 1))
@@ -701,7 +701,7 @@ def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
     the remaining steps. If the sample is met earlier in an epoch, both runs end with the same kernel and have
     fewer steps before it; from equal points these steps reach N <= F of a block, and no later Y is smaller.
     """
-    need(node["rule"] == "contract", "this needs a table of contraction")
+    need(node["rule"] == "contract", "the bound needs a table of contraction")
     h, stages, goes = _number(node["spacing"]), node["blocks"], node["round"] is True
     each = [whole(one["steps"], 1, run.steps) * whole(one["times"], 1, LONGEST) for one in stages]
     total, (k, last) = sum(each), tabled(stages[-1]["table"], h)

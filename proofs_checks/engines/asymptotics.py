@@ -90,7 +90,7 @@ def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) ->
     """Path over the reals; InputError unless its values fit the declarations of their symbols."""
     for symbol in free_symbols(check.left, check.right, conditions):
         if symbol not in check.path:
-            raise InputError(f"path needs a value for every symbol, got none for symbol={symbol}; add it.")
+            raise InputError(f"path needs a value for every symbol, got none for symbol={symbol}; add one.")
     values = {symbol: sp.sympify(value, strict=True) for symbol, value in check.path.items()}
     for symbol, value in values.items():
         lacks = [kind for kind in _KINDS if getattr(symbol, f"is_{kind}") and not getattr(value, f"is_{kind}")]
@@ -135,7 +135,7 @@ def _course(
 def _constant(check: Asymptotic, assumptions: tuple[Boolean, ...]) -> Outcome:
     if check.constant is None or check.constant.free_symbols or check.constant.is_positive is not True:
         raise InputError(
-            f"constant needs a positive number, got constant={check.constant}; give one, or a path."
+            f"constant needs a positive number, got constant={check.constant}; give a constant, or a path."
         )
     bounded = Inequality(check.left, "<=", check.constant * check.right, check.given, check.name)
     outcome = inequality.decide(bounded, assumptions)

@@ -70,7 +70,7 @@ def _chosen(check: UpperBound, assumed: Assumed) -> list[ExactRun]:
         if assumed not in run.meets:
             raise InputError(
                 f"The bound {check.bound} needs attacks that meet {assumed.value}, got attack={run.name}, which "
-                f"meets {', '.join(sorted(run.meets))}; choose another."
+                f"meets {', '.join(sorted(run.meets))}; choose another attack."
             )
     return chosen
 
@@ -174,7 +174,7 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
             broken = _refutation(check, setting, value, run, lower)
             if broken is not None and unspoken:
                 said = ", ".join(map(str, unspoken))
-                return undecided(check, f"too small at a setting where {said} could not be tested")
+                return undecided(check, f"the bound is too small at a setting where {said} could not be tested")
             if broken is not None:
                 return broken
             where = "with projection" if math.isfinite(setting["D"]) else "without projection"
@@ -187,7 +187,9 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
     power = " and ".join(
         f"{math.floor(near * 1e4) / 1e4:g} of the bound {where}" for where, near in sorted(closest.items())
     )
-    detail = f"not below any attack at {tried} settings, both directions ({compared} comparisons); they reach {power}"
+    detail = (
+        f"not below any attack at {tried} settings, both directions ({compared} tests); attacks reach {power}"
+    )
     scope = f"{tried} settings of {', '.join(check.attacks)}"
     return held(check, Grade.NOT_REFUTED, detail, scope)
 

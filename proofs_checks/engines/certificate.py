@@ -61,7 +61,8 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
             why = why or f"the certificate claims {claimed!r}"
         if why and unspoken:
             return undecided(
-                check, f"fails at a setting where {', '.join(map(str, unspoken))} could not be tested"
+                check,
+                f"a certificate fails at a setting where {', '.join(map(str, unspoken))} could not be tested",
             )
         if why:
             at = {key: repr(number) for key, number in setting.items()}
@@ -70,7 +71,7 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
         raise NoPointError(
             f"no setting has a certificate for {check.scheme} batches and {check.losses} losses."
         )
-    detail = f"{made} certificates are accepted; {asked - made} bounds have none"
+    detail = f"{made} certificates are accepted; {asked - made} bounds have no certificate"
     return held(check, Grade.NOT_REFUTED, detail, f"{made} certificates")
 
 

@@ -98,7 +98,7 @@ def _random_letters(said: Collection[Basic], conclusion: Relational) -> set[Symb
         if not any(
             isinstance(one, Relational) and (one.lhs - one.rhs).diff(letter).is_nonzero for letter in own
         ):
-            raise UnprovedError(f"{one} is not shown to hold at every outcome of the supposed law")
+            raise UnprovedError(f"{one} is not shown to hold at every outcome of the assumed law")
     return declared | tied
 
 
@@ -156,7 +156,7 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
     said = (*assumptions, *check.given)
     if not check.cited:
         raise InputError(
-            "A consequence needs a result that it rests on, got cited=(); cite one, or write an Inequality."
+            "A consequence needs a cited result, got cited=(); cite a result, or write an Inequality."
         )
     for one in (check.conclusion, *(one.conclusion for one in check.cited)):
         for part in one.atoms(Constant, Probability):
@@ -179,7 +179,7 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
             _of_numbers_alone(one, random)
             for premise in (premise for premise in one.given if premise not in said):
                 if not isinstance(premise, Relational):
-                    raise UnprovedError(f"{one.source} supposes {premise}, which is not given")
+                    raise UnprovedError(f"{one.source} assumes {premise}, which is not given")
                 prove(premise, numbers)
         _of_defined((check.conclusion, *(one.conclusion for one in check.cited)), numbers)
         if check.conclusion.has(Constant):
@@ -209,7 +209,7 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
 def _up_to_a_constant(check: Consequence, numbers: frozenset[Boolean]) -> None:
     found = [one.conclusion for one in check.cited if one.conclusion.has(Constant)]
     if len(found) != 1:
-        raise InputError(f"Exactly one cited result needs a constant, got {len(found)} of them; cite one.")
+        raise InputError(f"Exactly one cited result needs a constant, got {len(found)}; cite one such.")
     (cited,), claimed = found, check.conclusion
     if not all(isinstance(one, Le) and isinstance(one.rhs, Constant) for one in (cited, claimed)):
         raise UnprovedError("both bounds need to say that a quantity is at most a constant times a number")
@@ -245,13 +245,13 @@ def _boole(check: Consequence, numbers: frozenset[Boolean]) -> list[Boolean]:
     claimed = check.conclusion.atoms(Probability)
     if len(claimed) != 1:
         raise InputError(
-            f"covers needs one probability in the conclusion, got {check.conclusion}; leave it out."
+            f"covers needs one probability in the conclusion, got {check.conclusion}; leave covers out."
         )
     (probability,) = claimed
     event = probability.args[0]
     _defined(check.covers, numbers)
     if not entails([*numbers, *map(Not, check.covers)], event):
-        raise UnprovedError(f"{event} is not shown where none of {', '.join(map(str, check.covers))} holds")
+        raise UnprovedError(f"{event} is not proved where none of {', '.join(map(str, check.covers))} holds")
     return [Ge(probability, 1 - sum(Probability(one) for one in check.covers), evaluate=False)]
 
 
@@ -278,7 +278,7 @@ def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
     finite = _bounded({one for one in said if isinstance(one, Probability | HockeyStick)}, known)
     unbounded = _quantities(conclusion.lts if large else conclusion) - finite
     if unbounded:
-        raise UnprovedError(f"{min(unbounded, key=str)} may be infinite")
+        raise UnprovedError(f"{min(unbounded, key=str)} is not shown to be finite")
     finite = _bounded(finite | {conclusion.gts}, known) if large else finite
     return [one for one in known if _quantities(one) <= finite]
 

@@ -105,7 +105,7 @@ def _both(made: Guarantee) -> Guarantee:
 def _replayed(*ends: Span) -> None:
     replayed(*ends)
     if any(one.says == STEPS_BEFORE for end in ends for one in end.hypotheses):
-        raise UnprovedError("What an induction supposes of the steps before may not remain at the end.")
+        raise UnprovedError("The induction hypothesis about earlier steps needs to be discharged by the end.")
 
 
 def decide(check: _Checks, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -153,7 +153,7 @@ def _tracked(check: Tracked, kernel: Kernel) -> Span:
     made = track(check.derivation, kernel.given)
     _suppose(kernel, made)
     if made.scope or (made.start, made.end, made.near) != (0, T, 0) or made.profile != Equal():
-        raise UnprovedError(f"a distance needs T steps from equal starts at no cost, got {made}")
+        raise UnprovedError(f"a tracked distance needs T steps, from equal starts and at no cost, got {made}")
     kernel.weaken(made, far=check.distance)
     return made
 
@@ -190,7 +190,7 @@ def conclude(made: Proposition, statement: ForAll) -> Proposition:
     rules = Calculus(prove, conditions)
     for condition in made.given - conditions:
         if not isinstance(condition, Relational) or quantities(condition):
-            raise UnprovedError(f"The deduction supposes {condition}, which the statement does not.")
+            raise UnprovedError(f"The deduction assumes {condition}, which the statement does not.")
         rules.how(condition, numbers)
     if body == made.says:
         return made
@@ -230,7 +230,7 @@ def _reached(check: Derived | RenyiBound | Tracked, *ends: Span, cites: tuple[st
     taken = {str(one) for end in ends for one in end.hypotheses if one.lemma or one.bounds}
     supposed = sorted(taken.difference(check.supposed))
     if supposed:
-        return undecided(check, f"the derivation supposes what it does not derive: {supposed[0]}")
+        return undecided(check, f"the derivation assumes what it does not derive: {supposed[0]}")
     shown = sum(len(span.shown) for span in spans)
     lemmas = tuple(dict.fromkeys(one for span in spans for one in span.cites if "/" in one))
     found = held(check, Grade.PROVED, f"{len(spans)} rules, {shown} side conditions shown")

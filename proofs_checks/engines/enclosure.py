@@ -57,12 +57,12 @@ def _box_of(check: IntervalInequality) -> dict[sp.Symbol, tuple[sp.Rational, sp.
         if not allows_interval(symbol, low, high):
             raise InputError(
                 f"box needs intervals that the declarations of their symbols allow, got {symbol}=({low}, {high}) for "
-                f"a symbol with {' and '.join(map(str, conditions_of(symbol)))}; shorten it."
+                f"a symbol with {' and '.join(map(str, conditions_of(symbol)))}; shorten the interval."
             )
         box[symbol] = (low, high)
     for symbol in free_symbols(check.left, check.right):
         if symbol not in box:
-            raise InputError(f"box needs an interval for every symbol, got none for symbol={symbol}; add it.")
+            raise InputError(f"box needs an interval for every symbol, got none for symbol={symbol}; add one.")
     return box
 
 
@@ -242,7 +242,7 @@ def _on_range(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladde
             return undecided(check, "no point of the range meets the assumptions")
     outcome = _holds(finite, known, _FAR if values else _NEAR)
     if outcome.status is Status.HELD:
-        return replace(outcome, detail=f"{outcome.detail}, infinite ends by 1/t") if values else outcome
+        return replace(outcome, detail=f"{outcome.detail}, with 1/t at infinite ends") if values else outcome
     if outcome.status is Status.REFUTED:
         return _refuted(check, assumptions, values, outcome.counterexample) if values else outcome
     box = {s: (sp.Rational(low), sp.Rational(high)) for s, (low, high) in finite.box.items()}

@@ -26,7 +26,7 @@ def decide(check: Expected, assumptions: tuple[Boolean, ...]) -> Outcome:
     for mean in means:
         for condition in mean.conditions():
             if not entails(premises, condition):
-                return undecided(check, f"the rule for {mean} supposes {condition}, which is not shown")
+                return undecided(check, f"the rule for {mean} assumes {condition}, which is not shown")
     try:
         values = {mean: mean.value() for mean in means}
     except ValueError as error:
@@ -107,7 +107,7 @@ def _not_random(check: Expected, premises: tuple[Boolean, ...]) -> None:
     random = sorted(spoken & set[Basic]().union(*(mean.random() for mean in means)), key=str)
     if random:
         raise InputError(
-            f"A random letter may occur only inside a mean, got {random[0]} outside; give it another name."
+            f"A random letter may occur only inside a mean, got {random[0]} outside a mean; rename the letter outside."
         )
 
 

@@ -50,7 +50,7 @@ def require(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> None:
         for number in _not_negative(family):
             if not (number.is_nonnegative or entails(known, sp.Ge(number, 0, evaluate=False))):
                 raise InputError(
-                    f"A family needs compatible constants, got {family}; add an assumption for 0 <= {number}."
+                    f"A family needs compatible constants, got {family}; add the assumption 0 <= {number}."
                 )
 
 
@@ -67,17 +67,17 @@ def _letters(check: VectorInequality) -> None:
         family = one.family
         if isinstance(family, Functions) and not isinstance(one.value, FunctionValue):
             raise InputError(
-                f"A sample of a function needs a letter for its value, got value={one.value}; use the method at."
+                f"A sample of a function needs a letter for its value, got value={one.value}; use the at() method."
             )
         if any(families.setdefault(name, family) != family for name in (family.name, family.image_name)):
-            raise InputError(f"Each family needs its own name, got {family.name} for two; use one family.")
+            raise InputError(f"Each family needs its own name, got {family.name} for two; rename one.")
         if points.setdefault((family.name, one.name), one) != one:
             raise InputError(f"Each sample needs its own name, got name={one.name!r} for two; rename one.")
         letters = (letter for letter in (one.image, one.value) if letter.is_Symbol and letter != one.point)
         meaning = family.name, sp.expand(one.point)
         if any(meanings.setdefault(letter, meaning) != meaning for letter in letters):
             raise InputError(
-                f"A letter may belong to one point, got {one.point} and another; use the method at."
+                f"A letter may belong to only one point, got {one.point} and another; use the at() method."
             )
     made = {letter: one.point.free_symbols for one in check.samples for letter in one.shown}
     while known := [letter for letter, parts in made.items() if not parts & made.keys()]:
@@ -85,7 +85,7 @@ def _letters(check: VectorInequality) -> None:
     if made:
         circle = ", ".join(sorted(map(str, made)))
         raise InputError(
-            f"A point needs to be known before the values at it, got a circular dependence of {circle}; give the "
+            f"A point needs to be known before the values there, got a circular dependence among {circle}; give the "
             "point a letter of its own."
         )
     calls = tuple(f"{name}(" for name in families)

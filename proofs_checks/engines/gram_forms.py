@@ -109,7 +109,7 @@ def _meet(gap: sp.Expr) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
                 (one for one in sorted(factor.free_symbols, key=str) if sp.degree(factor, one) == 1), None
             )
             if letter is None or sp.LC(factor, letter).free_symbols:
-                raise UnsupportedError(f"the gram engine cannot say where {factor} is 0")
+                raise UnsupportedError(f"the gram engine cannot find where {factor} is 0")
             yield letter, sp.solve(factor, letter)[0]
 
 
@@ -139,7 +139,7 @@ def _implied(first: Sample, other: Sample) -> dict[sp.Expr, sp.Expr]:
     if high == sp.oo or (apart != 0 and low != high):
         return {}
     if not other.image.is_Symbol or other.image in apart.free_symbols:
-        need = f"a new letter for the image of {other.point}, which that of {first.point} determines"
+        need = f"a new letter for the image of {other.point}, which the image of {first.point} determines"
         raise UnsupportedError(f"the gram engine needs {need}, got {other.image}")
     rise = inner(first.image, apart) + low / 2 * inner(apart, apart)
     return {other.image: first.image + low * apart, other.value: first.value + rise}

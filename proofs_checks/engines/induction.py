@@ -104,7 +104,7 @@ def _goes_on(
     return not undefined and all(one == sp.true or entails(given, one) for one in later)
 
 
-NOT_SHOWN = "supposes that sequences exist that obey the laws at every index"
+NOT_SHOWN = "assumes that sequences exist that obey the laws at every index"
 """Scope of an induction whose sequences are not shown to exist."""
 
 _VALUE = "the value"
@@ -140,9 +140,9 @@ def decide(check: Induction | Recursion, assumptions: tuple[Boolean, ...]) -> Ou
             return refuted(check, found, f"fails in a run at {check.index} = {run.index}")
         seen, longest = seen + (run.index > check.start), max(longest, run.index)
     if longest < check.start + LONGEST - 1:
-        return undecided(check, "no run of the sequences was found that obeys what is supposed of them")
+        return undecided(check, "no run of the sequences was found that obeys the laws and assumptions")
     if {check.conclusion, check.conclusion.reversed} & {*check.laws, *assumptions}:
-        return undecided(check, "it supposes what it concludes")
+        return undecided(check, "it assumes what it concludes")
     tried = [run.point for run in begun]
     why = _undefined(check, assumptions) or _contradicted(check, assumptions, tried)
     if why:
@@ -162,8 +162,8 @@ def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[I
         admits_value(check.index, sp.Integer(begin + k)) for k in range(1, 5)
     ):
         raise InputError(
-            "A recursion needs a whole number to begin at, and an index that can take every whole number after it, got "
-            f"start={begin!r} and index={check.index}; declare the index an integer from there on."
+            "A recursion needs a whole number as its start, and an index that can take every later whole number, got "
+            f"start={begin!r} and index={check.index}; declare the index an integer of at least the start."
         )
     if PREVIOUS in check.initial.free_symbols | check.closed_form.free_symbols | {check.index}:
         raise InputError(
@@ -187,7 +187,7 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
     """Raise InputError unless the index takes every integer from the start on and only laws restrict it."""
     if not isinstance(check.start, int):
         raise InputError(
-            f"An induction needs a whole number to begin at, got start={check.start!r}; write one."
+            f"An induction needs a whole number as its start, got start={check.start!r}; write one."
         )
     if not isinstance(check.conclusion, Relational):
         raise InputError(
@@ -199,12 +199,12 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
     ):
         raise InputError(
             f"index needs to be declared so that it can take every whole number from start={check.start} on, "
-            f"got index={check.index}; declare it an integer from there on."
+            f"got index={check.index}; declare it an integer of at least the start."
         )
     spoken = [one for one in (*assumptions, *check.first) if check.index in one.free_symbols]
     if spoken:
         raise InputError(
-            f"The assumptions and first may not contain the index, got {spoken[0]}; put it into laws."
+            f"The assumptions and the conditions in first may not contain the index, got {spoken[0]}; put it into laws."
         )
     values = {value for part in (*check.laws, *check.first, *_all(check)) for value in part.atoms(AppliedUndef)}
     for value in sorted(values, key=str):
@@ -374,7 +374,7 @@ def near_misses(
     if isinstance(check.conclusion, sp.Equality):
         left, right = check.conclusion.args
         unequal = sp.Eq(left, LESS * right or sp.S.One)
-        return (variant(check, "the right side 3/100 of it less", conclusion=unequal),)
+        return (variant(check, "the right side, reduced by 3/100 of it", conclusion=unequal),)
     less, more = check.conclusion.lts, check.conclusion.gts
     order = 1 if check.conclusion.args[0] == less else -1
     sides = [(run.left, run.right)[::order] for run in sequence_runs(check, assumptions)]
@@ -383,4 +383,4 @@ def near_misses(
         return ()
     share = max(sp.Rational(3, 100), sp.Rational(103, 100) * min(rooms)[1])
     stronger = check.conclusion.func(*(less, (1 - share) * more)[::order])
-    return (variant(check, f"the larger side {share} of it less", conclusion=stronger),)
+    return (variant(check, f"the larger side, reduced by {share} of it", conclusion=stronger),)

@@ -76,7 +76,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
         named = {str(one) for one in condition.free_symbols}
         at = [f"{name} = {value}" for name, value in outcome.counterexample.at.items() if name in named]
         raise FalseLineError(f"{condition} is false at {', '.join(at)}")
-    raise UnprovedError(f"{condition} is not shown from {', '.join(map(str, premises)) or 'nothing'}: {why}.")
+    raise UnprovedError(f"{condition} is not proved from {', '.join(map(str, premises)) or 'nothing'}: {why}.")
 
 
 def replayed(*ends: Span | Proposition) -> None:
@@ -110,10 +110,10 @@ def _spoken(term: Basic, known: set[Basic], letters: dict[str, Symbol]) -> None:
     known.add(term)
     if isinstance(term, Float):
         raise UnprovedError(
-            f"Numbers need to be exact, got {term}: Sympy equates rounded numbers with others near them."
+            f"Numbers need to be exact, got {term}: Sympy equates rounded numbers with others nearby."
         )
     if isinstance(term, Symbol) and not isinstance(term, Dummy) and letters.setdefault(term.name, term) != term:
-        raise UnprovedError(f"Each letter needs its own name, got {term.name} for two; rename one of them.")
+        raise UnprovedError(f"Each letter needs its own name, got {term.name} for two letters; rename one.")
     for part in term.args:
         _spoken(part, known, letters)
 

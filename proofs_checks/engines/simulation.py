@@ -91,7 +91,7 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     experiment = EXPERIMENTS.get(check.quantity)
     if experiment is None:
         raise InputError(
-            f"quantity needs one of {', '.join(EXPERIMENTS)}, got quantity={check.quantity}; choose one."
+            f"quantity needs to be one of {', '.join(EXPERIMENTS)}, got quantity={check.quantity}; choose one."
         )
     point = {symbol: sp.sympify(value, strict=True) for symbol, value in check.parameters.items()}
     if not all(value.is_number and admits_value(symbol, value) for symbol, value in point.items()):
@@ -113,7 +113,7 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     finite = known and all(number.is_finite and number.is_real for number in (stated, check.tolerance))
     if not finite or check.tolerance < 0 or abs(value := float(stated)) == inf:
         raise InputError(
-            "value and tolerance need to be finite real numbers at the parameters, the second not negative, got "
+            "value and tolerance need to be finite real numbers at the parameters, and tolerance nonnegative, got "
             f"value={stated} and tolerance={check.tolerance}; correct them."
         )
     tolerance = float(check.tolerance)

@@ -68,9 +68,9 @@ def products_as_letters(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
             Norm(letters[0]),
             *inner(letters[0], letters[-1]).atoms(Inner),
         }:
-            raise UnsupportedError(f"lengths need letters, and inner products need `inner`, got {one}")
+            raise UnsupportedError(f"lengths need letters, and inner products need inner(), got {one}")
     if len(set(map(str, found))) < len(found):
-        raise UnsupportedError(f"two vectors share one name in {found}")
+        raise UnsupportedError(f"two vectors share the same name in {found}")
     signs = ({"real": True, "nonnegative": True} if isinstance(one, Norm) else {"real": True} for one in found)
     names = {one: new_letter(Symbol(str(one), **sign), *said) for one, sign in zip(found, signs, strict=True)}
     if any(one.xreplace(names).atoms(Vector) for one in said):

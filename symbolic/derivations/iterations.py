@@ -52,7 +52,7 @@ def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Ker
 @rule
 def _least(one: Expansion, other: Expansion) -> Expansion:
     if one.guide is not other.guide:
-        raise UnprovedError(f"Two bounds need one guide, got {one.guide} and {other.guide}.")
+        raise UnprovedError(f"Two bounds need the same guide, got {one.guide} and {other.guide}.")
     least = replace(
         one,
         after=Min(one.after, other.after.subs(other.z, one.z)),

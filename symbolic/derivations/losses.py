@@ -205,7 +205,7 @@ def by_claim(claim: Claim, z: Symbol) -> Expansion:
         UnprovedError: the claim has no `NormBound` or more than one, or is in no list of claims.
     """
     if known(claim.key) is not claim:
-        raise UnprovedError(f"An expansion needs a claim among CLAIMS, got {claim.key}, which is not; add it.")
+        raise UnprovedError(f"An expansion needs a claim in CLAIMS, got {claim.key}; add the claim.")
     bounds = [check for check in claim.checks if isinstance(check, NormBound)]
     if len(bounds) != 1:
         raise UnprovedError(

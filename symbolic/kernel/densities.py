@@ -214,7 +214,7 @@ def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
     """Points for a draw from laws on one space, distinct from the given points and from the points in the laws."""
     maps = set[tuple[str, Basic]]().union(*map(_maps, laws))
     if len({dimension(law) for law in laws}) > 1 or len({level for level, _ in maps}) < len(maps):
-        raise UnprovedError(f"The laws need to be on one space, and their images under one map, got {laws}.")
+        raise UnprovedError(f"The laws need the same space, and their images the same map, got {laws}.")
     taken = frozenset(given).union(*map(points, laws))
     free = (one for one in map(Point, ("x", "y", "ya", "yb", "yc", "yd")) if one not in taken)
     return tuple(islice(free, dimension(laws[0])))
@@ -251,7 +251,7 @@ def density(law: Basic, *where: Point) -> Expr:
     letters = sorted((one for one in law.free_symbols if isinstance(one, Point) or one.is_integer), key=str)
     named = law.xreplace({one: Symbol("." * i) for i, one in enumerate(letters, 1)})
     if _NAMED.setdefault(str(named), named) != named:
-        raise UnprovedError(f"Two laws need two names, got {law} for both.")
+        raise UnprovedError(f"Two laws need different names, got {law} for both.")
     made: Expr = Function(f"density of {named}", nonnegative=True)(*letters, *where)
     return made
 

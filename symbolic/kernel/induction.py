@@ -38,12 +38,14 @@ def own_letters(
     own = [*(letter for one in sequences for letter in (one.value, one.last)), *letters]
     declared = [letter for letter in own if letter.assumptions0 != plain]
     if declared:
-        raise UnprovedError(f"Letters of an induction may be declared only real, got {declared}.")
+        raise UnprovedError(
+            f"Letters of an induction need to be declared real and nothing else, got {declared}."
+        )
     terms = [part for one in sequences for part in (one.first, one.after, one.closed) if part is not None]
     named = set[Basic]().union(*(one.free_symbols for one in (*terms, *conditions)))
     if len({index, *own}) <= len(own) or named & {one.last for one in sequences}:
         raise UnprovedError(
-            f"Each sequence needs a letter of its own, and another for its last value that no term contains, got {own}."
+            f"Each sequence needs its own letter, and another letter, in no term, for its last value, got {own}."
         )
 
 
@@ -170,7 +172,7 @@ class StepInduction:
         self._of_values(profile, distance)
         if begin.scope or begin.drawn or not begin.given <= self.kernel.given:
             raise UnprovedError(
-                "The judgement at the beginning may have no variable and may suppose only what the kernel supposes."
+                "The first judgement may not have variables, and may assume only what the kernel assumes."
             )
         inner, near = self.kernel.under(*self._known), begin.near
         first = self.kernel.weaken(
@@ -183,7 +185,7 @@ class StepInduction:
             supposed.hypotheses & made.hypotheses and not made.premises and made is not supposed
             for made in one.lines()
         ):
-            raise UnprovedError("The step may suppose only the judgement about the steps before it, as given.")
+            raise UnprovedError("The step may assume only the given judgement about the steps before it.")
         kept = any(self.index in variable.step.free_symbols for variable in revealed)
         if (
             kept
@@ -194,7 +196,7 @@ class StepInduction:
                 "An induction needs to average over everything that is drawn in its steps, and over nothing else."
             )
         if one.order is not begin.order:
-            raise UnprovedError(f"An induction needs one order, got {begin.order} and {one.order}.")
+            raise UnprovedError(f"Both judgements need the same order, got {begin.order} and {one.order}.")
         there = (*same(one.start, begin.start), *same(one.end, begin.end + length * (self.index + 1)))
         shown = [*self.shown, *self._show(inner.given, *there)]
         after = inner.weaken(one, near, put_values(distance, self._after), put_values(profile, self._after))
@@ -206,7 +208,7 @@ class StepInduction:
         given = self.kernel.given | self._kept | self._of_all | one.given - inner.given
         if set(self._over) & set().union(*(said.free_symbols for said in (*given, begin.start, end, near))):
             raise UnprovedError(
-                "What holds for all steps, such as the distance before, may not contain the index or letters of a step."
+                "What holds for all steps, such as the initial distance, may not contain the index or a step's letters."
             )
         self._own()
         made = {"rule": "induct", "premises": (first, after), "shown": tuple(shown), "cites": (), "near": near}
@@ -284,7 +286,7 @@ class StepInduction:
 
     def _own(self) -> None:
         if not genuine(self) or type(self.kernel) is not Kernel:
-            raise UnprovedError("An induction needs to be made by the rules, with a Kernel, got another.")
+            raise UnprovedError("An induction needs to be made by the rules, with a Kernel.")
 
     def _learn(self, known: frozenset[Boolean], shown: Iterable[Shown]) -> Self:
         """Store known facts about a step, valid once a rule returns the induction."""
@@ -332,7 +334,7 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
     payment is at most 1 + r, and all others are at most 1.
     """
     if not genuine(steps):
-        raise UnprovedError("Paying in cyclic order needs an induction that the rules made, got another.")
+        raise UnprovedError("Paying in cyclic order needs an induction that the rules made.")
     b, n = batch
     of_steps = {p, k, u, U, Q, _p_m, _U_m, _Q_m}
     meant = steps.supposed(

@@ -121,7 +121,7 @@ class Calculus(Ground):
         kept = frozenset[Point]().union(*map(points, known)) - set(given)
         if kept:
             raise UnprovedError(
-                f"A mean over {kept} needs conditions, weights and an order in which these points do not occur."
+                f"A mean over {kept} needs conditions, weights and an order that do not contain these points."
             )
         if limits is not None:
             if len(terms) != 1 or limits[1] != 1:
@@ -151,7 +151,7 @@ class Calculus(Ground):
         kept = frozenset[Expr]().union(*(points(one) for one in made.given))
         if kept - set(given):
             raise UnprovedError(
-                f"A mean over {kept} needs conditions in which these points do not occur, got {made.given}."
+                f"A mean over {kept} needs conditions that do not contain these points, got {made.given}."
             )
         return self._draw("mean", (mean(made.left, *given), mean(made.right, *given)), (made,))
 
@@ -160,7 +160,7 @@ class Calculus(Ground):
         """Multiply both sides by a nonnegative quantity. A factor that can be 0 must not occur in the sides."""
         inside = {one for one in gathered(factor).as_powers_dict() if not one.is_positive and not one.is_number}
         if any(made.says.has(one) for one in inside):
-            raise UnprovedError(f"A factor that may be 0 may not occur in {made}, got {factor}.")
+            raise UnprovedError(f"A factor that can be 0 must not occur in {made}, got {factor}.")
         return self._draw("times", (factor * made.left, factor * made.right), (made,), nonnegative(factor))
 
     @rule
@@ -213,7 +213,7 @@ class Calculus(Ground):
     def equal(self, made: Proposition, left: Expr, right: Expr) -> Proposition:
         """Rewrite both sides by the laws of exponentials and of powers of nonnegative quantities."""
         if not (_equal_powers(made.left, left) and _equal_powers(made.right, right)):
-            raise UnprovedError(f"The sides need to equal those before, got {left} <= {right} from {made}.")
+            raise UnprovedError(f"The sides need to equal the premise's, got {left} <= {right} from {made}.")
         bases = {one.base for side in (left, right, made.left, made.right) for one in side.atoms(Pow)}
         conditions = [condition for one in sorted(bases, key=str) for condition in nonnegative(one)]
         return self._draw("equal", (left, right), (made,), conditions)
@@ -363,7 +363,9 @@ class Calculus(Ground):
         """
         real = _ranges(order, positive=True) or _ranges(order, nonnegative=True)
         if not real or above.says != below.says or not _continuous(above, order):
-            raise UnprovedError(f"One inequality, continuous in the order, is needed, got {above} and {below}.")
+            raise UnprovedError(
+                f"Orders above and below 1 need the same inequality, continuous in the order, got {above} and {below}."
+            )
         if least == 0 and above.says.has(Supremum):
             raise UnprovedError(f"An inequality at order 0 may have no supremum, got {above}.")
         ways = ({Gt(order, 1)}, {Gt(order, 0), Lt(order, 1)} - {true})
@@ -456,7 +458,7 @@ class Calculus(Ground):
         named = made.says.free_symbols.union(*(one.free_symbols for one in made.given - {chosen}))
         if not isinstance(chosen, Parting) or not within or not isinstance(kernel, Symbol) or kernel in named:
             raise UnprovedError(
-                f"The kernel {kernel} may not occur in {made}, and its laws need to be within a distance."
+                f"The kernel {kernel} may not occur in {made}, and its laws need to be within a distance of each other."
             )
         return self._draw("forget", made.says, (made,), (Ge(radius, 0),), discharged=(chosen,))
 
@@ -529,9 +531,9 @@ class Calculus(Ground):
     def rewrite(self, made: Proposition, old: Basic, new: Basic) -> Proposition:
         """Replace a term for a law with another that `densities.one_law` accepts."""
         if not (one_law(old, new) or one_law(new, old)):
-            raise UnprovedError(f"Rewriting needs two names of one law, got {old} and {new}.")
+            raise UnprovedError(f"Rewriting needs two names of the same law, got {old} and {new}.")
         if any(set(one.args[1:2]) & (old.free_symbols | new.free_symbols) for one in made.says.atoms(Supremum)):
-            raise UnprovedError(f"Rewriting {old} needs free letters, but {made} has a supremum over one.")
+            raise UnprovedError(f"Rewriting {old} needs letters that no supremum in {made} binds.")
         return self._draw("rewrite", made.says.xreplace({old: new}), (made,))
 
     @rule
@@ -552,7 +554,7 @@ class Calculus(Ground):
     @staticmethod
     def _within(made: Proposition) -> tuple[Basic, Basic, Expr]:
         if not isinstance(made.says, Within):
-            raise UnprovedError(f"Laws within a distance are needed, got {made}.")
+            raise UnprovedError(f"Laws within a distance of each other are needed, got {made}.")
         first, second, z = made.says.args
         return first, second, z
 
@@ -603,7 +605,7 @@ def _runs(index: Symbol, count: Expr, fixed: Iterable[Basic]) -> None:
     whole = _ranges(index, integer=True, positive=True) or _ranges(index, integer=True, nonnegative=True)
     if not whole or not count.is_integer or any(index in one.free_symbols for one in (count, *fixed)):
         raise UnprovedError(
-            f"A sum needs a nonnegative index in no fixed term and an integer count, got {index}, {fixed} and {count}."
+            f"A sum needs a nonnegative index in no fixed term, and an integer count, got {index}, {fixed} and {count}."
         )
 
 

@@ -302,7 +302,7 @@ def apply(
 def alike(one: Span, other: Span) -> list[Boolean]:
     """Conditions under which two judgements have the same steps, order and distances."""
     if one.order is not other.order:
-        raise UnprovedError(f"Judgements of one order are needed, got {one.order} and {other.order}.")
+        raise UnprovedError(f"Judgements of the same order are needed, got {one.order} and {other.order}.")
     pairs = zip(one.ends + one.distances, other.ends + other.distances, strict=True)
     return [condition for pair in pairs for condition in same(*pair)]
 
@@ -313,7 +313,7 @@ def separate(parts: Iterable[Span], others: Sequence[Span]) -> None:
         for other in others:
             shared = one.drawn & (other.drawn | other.scope) | one.scope & other.drawn
             if shared:
-                raise UnprovedError(f"No part may use a variable that the other averages over, got {shared}.")
+                raise UnprovedError(f"Neither part may use a variable the other averages over, got {shared}.")
 
 
 @dataclass(frozen=True)

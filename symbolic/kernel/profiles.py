@@ -422,7 +422,7 @@ def common(profiles: Iterable[Profile]) -> Order | None:
     """The order that all profiles bound, or None if all bound both; an error if their orders differ."""
     orders = {profile.order for profile in profiles} - {None}
     if len(orders) > 1:
-        raise UnprovedError("Profiles need one order, got both orders; exchange the runs in one of them.")
+        raise UnprovedError("Profiles need the same order, got both orders; exchange the runs in one profile.")
     return next(iter(orders), None)
 
 

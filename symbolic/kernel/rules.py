@@ -113,7 +113,7 @@ class Kernel(Ground):
     @rule
     def _linked(self, made: Span, other: Span) -> Span:
         if made.order is not other.order:
-            raise UnprovedError(f"A chain needs one order, got {made.order} and {other.order}.")
+            raise UnprovedError(f"A chain needs the same order, got {made.order} and {other.order}.")
         separate((made,), (other,))
         conditions = (*same(made.end, other.start), Le(made.far, other.near))
         profile = compose(made.profile, other.profile)
@@ -144,7 +144,7 @@ class Kernel(Ground):
         head, *rest = spans
         if variable.follows:
             raise FalseLineError(
-                f"A mean over {variable.name} needs one law of it in both runs and at every state."
+                f"A mean over {variable.name} needs the same law of it in both runs and at every state."
             )
         if any(variable not in span.scope for span in spans) or len(events) not in {0, len(spans)}:
             raise UnprovedError(
@@ -153,7 +153,7 @@ class Kernel(Ground):
         on = events or (frozenset[Hypothesis](),) * len(spans)
         if over is not None and any(on) and not on[0]:
             raise UnprovedError(
-                f"A mean over all values of {variable} may have no case on an event, which may contain some of them."
+                f"A mean over all values of {variable} may have no case on an event, which can contain several."
             )
         supposed = [span.hypotheses - event for span, event in zip(spans, on, strict=True)]
         profiles, given = [span.profile for span in spans], frozenset[Boolean]()
@@ -202,10 +202,10 @@ class Kernel(Ground):
         profile.
         """
         if (expansion.guide is Guide.OTHER) != (coin is None) or (coin is not None and coin.observed):
-            raise UnprovedError("A step needs a hidden coin if and only if the third map is the run's own.")
+            raise UnprovedError("A step needs a hidden coin if and only if its guide is the run's own map.")
         if any(expansion.z in one.free_symbols for one in self.given) or expansion.z.assumptions0 != _DISTANCE:
             raise UnprovedError(
-                f"The distance {expansion.z} needs to be declared nonnegative, without a condition, got {self.given}."
+                f"The distance {expansion.z} needs to be declared nonnegative and free of conditions, got {self.given}."
             )
         hidden, scope, (near, far) = coin or Coin(Equal()), frozenset(revealed), distances
         conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length), Ge(shift.length, 0)]
@@ -243,7 +243,7 @@ class Kernel(Ground):
             frozenset(replace(one, step=at(one.step)) for one in each) for each in (span.scope, span.drawn)
         )
         if len(scope | drawn) < len(span.scope | span.drawn):
-            raise UnprovedError(f"Values may not make one variable of two, got {values}.")
+            raise UnprovedError(f"Values may not turn two variables into one, got {values}.")
         made = apply(
             self, "specialise", span.order, at(span.ends), at(span.distances), at(span.profile), conditions
         )
@@ -268,7 +268,7 @@ def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr
         raise UnprovedError("A contraction needs the same revealed variables near and far.")
     inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
     if not before.order is near.order is far.order:
-        raise UnprovedError("A contraction needs one order in all three premises.")
+        raise UnprovedError("A contraction needs the same order in all three premises.")
     separate((before,), (near, far))
     conditions = [*same(before.end, near.start), *same(near.start, far.start)]
     conditions += [*same(near.end, far.end), *same(near.far, far.far), Le(before.far, near.near)]

@@ -157,7 +157,7 @@ NEVER = (x < 1, x > 2)
         (Certified("cyclic", "convexe"), (), "did you mean convex?"),
         (Certified("cyclic", "convex"), NEVER, "no sample"),
         (UpperBound("composition", ("linear",)), NEVER, "no sample"),
-        (Recursion(i, sp.S.Zero, PREVIOUS + 1, i, start=0.5), (), "needs a whole number to begin at"),  # type: ignore[arg-type]
+        (Recursion(i, sp.S.Zero, PREVIOUS + 1, i, start=0.5), (), "needs a whole number as its start"),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_a_sentence(

@@ -131,7 +131,7 @@ def test_two_symbols_of_one_name_are_told_apart(tmp_path: Path) -> None:
         'x = Symbol("p")\nCLAIMS = (Claim("a/b", "", SOURCE, Inequality(p, "<=", x), assumptions=(s > 1,)),)\n'
     )
     (claim,) = read_claims(module(tmp_path, claims.replace('Symbol("p")', 'Symbol("p", real=True)'))).claims
-    other = "a real number: another symbol, declared otherwise, that is called p"
+    other = "a real number: a different symbol, with other assumptions, that is called p"
     assert {str(letter): words for letter, words, _ in symbols(claim)} == {
         "p": "a positive number",
         "p_2": other,

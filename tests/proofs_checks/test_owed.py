@@ -110,7 +110,7 @@ def test_what_is_merely_written_down_does_not(tmp_path: Path, parts: str) -> Non
     found = report(tmp_path, parts, "s**2 / 4")
     assert found.verdict is Verdict.UNDECIDED
     detail = found.outcomes[0].detail
-    told = ("supposes what it does not derive", "symmetric", "needs a claim among CLAIMS")
+    told = ("assumes what it does not derive", "symmetric", "needs a claim in CLAIMS")
     assert any(one in detail for one in told), detail
 
 
@@ -150,4 +150,4 @@ def test_the_lock_notices_what_is_supposed(tmp_path: Path) -> None:
     less = report(tmp_path, SHOWN["own lemma"])
     assert drifts([locked], {locked.key: LockedVerdict.of(locked)}) == ()
     (told,) = drifts([less], {locked.key: LockedVerdict.of(locked)})
-    assert "supposes or rests on something other" in told
+    assert "has other premises than when it was locked" in told

@@ -57,12 +57,12 @@ def test_claims_stand_as_locked_and_have_pages(folder, capsys, tmp_path):
         (
             '            "2 for 3"',
             '            "two for three"',
-            "differently than when it was locked, but says the same.",
+            "differently than when it was locked, but its statement is the same.",
         ),
         (
             "        assumptions=(s * w >= D,),",
             "        assumptions=(s * w >= 2 * D,),",
-            "says something other than",
+            "has changed: now",
         ),
     ],
 )

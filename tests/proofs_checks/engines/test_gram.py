@@ -304,7 +304,7 @@ def test_both_ways_in_which_curvatures_may_agree_are_cases():
     f = convex("f", u * v)
     check = VectorInequality(Norm(X), "<=", Norm(X), (f.at(X), f.at(Y)))
     assert len(tuple(gram_forms.gram_cases(check, ()))) == 3
-    with pytest.raises(UnsupportedError, match="cannot say where"):
+    with pytest.raises(UnsupportedError, match="cannot find where"):
         tuple(
             gram_forms.gram_cases(
                 VectorInequality(Norm(X), "<=", Norm(X), (convex("f", u**2 - u * v**2 + v**3).at(X),)), ()

@@ -60,12 +60,12 @@ def _pairs(letters: list[Vector]) -> list[tuple[Vector, Vector]]:
     ("vector", "given", "words"),
     [
         (U + V + W + X, (), "lengths of sums of at most 3 vectors, got 4"),
-        (U + V, (Norm(U - V) <= 1,), "inner products need `inner`, got |u - v|"),
-        (U + V, (sp.Le(Inner(V, U), 0),), "inner products need `inner`, got <v, u>"),
-        (U + V, (sp.Le(Inner(U, U), 1),), "inner products need `inner`, got <u, u>"),
-        (U + V, (sp.Le(Inner(U, 2 * V), 0),), "inner products need `inner`, got <u, 2*v>"),
+        (U + V, (Norm(U - V) <= 1,), "inner products need inner(), got |u - v|"),
+        (U + V, (sp.Le(Inner(V, U), 0),), "inner products need inner(), got <v, u>"),
+        (U + V, (sp.Le(Inner(U, U), 1),), "inner products need inner(), got <u, u>"),
+        (U + V, (sp.Le(Inner(U, 2 * V), 0),), "inner products need inner(), got <u, 2*v>"),
         (U + V, (U <= 1,), "vectors may occur only in"),
-        (U + Vector("u", integer=True), UNIT[:1], "two vectors share one name"),
+        (U + Vector("u", integer=True), UNIT[:1], "two vectors share the same name"),
     ],
 )
 def test_what_has_no_meaning_for_vectors_is_refused(

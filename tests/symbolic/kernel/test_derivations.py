@@ -396,7 +396,7 @@ def test_an_induction_shows_what_its_sequences_keep() -> None:
 @pytest.mark.parametrize("declared", ["nonnegative", "nonzero", "integer", "negative"])
 def test_an_induction_takes_nothing_from_a_declaration(declared: str) -> None:
     u, last = Symbol("u", **{declared: True}, real=True), Symbol("u_m", real=True)
-    with pytest.raises(UnprovedError, match="declared only real"):
+    with pytest.raises(UnprovedError, match="declared real and nothing else"):
         StepInduction(KERNEL, j, m, (Sequence(u, S.One, 2 * u, last, 2**j),))
     with pytest.raises(UnprovedError, match="its count to be an integer"):
         StepInduction(KERNEL, j, s, ())
@@ -411,7 +411,7 @@ def test_a_derivation_that_supposes_a_judgement_proves_nothing(monkeypatch: pyte
     monkeypatch.setattr(derivation, "DERIVATIONS", {"supposing": supposing})
     outcome = derivation.decide(Derived("supposing", Gauss(s)), ())
     assert outcome.status is Status.UNDECIDED
-    assert "supposes" in outcome.detail
+    assert "assumes" in outcome.detail
 
 
 def test_what_is_derived_rests_on_claims_that_hold() -> None:

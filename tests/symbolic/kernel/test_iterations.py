@@ -33,7 +33,7 @@ def test_laws_near_each_other_are_the_same_but_for_a_distance():
 
 def test_the_smaller_of_two_bounds_is_of_one_guide():
     other, own = (Expansion(s, s, guide, ()) for guide in Guide)
-    with pytest.raises(UnprovedError, match="one guide"):
+    with pytest.raises(UnprovedError, match="same guide"):
         iterations._least(other, own)
 
 
