@@ -85,8 +85,8 @@ class Advice(Displayed):
         if self.stop_after is None:
             return gain
         return (
-            f"{gain} But releasing all iterates of the first {self.stop_after} steps costs no more than releasing the "
-            f"last of {self.run.steps}: if so few steps train well enough, stop after them."
+            f"{gain} But releasing all iterates of the first {self.stop_after} steps costs no more than releasing "
+            f"only the last iterate of {self.run.steps} steps: if so few steps train well enough, stop after them."
         )
 
     def as_dict(self) -> dict[str, object]:
@@ -114,7 +114,7 @@ class Advice(Displayed):
             gain = 1 - row["epsilon"] / self.found.epsilon
             said = f"{gain:.0%} less" if gain >= 0.01 else "no help" if rows else ""
             rows.append((row["change"], printed_up(row["epsilon"]), printed_up(row["composition"]), said))
-        by = f"As planned, the epsilon is by {self.found.route}"
+        by = f"As planned, epsilon follows by {self.found.route}"
         by += f"; no bound is below {printed_down(self.below)}." if self.below > 0 else "."
         if isfinite(self.run.diameter) and self.linear > 0:  # otherwise the lower bound covers linear losses
             by += f" Linear losses without the domain would give {self.linear:.6g}: an estimate, not a bound."
@@ -139,8 +139,8 @@ def advise(run: NoisySGD, assumption: Assumption, *, delta: float) -> Advice:
     delta = chance("delta", delta, -inf)
     if not run.constant:
         raise InputError(
-            f"advise needs one step size and one noise, got a schedule over steps={run.steps}; give numbers, and call "
-            "bound for the schedule."
+            f"advise needs one step size and one noise, got a schedule over steps={run.steps}; give single numbers, or "
+            "call bound for the schedule."
         )
 
     def epsilon(one: NoisySGD, losses: Assumption) -> float:
@@ -208,12 +208,12 @@ def _why(run: NoisySGD, assumption: Assumption) -> str:
         case Clipped():
             length = 2 * run.clip_norm * eta
             return (
-                f"with clipping a step may add 2 K step_size = {length:g} to the distance between runs; {line}"
+                f"with clipping, a step can add 2 K step_size = {length:g} to the distance between runs; {line}"
             )
         case Smooth():
             factor = float(1 + exact(eta) * exact(assumption.L))
             return (
-                "without convexity, a step may multiply the distance between two runs by 1 + step_size L = "
+                "without convexity, a step can multiply the distance between two runs by 1 + step_size L = "
                 f"{factor:.4g}, so earlier steps are not forgotten; {line}"
             )
-    return f"without convexity, updates may expand distances, so earlier steps are not forgotten; {line}"
+    return f"without convexity, updates can expand distances, so earlier steps are not forgotten; {line}"

@@ -218,7 +218,7 @@ class Bound(PrivacyLoss):
             number, route = found[1].value(order, self.delta), found[1].route
             number = number if self.delta is not None or order is not None else found[1].pair.mu
             raise InputError(
-                f"{error} A larger number, {number:.6g} by {route}, has one: call certificate(weaker=True)."
+                f"{error} A larger bound, {number:.6g} by {route}, has a certificate: call certificate(weaker=True)."
             ) from error
 
 

@@ -146,8 +146,8 @@ def _largest_factor(at: Callable[[float], Bound], name: str, epsilon: float) -> 
         high *= leap
     if more.epsilon <= epsilon:
         raise InputError(
-            f"The values of {name} that meet the target need to end within a factor of {_FAR:g} of the run's own, got "
-            f"epsilon={epsilon:g}, which every value in that range meets; start from another run."
+            f"The value of {name} that just meets the target needs to be within a factor of {_FAR:g} of the run's own, "
+            f"got epsilon={epsilon:g}, which every value in that range meets; start from another run."
         )
     searched = best.run.scheme.random or best.candidate.renyi or best.route == "contraction"
     tight = _TIGHT_SEARCHED if searched else _TIGHT

@@ -120,7 +120,7 @@ class Displayed:
             from pandas import DataFrame
         except ModuleNotFoundError:
             raise ImportError(
-                "to_pandas needs pandas, which is not installed; pip install 'lastiterate[pandas]'."
+                "to_pandas needs pandas, which is not installed; run pip install 'lastiterate[pandas]'."
             ) from None
         return DataFrame(self.records())
 

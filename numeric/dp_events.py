@@ -126,7 +126,8 @@ def _pmf(
     first, last = int(left[0]), int(left[-1]) + 1
     if last - first > _MOST_POINTS:
         raise InputError(
-            f"discretization needs to fit losses up to {losses[-1]:.3g}, got discretization={step:g}; enlarge it."
+            f"discretization needs to be large enough for losses up to {losses[-1]:.3g}, got "
+            f"discretization={step:g}; enlarge it."
         )
     # A loss is split between its two grid neighbours as in `accounting.pld`.
     up = np.clip(-np.expm1(left * step - losses) / -np.expm1(-step), 0.0, 1.0)
@@ -141,7 +142,8 @@ def _dp_accounting() -> ModuleType:
         import dp_accounting
     except ImportError:
         raise InputError(
-            "Events and PLDs need dp_accounting, got none installed; run pip install 'lastiterate[dp-accounting]'."
+            "Events and PLDs need dp_accounting, got an installation without it; run "
+            "pip install 'lastiterate[dp-accounting]'."
         ) from None
     found: ModuleType = dp_accounting
     return found

@@ -195,7 +195,7 @@ def by_position(
     met, found = min(run.period, run.steps), [(0.0, 0.0)] * run.period
     if not run.constant and met > _LOOKED:
         raise InputError(
-            f"by_position can have at most {_LOOKED} batches if the step size or noise changes, got {met}; call "
+            f"by_position accepts at most {_LOOKED} batches if the step size or noise changes, got {met}; call "
             "participation for some of them."
         )
     rest = (run.steps - 1) % run.period + 1  # batches used once more than the others
@@ -258,7 +258,7 @@ def _numbers(
 def _listed(run: NoisySGD, steps: Sequence[int]) -> Sequence[int]:
     if isinstance(steps, str | bytes) or not isinstance(steps, Iterable):
         raise InputError(
-            f"steps needs a list of steps, counted from 0, got steps={steps!r}; write [0] for the first."
+            f"steps needs a list of steps, counted from 0, got steps={steps!r}; write [0] for the first step."
         )
     uses: Sequence[int] = steps if isinstance(steps, range) and steps.step > 0 else ()
     uses = uses or tuple(count(f"steps[{i}]", t, least=0) for i, t in enumerate(steps))

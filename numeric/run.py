@@ -27,7 +27,7 @@ def _schedule(name: str, value: Any, steps: int, each: Callable[[str, Any], Any]
     entries = tuple(each(f"{name}[{t}]", entry) for t, entry in enumerate(value))
     if len(entries) != steps:
         raise InputError(
-            f"{name} needs one number or one for each of the steps={steps}, got {len(entries)} numbers; "
+            f"{name} needs one number, or a list of steps={steps} numbers, got {len(entries)} numbers; "
             "give a list as long as the run."
         )
     return entries[0] if len(set(entries)) == 1 else entries
@@ -140,7 +140,7 @@ class NoisySGD(StepSchedule):
         if is_list(sizes):
             raise InputError(
                 f"dataset_size needs one number for all steps, got a list of {len(sizes)}; where data are added in "
-                "mid-training, bound each stage as a run of its own and compose the two with to_pld."
+                "mid-training, bound each stage as a run of its own and compose the stages with to_pld."
             )
         put(self, "dataset_size", count("dataset_size", self.dataset_size))
         put(self, "diameter", positive("diameter", self.diameter, finite=False))

@@ -126,8 +126,8 @@ def _axis(name: str, listed: Any) -> tuple[Scalar, ...]:
         or any(isinstance(x, int) and abs(x) > _LARGEST for x in values)
     ):
         raise InputError(
-            "An axis of a sweep needs a list of numbers or of texts, without repetitions and with integers of at most "
-            f"2^63 - 1, got {name}={echo(listed)}; put a schedule for all rows into [run]."
+            "An axis of a sweep needs a list of numbers or of strings, without repetitions and with integers of at "
+            f"most 2^63 - 1, got {name}={echo(listed)}; put a schedule for all rows into [run]."
         )
     return (
         tuple(float(value) for value in values)

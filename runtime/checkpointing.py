@@ -52,6 +52,6 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
         ) from None
     if not isinstance(state, dict):
         raise InputError(
-            f"A checkpoint needs a dictionary, got {type(state).__name__} in path={path}; give another."
+            f"A checkpoint needs to hold a dictionary, got {type(state).__name__} in path={path}; give another file."
         )
     return state

@@ -183,7 +183,7 @@ def _power(part: sp.Pow, inner: list[Any], analytic: bool) -> Any:
     if part.exp.is_Integer:
         if part.exp < 0 and base.contains(0):
             if isinstance(base, arb):
-                raise UnsupportedError(f"{part} may be divided by 0")
+                raise UnsupportedError(f"{part} may divide by 0")
             return acb("nan")
         return base ** int(part.exp)
     if isinstance(base, acb):

@@ -53,7 +53,7 @@ class Assumption(ABC):
     def __new__(cls, *_: object, **__: object) -> Self:
         if isabstract(cls):
             raise InputError(
-                f"An assumption needs its kind, got {cls.__name__}(...); write for example Smooth(1.0)."
+                f"An assumption needs a kind, got {cls.__name__}(...); write for example Smooth(1.0)."
             )
         return super().__new__(cls)
 
@@ -212,7 +212,7 @@ class Tabulated(Modulus):
         for name in ("distances", "values"):
             if not is_list(row := getattr(self, name)):
                 raise InputError(
-                    f"{name} needs a list of numbers, got {name}={row!r}; write one for each distance."
+                    f"{name} needs a list of numbers, got {name}={row!r}; write one number for each distance."
                 )
         distances = tuple(positive(f"distances[{i}]", r) for i, r in enumerate(self.distances))
         values = tuple(loss_constant(f"values[{i}]", v) for i, v in enumerate(self.values))

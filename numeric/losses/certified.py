@@ -71,7 +71,7 @@ class LossConstants:
             return Clipped()
         if not self.any_sample:
             raise InputError(
-                "A bound needs constants for every sample that adjacent data may contain, got constants only for "
+                "A bound needs constants for every sample that adjacent data can contain, got constants only for "
                 f"statement={self.statement!r}; say which inputs are possible: constants_of_network(input_norm)."
             )
         if exact(run.diameter) > 2 * exact(self.radius):

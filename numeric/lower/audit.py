@@ -219,7 +219,7 @@ def score_list(name: str, scores: ArrayLike) -> Array:
     if found.ndim != 1 or not len(found) or np.isnan(found).any():
         got = f"shape {found.shape}" if found.ndim != 1 or not len(found) else "nan among them"
         raise InputError(
-            f"{name} needs a list of at least one score and no nan, got {name}={got}; compute the scores again."
+            f"{name} needs a list of at least one score, without nan, got {name}={got}; compute the scores again."
         )
     return found
 

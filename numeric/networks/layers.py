@@ -69,7 +69,7 @@ class Sharing:
             ordered = np.moveaxis(np.sort(meets, axis=axis), axis, 0)
             if ((ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)).any():
                 raise InputError(
-                    "meets needs each input at most once per place and per weight, got one twice; split the layer."
+                    "meets needs each input at most once per place and per weight, got an input twice; split the layer."
                 )
         object.__setattr__(self, "meets", meets)
 
@@ -219,7 +219,7 @@ class Layer:
         bias = np.zeros(len(weight)) if self.bias is None else floats("bias", self.bias, 1)
         if len(bias) != len(weight):
             raise InputError(
-                f"bias needs one number per output, got bias of {len(bias)} for {len(weight)}; correct it."
+                f"bias needs one number per output, got {len(bias)} for {len(weight)} outputs; correct bias."
             )
         known = isinstance(self.activation, SmoothActivation | PiecewiseLinear)
         phi = self.activation if known else activation(self.activation)  # type: ignore[arg-type]
@@ -276,17 +276,17 @@ def fitting_layers(layers: Sequence[Layer]) -> tuple[Layer, ...]:
     """The layers; raises an `InputError` unless their shapes fit and a parameter moves."""
     if not isinstance(layers, list | tuple) or not layers or not all(isinstance(one, Layer) for one in layers):
         raise InputError(
-            f"layers needs at least one Layer, got layers={echo(layers)}; give Layer(weight, bias), ...."
+            f"layers needs at least one Layer, got layers={echo(layers)}; give for example [Layer(weight, bias)]."
         )
     widths = [layers[0].inputs, *(layer.outputs for layer in layers)]
     for place, layer in enumerate(layers):
         if layer.inputs != widths[place]:
             raise InputError(
-                f"Layer {place} needs as many inputs as the layer before has outputs, got {layer.inputs} for "
-                f"{widths[place]}; correct its weight."
+                f"Layer {place} needs as many inputs as the layer before has outputs, got {layer.inputs} inputs for "
+                f"{widths[place]} outputs; correct its weight."
             )
     if not any(layer.moves for layer in layers):
-        raise InputError("layers needs parameters that move, got none; let weight_moves or bias_moves be true.")
+        raise InputError("layers needs parameters that move, got none; set weight_moves or bias_moves to True.")
     return tuple(layers)
 
 
@@ -321,8 +321,8 @@ def convolution(
     parts = count("groups", groups)
     if values.shape[1] * parts != sizes[0] or len(values) % parts:
         raise InputError(
-            "A convolution needs weights (channels, input channels / groups, ...), got weight of shape "
-            f"{values.shape} for inputs of shape {sizes} in groups={parts}; correct it."
+            "A convolution needs a weight of shape (channels, input channels / groups, ...), got weight of shape "
+            f"{values.shape} for inputs of shape {sizes} with groups={parts}; correct it."
         )
     return Layer(
         values.reshape(len(values), -1),
@@ -367,7 +367,7 @@ def _each(name: str, given: Sizes, dimensions: int, least: int) -> tuple[int, ..
     several = tuple(given) if isinstance(given, list | tuple) else (given,) * dimensions
     if len(several) != dimensions:
         raise InputError(
-            f"{name} needs one number, or {dimensions}, got {name}={echo(given)}; give one per dimension."
+            f"{name} needs one number, or {dimensions} numbers, got {name}={echo(given)}; give one per dimension."
         )
     return tuple(count(name, one, least) for one in several)
 
@@ -385,7 +385,7 @@ def _windows(
     places = [(size + 2 * pad - gap * (width - 1) - 1) // step + 1 for size, width, step, pad, gap in axes]
     if min(places) < 1:
         raise InputError(
-            f"A window needs to fit its input, got kernel={tuple(kernel)} on shape={shape}; use a shorter kernel."
+            f"A window needs to fit its input, got kernel={tuple(kernel)} on shape={shape}; use a smaller kernel."
         )
     padded = [size + 2 * pad for size, _, _, pad, _ in axes]
     if channels * max(prod(sizes) * max(prod(places), prod(kernel)), prod(padded)) > LARGEST:

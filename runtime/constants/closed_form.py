@@ -55,7 +55,7 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
         if not isinstance(row, Tensor) or not row.is_floating_point() or not bool(torch.isfinite(row).all()):
             got = f"item={type(item).__name__} with {getattr(row, 'dtype', type(row).__name__)}"
             raise InputError(
-                f"ClippedRows needs pairs (input, target) of finite real inputs, got {got}; clean them."
+                f"ClippedRows needs pairs (input, target) with finite real inputs, got {got}; clean them."
             )
         tiny = 2.0**-40  # for the rounding of lengths
         most = self.norm * (1 - torch.finfo(row.dtype).eps - tiny)

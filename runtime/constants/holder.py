@@ -108,7 +108,7 @@ def estimate_holder(
 def _settings(sampling: Sampling | None, changed: Settings) -> Sampling:
     if not isinstance(sampling, Sampling | None):
         raise InputError(
-            f"sampling needs a Sampling, got sampling={sampling!r}; leave it out to draw as in A.13."
+            f"sampling needs a Sampling, got sampling={sampling!r}; leave it out to draw as the paper does in A.13."
         )
     return (sampling or Sampling()).but(**changed)
 
@@ -156,7 +156,7 @@ def checkpoints_in(paths: Sequence[Path]) -> tuple[Path, ...]:
     for named in paths:
         if not isinstance(named, str | Path):
             raise InputError(
-                f"Checkpoints are paths of files or folders, got checkpoint={named!r}; name a file."
+                f"Checkpoints must be paths of files or folders, got checkpoint={named!r}; give a path."
             )
         path = Path(named)
         if not path.is_dir():
@@ -166,7 +166,7 @@ def checkpoints_in(paths: Sequence[Path]) -> tuple[Path, ...]:
         if not inside:
             raise InputError(
                 f"A folder of checkpoints needs files ending in {', '.join(_ENDINGS)}, got checkpoint={path} without "
-                "any; name the folder that the training wrote to."
+                "any; name the folder that training wrote to."
             )
         found += sorted(inside, key=lambda one: _numbered(one.relative_to(path)))
     return tuple(found)
@@ -205,8 +205,8 @@ def constants_along_training(
     checkpoints = checkpoints_in(checkpoints)
     if len(checkpoints) < 2:
         raise InputError(
-            f"Constants along a training need at least 2 checkpoints, got {len(checkpoints)}; for a single one use "
-            "lastiterate estimate --checkpoint."
+            f"Constants along a training run need at least 2 checkpoints, got {len(checkpoints)}; for a single one, "
+            "use lastiterate estimate --checkpoint."
         )
 
     def at(path: Path) -> Workload:

@@ -249,7 +249,9 @@ class HolderEstimate(Displayed):
                 f"dominate them ({self.dtype}); the distances within pairs are {least:.3g} to {greatest:.3g}."
             )
             if len(self.lambdas) > 1 and least > _SAME * greatest:
-                said.append("At nearly equal distances the orders coincide; --draw log-uniform varies them.")
+                said.append(
+                    "Orders coincide at nearly equal distances; --draw log-uniform varies the distances."
+                )
         return [*said, self.remark]
 
     @property

@@ -172,5 +172,7 @@ def input_set(text: str) -> InputSet:
     except ValueError:
         low = high = 0.0
     if kind != "box" or not -float("inf") < low < high < float("inf"):
-        raise InputError(f"A set of inputs is box:LOW,HIGH with LOW < HIGH, got inputs={text}; say box:0,1.")
+        raise InputError(
+            f"A set of inputs must be box:LOW,HIGH with LOW < HIGH, got inputs={text}; try box:0,1."
+        )
     return InputSet(low, high)

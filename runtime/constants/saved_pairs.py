@@ -111,8 +111,8 @@ def _recheck(workload: Workload, said: Mapping[str, Any], place: Mapping[str, Te
     x, y = place["x"].double(), place["y"].double()
     if x.shape != center.shape or not bool(torch.isfinite(x).all() & torch.isfinite(y).all()):
         raise InputError(
-            f"Saved pairs must be points of the network, got {path} with {len(x)} numbers for {len(center)} "
-            "parameters; name the network that was searched."
+            f"Saved pairs must have a finite number for every parameter, got {path} with {len(x)} numbers for "
+            f"{len(center)} parameters; name the network that was searched."
         )
     row, target = (
         place[name].double() if place[name].is_floating_point() else place[name] for name in _NAMES[2:]
@@ -144,12 +144,12 @@ def _problem_of_sample(workload: Workload, said: Mapping[str, Any], place: Mappi
     if said["inputs"] is not None:
         input_ = row.double()[None]
         away = float((input_set(said["inputs"]).projected(input_) - input_).norm())
-        return "the input lies outside of its set" if away > _CLOSE * (1 + float(input_.norm())) else ""
+        return "the input lies outside the searched set" if away > _CLOSE * (1 + float(input_.norm())) else ""
     if not 0 <= index < workload.samples:
-        return "its sample is not in the data"
+        return "the sample is not in the data"
     same = torch.equal(workload.inputs[index].to(row.dtype), row)
     same = same and torch.equal(workload.targets[index].to(target.dtype), target)
-    return "" if same else "its sample differs from the one in the data"
+    return "" if same else "the sample differs from the one in the data"
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -163,14 +163,14 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         same = check == _check(said, arrays) and said["format"] == _FORMAT and said["kind"] in tuple(Kind)
     except OSError as error:
         raise InputError(
-            f"Saved pairs must be a file, got {path} ({error.strerror or error}); check it."
+            f"Saved pairs must be in a readable file, got {path} ({error.strerror or error}); check it."
         ) from None
     except (SafetensorError, KeyError, ValueError, TypeError, AttributeError, RecursionError):
         same = False
     if not same:
         raise InputError(
             f"Saved pairs must be as lastiterate estimate --save-pairs wrote them, got {path}, which is damaged or "
-            "something else; save them again."
+            "another kind of file; save them again."
         )
     return said, arrays
 

@@ -78,7 +78,7 @@ def worst_case_constants(
     kind = choose_member("kind", kind, Kind)
     if inputs is not None and not workload.inputs.is_floating_point():
         raise InputError(
-            f"A set of inputs needs inputs of floating-point type, got inputs={inputs} for "
+            f"A set of inputs to search needs floating-point data, got inputs={inputs} for "
             f"{str(workload.inputs.dtype).removeprefix('torch.')} inputs; leave inputs out to search the data only."
         )
     clip_norm = run.clip_norm if kind is Kind.SAMPLE_CLIPPED else inf

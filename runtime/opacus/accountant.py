@@ -142,7 +142,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         described_assumption(assumption)
         if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
             raise InputError(
-                f"scheduled needs a tuple of some of {SCHEDULED}, got scheduled={scheduled!r}; write ('lr',) for one."
+                f"scheduled needs a tuple of names from {SCHEDULED}, got scheduled={scheduled!r}; write, say, ('lr',)."
             )
         found = describe_training(optimizer, data_loader, diameter, public)
         if public is not None:
@@ -331,7 +331,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             self._watch.check_parameters()
         elif self._left and fingerprint_of_values(parameters_of(optimizer)) != self._left:
             raise InputError(
-                "describe needs the parameters that the last step left, got different ones; load the model of the "
+                "describe needs the parameters as the last step left them, got different ones; load the model of the "
                 "same checkpoint before describe."
             )
 

@@ -176,7 +176,7 @@ class Watch:
         """Refuse the assumption if a step refuted it."""
         if self._refuted:
             raise InputError(
-                f"The training needs losses that meet the assumption, got assumption={self._refuted}; call describe "
+                f"Training needs losses that meet the assumption, got assumption={self._refuted}; call describe "
                 "again with an assumption that holds (the weakest is Clipped())."
             )
 
@@ -191,8 +191,8 @@ class Watch:
         if self._left is None or all(map(torch.equal, self._left, (one.detach() for one in self._parameters))):
             return
         raise InputError(
-            "Only the described optimizer may change the parameters, got different ones from those that its last step "
-            "left; restore them, or begin a new training with a new PrivacyEngine."
+            "Only the described optimizer may change the parameters, got parameters that changed after its last "
+            "step; restore them, or begin a new training run with a new PrivacyEngine."
         )
 
     @property
@@ -219,7 +219,7 @@ class Watch:
         if projection is not self._projection or (projection and projection.diameter > described.diameter):
             raise InputError(
                 f"The projection needs to stay as described, diameter={described.diameter:g}, got another; attach "
-                "it with project before describe, and leave it."
+                "it with project before describe, and leave it in place."
             )
 
     def _check_data(self, sample_rate: float) -> None:
@@ -237,8 +237,8 @@ class Watch:
             or _contents(self._data) != self._seen
         ):
             raise InputError(
-                f"The data set needs to stay as described, dataset_size={size}, got a different or changed one of "
-                f"{len(loader.dataset)} samples; make a new PrivacyEngine for other data."
+                f"The data set needs to stay as described, dataset_size={size}, got a different or changed data "
+                f"set of {len(loader.dataset)} samples; make a new PrivacyEngine for other data."
             )
 
     def _after(self, *_: Any) -> None:

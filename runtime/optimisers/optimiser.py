@@ -175,9 +175,9 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         other = torch.nonzero((before != 0) & (before != now)).flatten().tolist()
         if other:
             raise InputError(
-                "A step needs the rows that the run drew, the same for a sample every time, got a different row for "
-                f"sample={int(batch[other[0]])} in step={t + 1}; give inputs[batch] and targets[batch] for each batch "
-                "of batches(), in its order and without random transforms."
+                "A step needs the rows that the run drew, with the same row for a sample in every step, got a "
+                f"different row for sample={int(batch[other[0]])} in step={t + 1}; give inputs[batch] and "
+                "targets[batch] for each batch of batches(), in the order of the batch and without random transforms."
             )
         return now
 
@@ -270,7 +270,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
             if type(state[name]) is not type(mine[name]) or state[name] != mine[name]:
                 raise InputError(
                     f"A checkpoint needs to be of the same run, with {name}={mine[name]}, got {name}={state[name]}; "
-                    "build the optimiser as it was for the training."
+                    "build the optimiser as it was in training."
                 )
         for name in ("parameters", "center"):
             value, like = state[name], mine[name]
@@ -278,13 +278,13 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
             if not fits or not bool(torch.isfinite(value).all()):
                 got = f"{tuple(value.shape)} of {value.dtype}" if isinstance(value, Tensor) else repr(value)
                 raise InputError(
-                    f"A checkpoint needs finite {name} of shape ({len(like)},) of {like.dtype}, got {name}={got}; "
-                    "build the optimiser on the module that was trained."
+                    f"A checkpoint needs finite {name} of shape ({len(like)},) and type {like.dtype}, got "
+                    f"{name}={got}; build the optimiser on the module that was trained."
                 )
         if not self._around_start and bool(state["center"].any()):
             raise InputError(
                 f"A checkpoint needs the domain of this optimiser, got center={state['center']}; build the optimiser "
-                "as it was for the training."
+                "as it was in training."
             )
         streams = state["streams"]
         if not isinstance(streams, dict) or set(streams) != {"noise"}:

@@ -61,8 +61,8 @@ class RecordedSGD(ProjectedNoisySGD):
         super().__init__(module, loss, run, **options)
         if not SCHEMES[run.sampling].fixed_size:
             raise InputError(
-                f"A trainer's loop needs batches of one size, got sampling={run.sampling!r}; choose another, or train "
-                "with Opacus."
+                f"A trainer's loop needs batches of one size, got sampling={run.sampling!r}; choose other batches, or "
+                "train with Opacus."
             )
         for name, values in (("inputs", inputs), ("targets", targets)):
             if not isinstance(values, Tensor) or values.ndim == 0:
@@ -176,6 +176,6 @@ class RecordedSGD(ProjectedNoisySGD):
     def _check_unmoved(self) -> None:
         if not torch.equal(self._point(), self._kept):
             raise InputError(
-                f"The run needs the parameters that its last step left, got different ones after step={self.done}; "
+                f"The run needs the parameters as its last step left them, got different ones after step={self.done}; "
                 "leave out whatever else changes them, such as weight averaging or another optimiser."
             )

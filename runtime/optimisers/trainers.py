@@ -16,8 +16,8 @@ _WHY: Final = {
     "gradient_clip_val": _CLIPPED,
     "max_grad_norm": _CLIPPED,
     "weight_decay": "weight decay belongs to the run and is not clipped; describe it in the run, or leave it out",
-    "averaging": "the theory is about the last iterate, and not about an average of several",
-    "load_best_model_at_end": "the theory is about the last iterate, and not about the best of several",
+    "averaging": "the theory is about the last iterate, and not about an average of several iterates",
+    "load_best_model_at_end": "the theory is about the last iterate, and not about the best of several iterates",
     "label_smoothing_factor": "the loss belongs to the optimiser; smooth the labels in it",
     "neftune_noise_alpha": "the only noise is that of the run",
 }
@@ -48,8 +48,8 @@ class Record:
     ) -> None:
         if not isinstance(optimiser, RecordedSGD):
             raise InputError(
-                f"A record needs the RecordedSGD that trains, got optimiser={type(optimiser).__name__}; make one from "
-                "the module, its loss and the run."
+                f"A record needs the RecordedSGD that trains the module, got optimiser={type(optimiser).__name__}; "
+                "make one from the module, its loss and the run."
             )
         bound(optimiser.run, assumption, order=order, delta=delta)  # refuse before training
         self._optimiser, self._assumption, self._at = optimiser, assumption, {"order": order, "delta": delta}

@@ -112,7 +112,7 @@ def train(
     kept = spread_iterates(run.steps, centers)
     needed = len(kept) * gradients.dimension * gradients.dtype.itemsize
     refuse_beyond(
-        "The iterates of a training take", needed, gradients.device, f"keep fewer than centers={len(kept)}"
+        "The iterates of a training run take", needed, gradients.device, f"keep fewer than centers={len(kept)}"
     )
     rows = {t: row for row, t in enumerate(kept)}
     points = torch.empty(len(kept), gradients.dimension, dtype=gradients.dtype, device=gradients.device)

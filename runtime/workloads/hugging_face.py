@@ -95,8 +95,8 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
         )
     if not path.is_file():
         raise InputError(
-            f"A classifier needs its weights in one file model.safetensors, got workload={name} without it; save it "
-            "with save_pretrained(FOLDER, safe_serialization=True)."
+            f"A classifier needs its weights in a single file, model.safetensors, got workload={name} without it; "
+            "save the classifier with save_pretrained(FOLDER, safe_serialization=True)."
         )
     kept = read_weights(path)
     # Positions were saved until 2023.
@@ -154,7 +154,7 @@ def _read_config(folder: Path, name: str) -> Any:
     if not (isinstance(built, list) and any(str(one).endswith("ForSequenceClassification") for one in built)):
         raise InputError(
             f"The network must be a classifier of whole sentences, got architectures={built} in workload={name}; save "
-            "one of AutoModelForSequenceClassification."
+            "an AutoModelForSequenceClassification."
         )
     left_out = ("auto_map", "quantization_config", "model_type")
     kept = {key: value for key, value in read.items() if not key.startswith("_") and key not in left_out}
@@ -200,7 +200,8 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
         raise InputError(f"Tokenised data must be a file, got data={path}; check the path.")
     if path.suffix not in _READERS:
         raise InputError(
-            f"Tokenised data must be in a file of {', '.join(_READERS)}, got data={path}; convert it."
+            f"Tokenised data must be in a file with one of the endings {', '.join(_READERS)}, got "
+            f"data={path}; convert it."
         )
     try:
         columns = _READERS[path.suffix](path)

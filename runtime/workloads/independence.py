@@ -195,7 +195,7 @@ def refuse_tied_rows(
         outputs = _outputs_of(module, rows)
         leaves = tree_leaves(outputs)
     if not all(isinstance(leaf, Tensor) and leaf.ndim and len(leaf) == len(rows) for leaf in leaves):
-        return "rows were not tested together, because the module has no output for each"
+        return "rows were not tested together, because the module has no output for each row"
     most = max(2, min(len(rows), _NUMBERS // max(1, sum(leaf[0].numel() for leaf in leaves))))
     outputs, names = tree_map(lambda leaf: leaf[:most], outputs), [f"row {k}" for k in chosen[:most]]
     return refuse_tied_losses(name, Together(loss, outputs, labels[:most], names), batched=batched) + mixing

@@ -223,7 +223,7 @@ class _Reader:
         """Apply an activation to the last layer, or to a frozen identity if that layer has an activation."""
         if not self.found:
             raise InputError(
-                f"Certified constants need a linear layer first, got {name}={phi.name}; swap them."
+                f"Certified constants need a linear layer first, got {name}={phi.name}; put one before it."
             )
         last = self.found[-1]
         if last.phi.name == "identity":

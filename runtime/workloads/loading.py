@@ -61,7 +61,7 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
         elif isinstance(name, str) and "." in name:
             hint = f"try {':'.join(name.rsplit('.', 1))}."
         raise InputError(
-            f"A workload is builtin:NAME, hf:FOLDER or module:factory, got workload={name}; {hint}"
+            f"A workload must be builtin:NAME, hf:FOLDER or module:factory, got workload={name}; {hint}"
         )
     if home == "builtin":
         known = {**BUILTIN, **ON_YOUR_DATA}

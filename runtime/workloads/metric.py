@@ -104,8 +104,8 @@ def _of_adam(state: Mapping[str, Any], module: nn.Module, path: Path) -> Weights
         names = [name for group in state["param_groups"] for name in group.get("param_names", ())]
     except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError, ZeroDivisionError):
         raise InputError(
-            f"A metric needs the state of an Adam optimiser after at least one step, got metric={path} of something "
-            "else; save torch.optim.Adam(...).state_dict()."
+            f"A metric needs the state of an Adam optimiser after at least one step, got metric={path} of another "
+            "kind; save torch.optim.Adam(...).state_dict()."
         ) from None
     names = names or _in_order(module, len(found), len(state["param_groups"]), path)
     return {name: values for name, values in zip(names, found, strict=False) if values is not None}
@@ -118,6 +118,6 @@ def _in_order(module: nn.Module, count: int, groups: int, path: Path) -> list[st
     if groups == 1 and fitting is not None:
         return fitting
     raise InputError(
-        f"A metric needs the names of the parameters, got {count} without names in {groups} groups in metric={path} "
-        f"for the {len(every)} of the network; build the optimiser from the network's named_parameters()."
+        f"A metric needs the names of the parameters, got {count} without names, in {groups} groups, in metric={path} "
+        f"for {len(every)} in the network; build the optimiser from the network's named_parameters()."
     )

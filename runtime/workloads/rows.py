@@ -37,8 +37,8 @@ def _refuse_rounded(values: Tensor, dtype: torch.dtype) -> None:
         name, most = str(dtype).removeprefix("torch."), float(some.double().abs().max())
         raise InputError(
             f"The data need a precision that holds them and keeps rows distinct, got dtype={name} for numbers up to "
-            f"{most:.6g}, which it rounds by {float(off.max()):.3g}; use float64, or subtract and divide by numbers "
-            "that do not depend on the data."
+            f"{most:.6g}, which it rounds by {float(off.max()):.3g}; use float64, or shift and scale the data "
+            "by constants that do not depend on them."
         )
 
 

@@ -50,14 +50,14 @@ def read_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None)
                 "Copies of the samples of a loader so far take", 2 * held, torch.device("cpu"), remedy
             )
     if not digests or len(digests) < (wanted or 0):
-        needed = "at least one sample" if wanted is None else f"samples={wanted} samples"
+        needed = "at least one sample" if wanted is None else f"{wanted} samples"
         raise InputError(
             f"A loader needs to yield {needed}, got {len(digests)}; give more data, or ask for fewer."
         )
     if sorted(digest for batch in _batches(data, wanted) for digest in _digests(batch)) != sorted(digests):
         raise InputError(
             f"A loader needs to yield the same {len(digests)} samples in every pass, got different ones in the "
-            "second; remove random transforms, drawing with replacement and drop_last."
+            "second; remove random transforms, sampling with replacement, and drop_last."
         )
     order = sorted(range(len(digests)), key=digests.__getitem__)
     inputs, targets = (torch.cat(parts)[order] for parts in zip(*batches, strict=True))

@@ -83,7 +83,7 @@ def probe(
     for part, values in (*module.named_parameters(), *module.named_buffers()):
         if not bool(torch.isfinite(values).all()):
             raise InputError(
-                f"A module needs finite parameters to begin with, got nan or inf in {part} of workload={name}; "
+                f"A module needs finite initial parameters and buffers, got nan or inf in {part} of workload={name}; "
                 "initialise it again, or use a checkpoint from before it diverged."
             )
     with keep_random_state(inputs.device), torch.enable_grad():
@@ -186,7 +186,7 @@ def _loss_of_row(row: int, name: str, module: nn.Module, loss: Loss, inputs: Row
         )
     if not value.requires_grad:
         raise InputError(
-            f"The loss must depend on a trained parameter, got one without a gradient in workload={name}; remove "
+            f"The loss must depend on a trained parameter, got a loss without a gradient in workload={name}; remove "
             "detach(), no_grad() or numpy from its computation."
         )
     return value
@@ -207,5 +207,5 @@ _JUMPING: Final = (
 def jumps(module: nn.Module) -> str:
     """Warning about measured constants of a network with kinks; otherwise empty."""
     kind = next((type(part).__name__ for part in module.modules() if isinstance(part, _JUMPING)), "")
-    said = "gradients jump, so no finite constant holds: these describe the sampled distances only."
+    said = "gradients jump, so no finite constant holds: those found describe the sampled distances only."
     return f"{kind} {said}" if kind else ""

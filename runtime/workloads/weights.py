@@ -40,7 +40,7 @@ def read_weights(path: Path) -> Weights:
     weights: Weights = {str(name): values for name, values in named.items() if isinstance(values, Tensor)}
     if not weights or len(weights) < len(named):
         raise InputError(
-            f"A checkpoint must hold tensors by name, got checkpoint={path} with something else at the top level; "
+            f"A checkpoint must hold tensors by name, got checkpoint={path} with another object at the top level; "
             "save it again with torch.save(module.state_dict(), FILE)."
         )
     while prefix := next((one for one in _WRAPPERS if all(name.startswith(one) for name in weights)), ""):
@@ -92,7 +92,7 @@ def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
             remedy = f"every name has the prefix {first!r}: save only the state_dict of that part."
         more = f" and {len(differences) - _NAMED} more" if len(differences) > _NAMED else ""
         raise InputError(
-            f"A checkpoint must be of the network that it is loaded into, got checkpoint={path} which "
+            f"A checkpoint must be of the network that it is loaded into, got checkpoint={path}, which "
             f"{', '.join(differences[:_NAMED])}{more}; {remedy}"
         )
     module.load_state_dict(weights)
@@ -106,21 +106,21 @@ def _of_torch(path: Path, called: str) -> Mapping[str, object]:
                 f"A {called} must be a file that torch.save wrote, {got}, written by an optimiser of this package; "
                 "load it into that optimiser and save its module with torch.save(module.state_dict(), FILE)."
             )
-    wrong = f"a whole file that torch.save or safetensors wrote, {got}, which is cut off or something else"
+    wrong = f"be a whole file that torch.save or safetensors wrote, {got}, which is cut off or of another kind"
     try:
         if is_zipfile(path):  # every format since torch 1.6
-            wrong = f"undamaged, {got}, which has errors"
+            wrong = f"be undamaged, {got}, which has errors"
             with ZipFile(path) as file:
                 if file.testzip() is not None:  # torch itself does not compare the checksums
                     raise BadZipFile
             wrong = (
-                f"of tensors only, {got} with other objects, such as a pickled module, which could run code and are "
-                "never loaded"
+                f"contain only tensors, {got} with other objects, such as a pickled module, which could run code and "
+                "are never loaded"
             )
         read = torch.load(path, map_location="cpu", weights_only=True)
     except Exception:  # damaged bytes may raise anything
         raise InputError(
-            f"A {called} must be {wrong}; save it again with torch.save(x.state_dict(), FILE)."
+            f"A {called} must {wrong}; save it again with torch.save(x.state_dict(), FILE)."
         ) from None
     return read if isinstance(read, Mapping) else {}
 

@@ -147,7 +147,8 @@ class Workload:
         if isfinite(known.smoothness) and diameter > 2 * known.radius:
             raise InputError(
                 f"Certified constants need to hold on the ball of diameter={diameter!r}, got radius={known.radius!r} "
-                f"from workload={self.name}; let its constants(module, diameter) hold on the ball that is asked for."
+                f"from workload={self.name}; return constants for the requested ball from its "
+                "constants(module, diameter)."
             )
         longest = 0.0
         if known.input_norm < inf:
@@ -176,13 +177,13 @@ class Workload:
         if not isinstance(module, nn.Module):
             raise InputError(
                 f"The module of a workload must be a torch.nn.Module, got {type(module).__name__} "
-                f"from workload={self.name}; let its factory return one."
+                f"from workload={self.name}; return one from its factory."
             )
         refuse_mixing(module)
         if not any(p.requires_grad for p in module.parameters()):
             raise InputError(
                 f"A workload needs a module with parameters to train, got none in workload={self.name}; "
-                "give one with requires_grad."
+                "give it parameters with requires_grad."
             )
         return module
 

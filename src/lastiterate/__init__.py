@@ -36,7 +36,7 @@ def __getattr__(name: str) -> object:
         if (extra := _EXTRAS.get(error.name or "")) is None:
             raise
         raise ImportError(
-            f"{name} needs {error.name}, which is not installed; pip install 'lastiterate[{extra}]'."
+            f"{name} needs {error.name}, which is not installed; run pip install 'lastiterate[{extra}]'."
         ) from None
 
 

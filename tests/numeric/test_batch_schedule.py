@@ -126,7 +126,7 @@ def test_a_schedule_of_too_many_kinds_has_no_such_witness() -> None:
 @pytest.mark.parametrize(
     ("batch_size", "sampling", "message"),
     [
-        ([FEW] * 3, "poisson", r"one for each of the steps=20, got 3 numbers"),
+        ([FEW] * 3, "poisson", r"or a list of steps=20 numbers, got 3 numbers"),
         ([41, *HALVES[1:]], "poisson", "at most dataset_size=40, got batch_size=41"),
         ([0, *HALVES[1:]], "poisson", r"batch_size\[0\]"),
         (HALVES, "cyclic", "one batch_size for all steps, got a list; .* call participation"),

@@ -135,7 +135,7 @@ def test_epochs_are_counted_in_whole_batches() -> None:
             {"dataset_size": [5, 5, 8]},
             "dataset_size needs one number for all steps, got a list of 3",
         ),
-        ({"step_size": [0.1, 0.2]}, "step_size needs one number or one for each of the steps=3, got 2 numbers"),
+        ({"step_size": [0.1, 0.2]}, "step_size needs one number, or a list of steps=3 numbers, got 2 numbers"),
     ],
 )
 def test_the_sentence_says_what_to_do(change: dict[str, object], said: str) -> None:

@@ -35,7 +35,7 @@ def test_it_writes_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     Path("sweep.toml").write_text(_FILE)
     assert _status("sweep.toml", "--out", "out.csv", "--jobs", "1", "--plot", "diameter:epsilon") == 0
     assert capsys.readouterr().out.splitlines() == [
-        "out.csv: 4 rows, 2 of them without a number (see the column error)",
+        "out.csv: 4 rows, 2 of them without a number (see the error column)",
         "out-diameter.png",
     ]
     found = sorted(path.name for path in tmp_path.iterdir())

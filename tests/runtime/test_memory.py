@@ -187,7 +187,7 @@ def test_what_has_no_room_is_refused_before_any_work(monkeypatch: pytest.MonkeyP
         Gradients(workload, workload.initial(0))
     train(gradients, gradients.start, run, 0)
     monkeypatch.setattr(devices, "free_memory", lambda _device: 3 * 515 * 8 - 1)
-    with pytest.raises(InputError, match=r"The iterates of a training take .* keep fewer than centers=3"):
+    with pytest.raises(InputError, match=r"The iterates of a training run take .* keep fewer than centers=3"):
         train(gradients, gradients.start, run, 0)
 
 

@@ -40,10 +40,12 @@ _CLIPPING = "clipping alone"
 @click.option("--delta", type=float, required=True, help="Delta of (epsilon, delta), in (0, 1).")
 @click.option("--workload", help="Network, builtin:NAME or module:factory; crafted losses if left out.")
 @from_checkpoint
-@option("--kind", type=click.Choice(["canary", "loss", "shadow"]), default="canary", help="Attack.")
-@click.option("--others", help="Crafted losses of all other samples, if no --workload: still, pull or outward.")
-@option("--runs", default=500, help="Runs on each of the two data sets; half are scored, half learned from.")
-@click.option("--target", type=int, help="Index of the sample that differs; if left out, one that costs most.")
+@option("--kind", type=click.Choice(["canary", "loss", "shadow"]), default="canary", help="Kind of attack.")
+@click.option("--others", help="Crafted losses of other samples, without --workload: still, pull or outward.")
+@option("--runs", default=500, help="Runs on each data set, half of them learned from and half of them scored.")
+@click.option(
+    "--target", type=int, help="Index of the sample that differs; if left out, one of largest privacy loss."
+)
 @option("--level", default=0.95, help="Confidence of all lower bounds together.")
 @computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -133,8 +135,8 @@ def _print(network: "Workload", kind: str, found: "Audit", bounds: "Bounds", ref
     from lastiterate.numeric.rounding import printed_down, printed_up
 
     click.echo(
-        f"{kind} attack on {network.name}, delta = {found.delta:g}: of {found.positives} runs with the sample "
-        f"{found.false_negatives} were missed, of {found.negatives} without {found.false_positives} were accused"
+        f"{kind} attack on {network.name}, delta = {found.delta:g}: of {found.positives} runs with the sample, "
+        f"{found.false_negatives} were missed; of {found.negatives} without it, {found.false_positives} were accused"
     )
     rates = max(found.observed, 0.0)
     click.echo(
@@ -156,9 +158,9 @@ def _print(network: "Workload", kind: str, found: "Audit", bounds: "Bounds", ref
     exceeded = [name for name, what in refuted.items() if what]
     if _CLIPPING in exceeded:
         click.echo(
-            "The attack exceeds a bound that assumes nothing about the losses, which has probability at most "
-            f"{1 - found.level:.4g}. Repeat with another --seed; if it happens again, report it: do not trust this "
-            "package."
+            "The attack exceeds a bound that assumes nothing about the losses. If that bound is right, this "
+            f"has probability at most {1 - found.level:.4g}. Repeat with another --seed; if it happens again, report "
+            "it: do not trust this package."
         )
     elif exceeded:
         click.echo(

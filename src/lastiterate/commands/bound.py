@@ -33,7 +33,7 @@ A run file:
 @click.option("--order", type=float, help="Order alpha > 1 of a Renyi bound.")
 @click.option("--delta", type=float, help="Delta of an (epsilon, delta) bound.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--certificate", type=OutputFile(), help="Write a certificate of the number to this file.")
+@click.option("--certificate", type=OutputFile(), help="Write a certificate of the bound to this file.")
 def command(
     run_file: Path, order: float | None, delta: float | None, as_json: bool, certificate: Path | None
 ) -> None:

@@ -16,7 +16,7 @@ Examples:
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
-@click.option("--epsilon", type=float, required=True, help="The target.")
+@click.option("--epsilon", type=float, required=True, help="Target epsilon.")
 @click.option("--order", type=float, help="Order alpha > 1 of a Renyi target.")
 @click.option("--delta", type=float, help="Delta of an (epsilon, delta) target.")
 @click.option(

@@ -36,7 +36,7 @@ from lastiterate.symbolic.claim import Claim
     type=click.Choice(["text", "json", "markdown"]),
     default="text",
     show_default=True,
-    help="How to print what was decided.",
+    help="Format of the output.",
 )
 @click.option("--json", "style", flag_value="json", help="The same as --format json.")
 @click.option(
@@ -45,7 +45,7 @@ from lastiterate.symbolic.claim import Claim
     type=click.FloatRange(min=0, min_open=True),
     default=SECONDS,
     show_default=True,
-    help="Limit on the computing time of a check, a mutant or a near miss; past it, there is no answer.",
+    help="Limit on the computing time of a check, a mutant or a near miss; beyond it, the answer is left open.",
 )
 @no_cache
 @click.option("--update-lock", is_flag=True, help="Write what was found to the lock file.")
@@ -164,5 +164,5 @@ def _say_drifts(chosen: Book, reports: Sequence[ClaimReport], found: Sequence[st
                 click.echo(f"  {line}")
     if found:
         click.echo(
-            "`lastiterate show KEY` prints all of it; `lastiterate check --update-lock` records it as intended."
+            "`lastiterate show KEY` prints all details; `lastiterate check --update-lock` records this as intended."
         )

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 @option("--lambda", "order", type=float, default=1.0, help="Hölder order in (0, 1].")
 @option("--points", default=100, help="Points drawn around every checkpoint.")
 @option("--radius", default=1.0, help="Radius of the ball that the points are drawn in.")
-@option("--draw", default="uniform", help="Uniform in the ball, or log-uniform radii.")
-@click.option("--samples", type=int, show_default="all", help="Random samples that stand for the data.")
+@option("--draw", default="uniform", help="How to draw points: uniform in the ball, or with log-uniform radii.")
+@click.option("--samples", type=int, show_default="all", help="Random samples to use in place of all data.")
 @computing
-@click.option("--layers", is_flag=True, help="Constants of every layer, too; they need no further gradients.")
+@click.option("--layers", is_flag=True, help="Also constants of every layer; they need no further gradients.")
 @click.option("--data", type=click.Path(path_type=Path), help="Your data, for a workload that reads it.")
 @metric_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -47,7 +47,7 @@ def command(
     resume: Path | None,
     **options: Any,
 ) -> None:
-    r"""Measure the Hölder constants of WORKLOAD at the CHECKPOINTS of its training, in their order.
+    r"""Measure the Hölder constants of WORKLOAD at the CHECKPOINTS of its training run, in this order.
 
     A checkpoint is a file of weights saved by torch or safetensors; a folder stands for its checkpoints in
     numerical order. Points are drawn around each checkpoint in the same directions; between successive
@@ -94,8 +94,8 @@ def _print(found: "AlongTraining") -> None:
         )
         for place, stage in enumerate(found.stages, start=1)
     ]
-    title = f"{found.workload}: L along its training, lambda {found.lambdas[0]:g} (lower estimates)"
-    headings = ("", "checkpoint", "moved", "L from the one before", "L around it")
+    title = f"{found.workload}: L along its training run, lambda {found.lambdas[0]:g} (lower estimates)"
+    headings = ("", "checkpoint", "moved", "L from the previous", "L around it")
     print_table(title, headings, rows)
     names = found.stages[0].layers
     if names:
@@ -103,7 +103,7 @@ def _print(found: "AlongTraining") -> None:
         places = (str(place) for place in range(1, len(found.stages) + 1))
         print_table("L of each layer's block around each checkpoint", ("layer", *places), by_layer)
     click.echo(
-        f"Per-sample gradients, the largest over {found.samples} samples; {found.points} points in a ball of radius "
+        f"L is the largest over {found.samples} per-sample gradients, from {found.points} points in a ball of radius "
         f"{found.radius:g} around each checkpoint, in the same directions. The true constants are at least as large. "
         f"{found.remark}".rstrip()
     )

@@ -32,7 +32,7 @@ paper_option: Final = click.option(
 jobs_option: Final = click.option(
     "--jobs", default=-1, show_default="all cores", callback=_checked, help="Worker processes."
 )
-no_cache: Final = click.option("--no-cache", is_flag=True, help="Decide everything again, and keep nothing.")
+no_cache: Final = click.option("--no-cache", is_flag=True, help="Decide everything again, without the cache.")
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ Examples:
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--order", type=float, default=2.0, show_default=True, help="Order alpha > 1.")
-@click.option("--theorem", "name", help="One theorem by name, with its verdict, why, and what is true instead.")
+@click.option("--theorem", "name", help="One theorem by name: its verdict, why, and what is true instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(run_file: Path, order: float, name: str | None, as_json: bool) -> None:
     """Show what each theorem claims for the run in RUN_FILE, with its verdict in the ledger.
 
     The first row is a certified lower bound; the last column is the ratio to this bound. The papers state
-    Renyi divergences, so theorems are compared at an order; for an epsilon at a delta use bound.
+    Renyi divergences, so theorems are compared at an order; for an epsilon at a delta, use bound.
     """
     from lastiterate.numeric.compare import compare
     from lastiterate.numeric.run_file import load_run

@@ -93,7 +93,7 @@ def _print(name: str, found: "Drift") -> None:
     for t in sorted({round(steps * k / (_ROWS - 1)) for k in range(1, _ROWS)} - {0}):
         tracked = (printed_up(float(one.distances[t]), 4) for one in found.tracked)
         rows.append((str(t), f"{found.coupled.greatest[t]:.4g}", *tracked))
-    title = f"{name}: distance between coupled runs, and tracked distance D_t by its assumption"
+    title = f"{name}: distance between coupled runs, and tracked distance D_t by assumption"
     headings = ("step", f"greatest of {pairs}", *(f"{one.name}, {one.rests}" for one in found.tracked))
     measuring.print_table(title, headings, rows)
     for one in found.tracked:

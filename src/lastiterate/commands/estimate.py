@@ -45,7 +45,7 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
     default="search",
     help="Search for the worst pair; or draw pairs as the paper does, uniform in the ball or with log-uniform radii.",
 )
-@click.option("--inputs", help="Inputs to search as well, with every label: box:LOW,HIGH for every entry.")
+@click.option("--inputs", help="Inputs to search as well, with every label: box:LOW,HIGH bounds every entry.")
 @option(
     "--kind",
     type=click.Choice(["sample", "sample_clipped"]),
@@ -54,18 +54,18 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option("--save-pairs", type=OutputFile(), help="File to keep the worst pairs in.")
 @click.option(
-    "--recheck", type=_FILE, help="File of saved pairs: only recompute them; exit status 1 if one fails."
+    "--recheck", type=_FILE, help="Only recompute the saved pairs of this file; exit status 1 if one fails."
 )
-@option("--inits", default=20, help="Initialisations, each trained, with --draw.")
+@option("--inits", default=20, help="Initialisations to train, with --draw.")
 @click.option("--centers", type=int, show_default="all", help="Iterates to keep and measure, evenly spaced.")
 @option("--points", default=100, help="Points drawn around every iterate, with --draw.")
 @option("--radius", default=1.0, help="Radius of the ball that the points are drawn in.")
 @option("--steps", default=200, help="Training steps; also T in the privacy estimates.")
-@option("--step-size", default=0.1, help="Learning rate of the training.")
-@option("--clip-norm", default=1.0, help="Clip norm of the training.")
+@option("--step-size", default=0.1, help="Learning rate in training.")
+@option("--clip-norm", default=1.0, help="Clip norm in training.")
 @option("--noise-std", default=0.001, help="Noise added to the iterate in training.")
 @option("--diameter", default=1.0, help="Diameter of the domain, twice its radius; inf for none.")
-@click.option("--samples", type=int, show_default="all", help="Random samples that stand for the data.")
+@click.option("--samples", type=int, show_default="all", help="Random samples to use in place of all data.")
 @click.option("--batch-size", type=int, show_default="all", help="Samples in a training step.")
 @option("--sampling", default="full", help="Batches: full, cyclic, shuffled, without_replacement or poisson.")
 @computing
@@ -94,7 +94,7 @@ def command(
     around every iterate as in the paper, which gives far smaller estimates. With --metric, lengths are
     weighted by coordinate and gradients are measured in the dual norm, as for Adam.
 
-    A module:factory is your function that returns a lastiterate.Workload: network, loss of one sample, data.
+    A module:factory is your function that returns a lastiterate.Workload: network, loss of one sample, and data.
     hf:FOLDER is a classifier written by Hugging Face's save_pretrained; --data names a file with input_ids,
     attention_mask and labels (safetensors, npz, parquet or jsonl). Nothing in these files is executed.
 
@@ -114,7 +114,7 @@ def command(
     from lastiterate.numeric.store import cache_folder
 
     if len(names) > 1 and recheck is not None:
-        raise InputError(f"--recheck needs one workload, got {len(names)}; name the one that was searched.")
+        raise InputError(f"--recheck needs one workload, got {len(names)}; name the workload of the search.")
     if recheck is not None:
         _recheck(load_measured(names[0], data, checkpoint, metric), recheck, as_json)
         return
@@ -238,7 +238,9 @@ def _refuse_of_several(chosen: Sequence[_Chosen], options: Mapping[str, Any]) ->
         raise InputError(f"--{key.replace('_', '-')} needs one workload, got several; measure one at a time.")
     for one in chosen:
         if one.draw != "search":
-            raise InputError(f"Drawn pairs need one workload, got draw={one.draw}; measure one at a time.")
+            raise InputError(
+                f"Drawn pairs need one workload, got several with draw={one.draw}; measure one at a time."
+            )
 
 
 def _side_by_side(
@@ -292,7 +294,8 @@ _WHICH_RUN = (
 )
 _IN_METRIC = (
     "Lengths are in the metric and gradients in its dual norm; the run steps in the coordinates sqrt(a) w. No "
-    "epsilon follows: isotropic noise there has variance noise_std^2 / a in w, for an a fixed before the data are seen."
+    "epsilon follows: isotropic noise there has variance noise_std^2 / a in w, and a must be fixed before the data "
+    "are seen."
 )
 
 
@@ -353,7 +356,7 @@ def _say_side_by_side(rows: Sequence["WorkloadConstants"], as_json: bool) -> Non
     print_table(title, ("workload", "parameters", "samples", *_headings(rows[0].orders), "seconds"), cells)
     click.echo(
         "Constants found are lower estimates, each in the ball around that network's own initial parameters; certified "
-        "ones are upper bounds."
+        "constants are upper bounds."
     )
     for row in rows:
         if row.settings:

@@ -40,6 +40,4 @@ def command(path: Path | None, paper: str | None, verdict: Verdict | None, as_js
         for claim, one in found:
             click.echo(f"{claim.key:{width}}  {one or 'not locked':{verdicts}}  {claim.title}")
         if any(one is None for _, one in found):
-            click.echo(
-                "`lastiterate check` decides the claims; its --update-lock locks what it finds.", err=True
-            )
+            click.echo("`lastiterate check --update-lock` decides the claims and locks the verdicts.", err=True)

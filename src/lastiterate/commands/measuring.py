@@ -26,10 +26,10 @@ def computing(command: Callable[..., Any]) -> Callable[..., Any]:
         option("--device", default="cpu", help="Device: cpu, cuda or cuda:INDEX."),
         option("--dtype", default="float64", help="Precision: float64 or float32."),
         click.option(
-            "--memory", type=int, help="Bytes that a chunk may take; if left out, what there is room for."
+            "--memory", type=int, help="Most bytes for a chunk; if left out, chosen by the available memory."
         ),
         option("--threads", default=1, help="Threads on the CPU."),
-        option("--seed", default=0, help="Seed of everything random."),
+        option("--seed", default=0, help="Seed of all random numbers."),
     )
     for one in reversed(options):
         command = one(command)

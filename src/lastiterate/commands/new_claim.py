@@ -20,7 +20,7 @@ def command(path: Path) -> None:
       pytest --lastiterate claims
     """
     if path.suffix != ".py":
-        raise InputError(f"A module of claims needs a name that ends in .py, got path={path}; add it.")
+        raise InputError(f"A module of claims needs a name that ends in .py, got path={path}; add the ending.")
     if path.exists() or path.is_symlink():
         raise InputError(
             f"A new module needs a name that is free, got path={path}, which already exists; choose another."

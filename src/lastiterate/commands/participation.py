@@ -31,17 +31,17 @@ def _numbers(text: str) -> list[int]:
     "--steps",
     type=_numbers,
     metavar="STEPS",
-    help="Steps that use the sample, counted from 0, increasing: 3,4,20.",
+    help="Steps that use the sample, counted from 0, in increasing order, such as 3,4,20.",
 )
-@click.option("--position", type=int, help="The batch of an epoch that holds the sample, counted from 0.")
+@click.option("--position", type=int, help="Batch of an epoch that holds the sample, counted from 0.")
 @click.option("--order", type=float, help="Order alpha > 1 of Renyi bounds.")
 @click.option("--delta", type=float, help="Delta of (epsilon, delta) bounds.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, order: float | None, delta: float | None, as_json: bool, **uses: Any) -> None:
     """Bound what the last iterate of the run in RUN_FILE reveals about a sample, by the steps that use it.
 
-    Without --steps and --position, the samples of every batch of an epoch are bounded: the worst, the 90 %
-    quantile, the median and the best.
+    Without --steps and --position, the loss is bounded for the samples of every batch of an epoch: the
+    worst, the 90 % quantile, the median and the best.
     """
     from lastiterate.numeric.participation import by_position, participation
     from lastiterate.numeric.run_file import load_run

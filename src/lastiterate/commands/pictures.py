@@ -40,7 +40,7 @@ def checked_plot(plan: SweepPlan, plot: str) -> tuple[str, str]:
     values = plan.axes[across]
     if len(values) < 2 or any(isinstance(value, str) or not isfinite(value) for value in values):
         raise InputError(
-            f"A picture needs an axis of two finite numbers or more, got {across}={echo(list(values))}; plot another."
+            f"A picture needs an axis of two or more finite numbers, got {across}={echo(list(values))}; plot another."
         )
     curves = plan.rows // len(values)
     if curves > _MOST_CURVES:
@@ -68,7 +68,7 @@ def draw_sweep(table: SweepTable, plot: str) -> "Figure":
             groups[label or "upper bound"].append((record[across], record[upward]))
     if not groups:
         raise InputError(
-            f"A picture needs rows with a finite {upward}, got none in rows={table.plan.rows}; see the column error."
+            f"A picture needs rows with a finite {upward}, got none in rows={table.plan.rows}; see the error column."
         )
     canvas = Figure(figsize=(7.4, 5.0), layout="constrained")
     axes = canvas.subplots()

@@ -18,7 +18,7 @@ from lastiterate.symbolic import ledger
 @click.command(name="show")
 @click.argument("key", shell_complete=list_keys)
 @folder_argument
-@click.option("--no-cache", is_flag=True, help="Decide it afresh.")
+@click.option("--no-cache", is_flag=True, help="Decide the claim again, without the cache.")
 @click.option(
     "--recompute", "again", is_flag=True, help="Compute the counterexamples again from their parameters."
 )

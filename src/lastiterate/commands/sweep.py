@@ -30,7 +30,7 @@ A sweep file is a run file, as `lastiterate bound --help` shows it, with a grid;
 @click.option(
     "--plot", metavar="AXIS:COLUMN", help="Also plot epsilon or mu against an axis, as a PNG next to OUT."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the files and how many rows.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the files and the row count.")
 def command(
     sweep_file: Path, out: Path, jobs: int, backend: str, scheduler: str | None, plot: str | None, as_json: bool
 ) -> None:
@@ -62,7 +62,7 @@ def command(
         drawn = None if picture is None else str(picture)
         say_json({"out": str(out), "rows": plan.rows, "refused": table.refused, "picture": drawn})
         return
-    refused = f", {table.refused} of them without a number (see the column error)" if table.refused else ""
+    refused = f", {table.refused} of them without a number (see the error column)" if table.refused else ""
     click.echo(f"{out}: {plan.rows} rows{refused}")
     if picture is not None:
         click.echo(picture)

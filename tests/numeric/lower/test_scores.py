@@ -249,7 +249,7 @@ def test_doubt_is_shared_and_scores_add_to_counts() -> None:
 @pytest.mark.parametrize(
     ("with_it", "without", "level", "said"),
     [
-        ([], [1.0], 0.9, r"with_it needs a list of at least one score and no nan, got with_it=shape \(0,\)"),
+        ([], [1.0], 0.9, r"with_it needs a list of at least one score, without nan, got with_it=shape \(0,\)"),
         ([1.0], [[1.0]], 0.9, r"got without=shape \(1, 1\)"),
         ([1.0], [float("nan")], 0.9, "got without=nan among them"),
         (["a"], [1.0], 0.9, "got with_it="),

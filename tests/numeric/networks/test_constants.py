@@ -413,7 +413,7 @@ _LAYER = Layer([[1.0, 2.0]], [0.0])
         (lambda: Layer([[1.0]], [1.0, 2.0]), "bias needs one number per output"),
         (lambda: Layer([[1.0]], activation="swish"), "activation='swish'"),
         (lambda: network_constants([], [[1.0]], 0.1), "at least one Layer"),
-        (lambda: network_constants([_LAYER, _LAYER], [[1.0, 1.0]], 0.1), "got 2 for 1"),
+        (lambda: network_constants([_LAYER, _LAYER], [[1.0, 1.0]], 0.1), "got 2 inputs for 1 outputs"),
         (lambda: network_constants([Layer([[1.0]], weight_moves=False)], [[1.0]], 0.1), "parameters that move"),
         (lambda: network_constants([_LAYER], [[1.0]], 0.1), "samples needs rows of 2"),
         (lambda: network_constants([_LAYER], [["a", "b"]], 0.1), "samples needs an array"),

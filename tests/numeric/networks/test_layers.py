@@ -102,8 +102,8 @@ def test_the_mixed_term_of_shared_weights_is_attained(few: int, monkeypatch: pyt
         (lambda: Sharing(2, [[[-2]]]), "from -1 to 1"),  # type: ignore[arg-type]
         (lambda: Sharing(2, [[[0.5]]]), "whole numbers"),  # type: ignore[arg-type]
         (lambda: Sharing(2, [[0, 1]]), r"shape \(1, 2\)"),  # type: ignore[arg-type]
-        (lambda: Sharing(2, [[[0], [0]]]), "got one twice"),  # type: ignore[arg-type]
-        (lambda: Sharing(2, [[[0, 0]]]), "got one twice"),  # type: ignore[arg-type]
+        (lambda: Sharing(2, [[[0], [0]]]), "got an input twice"),  # type: ignore[arg-type]
+        (lambda: Sharing(2, [[[0, 0]]]), "got an input twice"),  # type: ignore[arg-type]
         (lambda: Layer([[1.0, 1.0]], sharing=_CIRCLE), "3 terms"),
         (lambda: Layer([[1.0]], sharing="no"), "sharing='no'"),  # type: ignore[arg-type]
         (lambda: Layer([[1.0]], rounded=1), "rounded=1"),  # type: ignore[arg-type]

@@ -130,7 +130,7 @@ def test_one_checkpoint_and_missing_ones_are_refused(saved: list[Path], tmp_path
         constants_along_training(_quartic(), saved[:1], (1.0,))
     with pytest.raises(InputError, match="A checkpoint must be a file"):
         constants_along_training(_quartic(), [saved[0], tmp_path / "none.pt"], (1.0,))
-    with pytest.raises(InputError, match="Checkpoints are paths of files or folders, got checkpoint=3"):
+    with pytest.raises(InputError, match="Checkpoints must be paths of files or folders, got checkpoint=3"):
         constants_along_training(_quartic(), [saved[0], 3], (1.0,))  # type: ignore[list-item]
 
 

@@ -239,13 +239,13 @@ def test_a_bound_needs_constants_of_any_input_on_the_whole_domain() -> None:
     run = NoisySGD(steps=50, step_size=0.002, noise_std=0.2, clip_norm=100.0, dataset_size=6, diameter=0.002)
     for known in (certified_constants(work, 0.001), certified_constants(work, 0.001, input_radius=1.0)):
         with pytest.raises(
-            InputError, match=r"every sample that adjacent data may contain, got .*constants_of_network"
+            InputError, match=r"every sample that adjacent data can contain, got .*constants_of_network"
         ):
             known.assumption(run)
     assert replace(work, constants=constants_of_network(5.0)).certified(0, 0.002).assumption(run).L > 0
     small = replace(work, constants=lambda module, _diameter: constants_of_network(5.0)(module, 0.002))
     with pytest.raises(
-        InputError, match=r"ball of diameter=1\.0, got radius=0\.001 from workload=mine; let its"
+        InputError, match=r"ball of diameter=1\.0, got radius=0\.001 from workload=mine; return"
     ):
         small.certified(0, 1.0)
     with pytest.raises(InputError, match=r"got radius=0\.001 for diameter=1\.0; certify that ball"):

@@ -89,7 +89,7 @@ def test_free_inputs_hold_and_stay_in_their_set(tmp_path: Path) -> None:
     path = saved(tmp_path / "pairs", inputs=input_set("box:-2,2"))
     assert all(row.holds for row in recheck(WORK, path))
     (row, *_) = recheck(WORK, changed(path, "inputs", 0.01))
-    assert row.problem == "the input lies outside of its set"
+    assert row.problem == "the input lies outside the searched set"
 
 
 @pytest.mark.sweep(2)
@@ -102,8 +102,8 @@ def test_free_inputs_hold_and_stay_in_their_set(tmp_path: Path) -> None:
             1.0,
             "a point lies outside the domain around the weights of this network; give the search's --checkpoint",
         ),
-        ("inputs", 1e-9, "its sample differs from the one in the data"),
-        ("targets", 1, "its sample differs from the one in the data"),
+        ("inputs", 1e-9, "the sample differs from the one in the data"),
+        ("targets", 1, "the sample differs from the one in the data"),
     ],
 )
 def test_other_pairs_are_found_wanting(name: str, change: float, problem: str, tmp_path: Path) -> None:
@@ -127,10 +127,10 @@ def test_a_damaged_file_is_one_sentence(place: float, tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[int(place * len(data))] ^= 1
     path.write_bytes(data)
-    with pytest.raises(InputError, match="damaged or something else"):
+    with pytest.raises(InputError, match="damaged or another kind of file"):
         recheck(WORK, path)
     path.write_bytes(bytes(data)[:-9])
-    with pytest.raises(InputError, match="damaged or something else"):
+    with pytest.raises(InputError, match="damaged or another kind of file"):
         recheck(WORK, path)
 
 
@@ -138,7 +138,7 @@ def test_a_foreign_file_is_one_sentence(tmp_path: Path) -> None:
     safetensors.numpy.save_file({"x": np.zeros(3)}, tmp_path / "net.safetensors")
     (tmp_path / "text").write_text("pairs")
     for name in ("net.safetensors", "text"):
-        with pytest.raises(InputError, match="damaged or something else"):
+        with pytest.raises(InputError, match="damaged or another kind of file"):
             recheck(WORK, tmp_path / name)
     with pytest.raises(InputError, match="check it"):
         recheck(WORK, tmp_path / "none")

@@ -86,7 +86,7 @@ def test_one_table_of_several_workloads(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([*_BOTH, "--draw", "uniform"], "Drawn pairs need one workload, got draw=uniform"),
+        ([*_BOTH, "--draw", "uniform"], "Drawn pairs need one workload, got several with draw=uniform"),
         ([*_BOTH, "--save-pairs", "p.safetensors"], "--save-pairs needs one workload"),
         ([*_BOTH, "--recheck", "p.safetensors"], "--recheck needs one workload, got 2"),
         (

@@ -80,13 +80,13 @@ CHANGES: tuple[tuple[Callable[[Training], None], str], ...] = (
     (another_batch_size, "expected_batch_size=12"),
     (another_rate, "got another sampler or sample_rate=0.2"),
     (another_sampler, "got another sampler"),
-    (another_data_set, "got a different or changed one of 60 samples"),
-    (more_data, "got a different or changed one of 61 samples"),
-    (scaled_rows, "got a different or changed one of 60 samples"),
+    (another_data_set, "got a different or changed data set of 60 samples"),
+    (more_data, "got a different or changed data set of 61 samples"),
+    (scaled_rows, "got a different or changed data set of 60 samples"),
     (step_size, r"got lr=0.25 after lr=0.5; .* describe\(..., scheduled=\('lr',\)\)"),
     (noise, "got noise_multiplier=0.5 after noise_multiplier=1.5"),
-    (parameters, "got different ones from those that its last step left"),
-    (uncounted, "got (different ones from those that its last step left|one after)"),
+    (parameters, "got parameters that changed after its last step"),
+    (uncounted, "got (parameters that changed after its last step|one after)"),
 )
 
 
@@ -151,9 +151,9 @@ def test_microbatches_and_a_second_description_go_on() -> None:
     training.described(Convex(0.25), 1.0, scheduled=("lr",)).train(2)
     assert training.accountant.run().step_size == (0.5,) * 10 + (0.25,) * 2
     parameters(training)
-    with pytest.raises(InputError, match="got different ones from those that its last step left"):
+    with pytest.raises(InputError, match="got parameters that changed after its last step"):
         training.described(Convex(0.25), 1.0)
-    with pytest.raises(InputError, match=r"scheduled='lr'; write \('lr',\)"):
+    with pytest.raises(InputError, match=r"scheduled='lr'; write, say, \('lr',\)"):
         training.described(Convex(0.25), 1.0, scheduled="lr")
 
 
@@ -170,7 +170,7 @@ def test_rows_that_are_too_long_are_refused_by_the_steps_themselves() -> None:
     with pytest.raises(InputError, match="L is at least"):
         training.accountant.run()
     assert training.accountant.get_epsilon(DELTA) == training.accountant.composition().dp(DELTA)
-    assert "as no theorem for the last iterate applies: The training needs" in training.accountant.route
+    assert "as no theorem for the last iterate applies: Training needs" in training.accountant.route
     honest = Training()
     honest.loader.dataset.tensors[0].mul_(20)
     honest.optimizer.param_groups[0]["lr"] = 0.019

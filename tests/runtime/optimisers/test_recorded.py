@@ -130,7 +130,7 @@ def test_a_schedule_that_is_described_is_accounted() -> None:
 _REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "accumulation": ({"accumulated": 2}, "passes=2 in step=2; leave out gradient accumulation"),
     "mixed precision": ({"autocast": True}, "got autocast in step=1; leave out mixed precision"),
-    "another optimiser": ({"other": True}, "that its last step left, got different ones after step=0"),
+    "another optimiser": ({"other": True}, "as its last step left them, got different ones after step=0"),
     "a schedule": (
         {"scheduler": _HALVES},
         r"step size of the run, 0.1, got lr=0.05 in step=2; leave out the scheduler",
@@ -326,7 +326,9 @@ def test_hugging_face_settings_that_are_refused(setting: str, train: Any) -> Non
 def test_what_cannot_be_bounded_is_refused_before_anything_is_trained(record: str) -> None:
     made = getattr(li, record)
     _, optimiser = recorded()
-    with pytest.raises(li.InputError, match="needs the RecordedSGD that trains, got optimiser=Linear"):
+    with pytest.raises(
+        li.InputError, match="needs the RecordedSGD that trains the module, got optimiser=Linear"
+    ):
         made(torch.nn.Linear(1, 1), li.Clipped())
     with pytest.raises(li.InputError, match=r"an order or a delta"):
         made(optimiser, li.Clipped(), order=2.0, delta=1e-5)

@@ -181,7 +181,7 @@ def test_nothing_that_a_config_names_is_fetched_or_run(folder: Path, data: Path)
     ("name", "said"),
     [
         ("config.json", "needs its config.json"),
-        ("model.safetensors", "needs its weights in one file model.safetensors"),
+        ("model.safetensors", "needs its weights in a single file, model.safetensors"),
         ("../tokens.jsonl", "Tokenised data must be a file"),
     ],
 )

@@ -171,8 +171,8 @@ def test_states_that_are_none_are_refused(tmp_path: Path) -> None:
     other = torch.optim.Adam([alone.weight])
     several, sgd = torch.optim.Adam(groups), torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.9)
     for optimizer, said in (
-        (several, "got 4 without names in 4 groups"),
-        (other, "got 1 without names in 1 groups"),
+        (several, "got 4 without names, in 4 groups"),
+        (other, "got 1 without names, in 1 groups"),
         (sgd, "state of an Adam"),
     ):
         work.loss(module(work.inputs), work.targets).backward()
@@ -191,5 +191,5 @@ def test_states_that_are_none_are_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"A metric must be a whole file .* got metric="):
             read_metric(tmp_path / "junk.pt", work)
     torch.save({"w": nn.Linear(1, 1)}, tmp_path / "junk.pt")
-    with pytest.raises(InputError, match=r"A metric must be of tensors only, got metric=.* pickled module"):
+    with pytest.raises(InputError, match=r"A metric must contain only tensors, got metric=.* pickled module"):
         read_metric(tmp_path / "junk.pt", work)

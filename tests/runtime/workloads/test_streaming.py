@@ -147,7 +147,7 @@ def test_the_number_is_found_or_given() -> None:
     assert read_samples(endless, samples=6)[0].flatten().sort().values.tolist() == [0, 1, 2, 3, 4, 5]
     assert of_loader(DATA, samples=12).samples == 12
     assert of_loader(DATA).samples == 30
-    with pytest.raises(InputError, match=r"needs to yield samples=31 samples, got 30; give more"):
+    with pytest.raises(InputError, match=r"needs to yield 31 samples, got 30; give more"):
         read_samples(DATA, samples=31)
 
 

@@ -139,7 +139,7 @@ def test_parameters_that_are_not_finite_are_refused() -> None:
     module = nn.Linear(2, 2)
     nn.init.constant_(module.bias, math.nan)
     workload = workload_of(module)
-    with pytest.raises(InputError, match="finite parameters to begin with, got nan or inf in bias of"):
+    with pytest.raises(InputError, match="finite initial parameters and buffers, got nan or inf in bias of"):
         Gradients(workload, workload.initial(0))
 
 

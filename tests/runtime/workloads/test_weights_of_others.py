@@ -36,7 +36,7 @@ def test_the_format_of_before_torch_1_6_is_read(tmp_path: Path, key: str | None)
     torch.save(held, path, _use_new_zipfile_serialization=False)
     _same(path, _net(), trained)
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(InputError, match="which is cut off or something else"):
+    with pytest.raises(InputError, match="which is cut off or of another kind"):
         read_weights(path)
 
 
