@@ -185,8 +185,8 @@ def _crossing(
 ) -> Bound:
     """Bound at the largest value found to meet the target, by Brent's method on logarithms.
 
-    The smaller ``known`` value meets the target. A value within ``close`` of the result, on the logarithmic
-    scale, misses the target; if ``whole``, the next integer misses it.
+    The smaller ``known`` value meets the target. Some value within ``close`` of the result on a logarithmic
+    scale misses the target; if ``whole``, the next integer does.
     """
     from scipy.optimize import brentq  # slow import, rarely needed
 

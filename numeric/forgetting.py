@@ -4,7 +4,7 @@ A model is trained with a sample, which is then deleted; clean steps on the rema
 the last iterate is compared with the laws named in `Forgetting`, in both directions. Without the sample, a
 full or cyclic batch is averaged over its other samples, as if the sample were replaced by a sample with their
 mean gradient. For shuffled batches and batches without replacement, the sample is replaced by another sample;
-for Poisson batches, it is missing.
+for Poisson batches, it is left out.
 
 Source: docs/proofs/contraction.md, docs/proofs/reflection.md (claim ours/contraction/forgetting).
 """

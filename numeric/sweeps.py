@@ -40,8 +40,8 @@ _RUN_FIELDS = tuple(field.name for field in fields(NoisySGD))
 class SweepPlan:
     """A validated grid of bounds; the last of the ``axes`` varies fastest.
 
-    An axis is named after a field of the run, a parameter of the assumption, or "order" or "delta", of which
-    exactly one is an axis. ``run`` and ``assumption`` give all other values.
+    The name of an axis is a field of the run, a parameter of the assumption, "order" or "delta"; exactly one
+    of the last two is an axis. ``run`` and ``assumption`` give all other values.
     """
 
     run: NoisySGD

@@ -39,7 +39,7 @@ _OPEN: Mapping[str, str] = {
     "rational": "it has no rational value, and only rational values are tried",
     "algebraic": "it has no rational value, and only rational values are tried",
 }
-"""Fact that a declaration may not deny -> meaning of the denial."""
+"""Facts that a symbol must not be declared to lack -> what their lack would mean."""
 
 
 @lru_cache(maxsize=4096)

@@ -27,7 +27,8 @@ from torch.nn import functional
 from lastiterate.runtime.workloads.rows import Rows
 
 _FEWEST: Final = 2**18
-"""Minimum number of parameters in such layers; smaller networks are faster with all points at once."""
+"""Minimum total number of parameters in the matrices treated as sums of outer products; below it, computing the
+gradients at all points at once is faster."""
 
 _COPIES: Final = 8
 """Number of copies of a_t, d_t and a sample's other gradients held at once, some in double precision."""

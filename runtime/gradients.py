@@ -144,7 +144,7 @@ class Gradients:
         return gradients
 
     def of_own_rows(self, points: Tensor, rows: Tensor, targets: Tensor) -> Leaves:
-        """Gradients of separate rows for each point, shape (points, rows, ...); leaves as in `of_rows`."""
+        """Gradients at each point of its own rows, which have shape (points, rows, ...); leaves as in `of_rows`."""
         gradients: Leaves = self._own(self.parameters(points), rows, targets)
         return gradients
 

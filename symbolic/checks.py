@@ -165,7 +165,7 @@ def listed(lead: str, rows: Iterable[Basic]) -> Sentence:
 
 
 def inside(box: Mapping[Symbol, tuple[Expr | int, Expr | int]]) -> tuple[Basic, ...]:
-    """The conditions of a box."""
+    """The conditions that the letters lie in a box."""
     return tuple(end for letter, (low, high) in box.items() for end in (Le(low, letter), Le(letter, high)))
 
 

@@ -55,7 +55,7 @@ def test_counts_are_those_of_the_ledger() -> None:
     text = " ".join(_README.read_text().split())
     counts = re.search(
         r"We checked (\d+) statements and proof steps of five papers: (\d+) are proved as printed, "
-        r"(\d+) more are supported on a named scope \(a box, a sample, the runs of an attack\), "
+        r"(\d+) more are supported within a stated scope \(a box, a sample, the runs of an attack\), "
         r"(\d+) are cited from other work, "
         r"(\d+) hold after a misprint is corrected, "
         r"(\d+) steps do not follow as written, (\d+) statements are refuted, and (\d+) are undecided",

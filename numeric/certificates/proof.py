@@ -52,7 +52,7 @@ _FAR = 100.0
 _BITS = 96
 """Number of bits kept below the leading bit of delta."""
 _TRIMMED = 40
-"""Number of bits by which the total mass moved up at the ends is below delta."""
+"""Exponent in the limit delta / 2**_TRIMMED on the total mass that trimming moves up at the ends."""
 FORMAT = "lastiterate certificate 1"
 _STANDING = (
     "every update is W <- Proj[W - step_size / batch_size * (sum of clipped gradients) + N(0, noise_std^2 I)]",

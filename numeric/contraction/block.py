@@ -179,7 +179,10 @@ class Block:
         )
 
     def _kernel(self, lift: float, *, ahead: bool) -> Array:
-        """Near cost N(g_i / l_j) at node i and atom j, then N(0) = 1; shape (n, 2n), ratios at most 1e300."""
+        """Near cost N(g_i / l_j) at node i and atom j, and a last column of N(0) = 1; shape (n, 2n).
+
+        Ratios are capped at 1e300.
+        """
         near, _ = self.prices
         key = lift, ahead or near.symmetric
         if key not in self._kernels:

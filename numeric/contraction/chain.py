@@ -266,7 +266,7 @@ def _blocks(stretch: Stretch) -> int:
 
 @dataclass(frozen=True, eq=False)
 class TableCandidate(Candidate):
-    """A bound by contraction; ``table`` bounds the profile in both orders, ``other`` is the best other bound."""
+    """A bound by contraction; ``table`` bounds the profile in both orders, and ``other`` is the best other bound."""
 
     table: Table = field(kw_only=True, repr=False)
     other: Candidate = field(kw_only=True, repr=False)

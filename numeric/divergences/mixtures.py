@@ -116,7 +116,7 @@ Components = tuple[tuple[arb, arb], ...]
 
 @dataclass(frozen=True)
 class Mixture:
-    """(1 - weight) N(first, s^2) + weight N(second, s^2), for a noise s given elsewhere."""
+    """(1 - weight) N(first, s^2) + weight N(second, s^2), with a standard deviation s given elsewhere."""
 
     weight: float
     first: float

@@ -140,7 +140,7 @@ def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enc
 
 
 def _excess(q: arb, g: arb, alpha: arb, bits: int) -> arb:
-    """alpha (alpha - 1) J as a ball: the middle by quadrature, the tail by the bound."""
+    """alpha (alpha - 1) J as a ball: the middle by quadrature, and the tail by the bound."""
 
     def integrand(x: acb, analytic: bool) -> acb:
         u = g * x - g * g / 2

@@ -31,7 +31,7 @@ _SAFE = 1 - 1e-9
 _NANOSECONDS = 0.6e9
 """Approximate time limit for the search of a family."""
 _MOST_NANOSECONDS = 1.8e9
-"""Time limit for Poisson batches; if a single witness takes longer, the shared samples have zero gradients."""
+"""Time limit for Poisson batches; if one witness would take longer, the shared samples are given zero gradients."""
 _MOST = 24
 _COARSE = 6
 _FIRST_STEPS = 3

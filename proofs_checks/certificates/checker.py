@@ -697,9 +697,10 @@ def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
 
     The blocks are the last steps of the run. The first table Y_0 bounds N of its block if the block begins the
     run, and F otherwise (see `_contracted`); each later Y_i bounds Y_(i-1) carried through block i. If all
-    steps are equal, the blocks may repeat: the last Y holds for every number of rounds if it is at least N of
-    the remaining steps. If the sample is met earlier in an epoch, both runs end with the same kernel and have
-    fewer steps before it; from equal points these steps reach N <= F of a block, and no later Y is smaller.
+    steps are equal, the blocks may repeat: the last table Y holds after any number of rounds if Y is at least
+    the near profile N of the steps left over before the first whole round. If the sample is met earlier in an
+    epoch, both runs end with the same kernel and have fewer steps before it; from equal points these steps
+    reach N <= F of a block, and no later Y is smaller.
     """
     need(node["rule"] == "contract", "the bound needs a table of contraction")
     h, stages, goes = _number(node["spacing"]), node["blocks"], node["round"] is True

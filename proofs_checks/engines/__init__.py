@@ -21,7 +21,7 @@ from lastiterate.symbolic.checks import Check, Engine
 
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide a check with the engine of its type; exceptions become errors, vacuous checks are undecided."""
+    """Decide a check with the engine of its type; exceptions become errors, and vacuous checks are undecided."""
     try:
         engine = engine_of(check)
         with limited():

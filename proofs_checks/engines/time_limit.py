@@ -1,7 +1,7 @@
 """Limits on the processor time of a check, so that outcomes do not depend on the load of the machine.
 
-A check past its limit stops at its next question to z3. A process of `runner` that overruns is killed by its
-parent, which starts another process that gives up this step (`watched`). With a single worker, the checks run
+A check that exceeds its limit stops at its next query to z3. A process of `runner` that overruns is killed by
+its parent, which starts another process that gives up this step (`watched`). With a single worker, the checks run
 in a separate process, which can be killed, only on Linux.
 """
 

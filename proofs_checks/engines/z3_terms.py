@@ -75,7 +75,7 @@ _FOLDS: Final[Mapping[type, Callable[[z3.ArithRef, z3.ArithRef], z3.ArithRef]]] 
 }
 
 MOST_TERMS = 200
-"""Largest absolute value of limits of a sum or product that is written out."""
+"""Largest absolute value of the limits of a sum or product that is written out term by term."""
 
 
 class Terms:

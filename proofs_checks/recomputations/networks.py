@@ -21,7 +21,7 @@ from lastiterate.numeric.rounding import precision
 from lastiterate.proofs_checks.recomputations.record import EXACT, Number, as_recorded, equals, near
 
 _FIRST, _SECOND = 1e-20, 1e-5
-"""Steps of the first difference (imaginary, without cancellation) and of the central second difference."""
+"""Step sizes of complex-step gradients, which have no cancellation, and of their central differences."""
 _RADIUS = 0.02
 
 _PHI: dict[str, Callable[[Any], Any]] = {

@@ -149,13 +149,14 @@ def _for_all(kind: Kind, run: NoisySGD) -> str:
 class HolderEstimate(Displayed):
     """Measured Hölder constants of a network. Direction: lower estimates.
 
-    Settings as in `lastiterate.runtime.constants.sampling.Sampling`; ``centers`` is the number per run.
+    The settings are those of `lastiterate.runtime.constants.sampling.Sampling`, but ``centers`` is always the
+    number of iterates measured per run.
 
     Attributes:
         lambdas: the orders, each in (0, 1].
         measured: constants for each kind of gradient, in the order of ``lambdas``.
         envelopes: measured modulus for each kind of gradient.
-        run: training run of every initialisation, whose iterates were the centers.
+        run: training run from every initialisation; its iterates were the centers of the balls.
         pairs: number of (iterate, point) pairs.
         distances: smallest and largest distance within a pair.
         layers: constants of every layer's block of the gradient, if requested.

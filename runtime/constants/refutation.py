@@ -45,7 +45,7 @@ _REFUTING: Final = 2**49
 _STARTS: Final = 32
 _ITERATIONS: Final = 40
 _NUMBERS: Final = 2**20
-"""Number of pairs and of steps in a search for a refutation, and largest number of entries of all pairs."""
+"""Number of pairs and of steps in a search for a refutation, and upper limit on pairs times dimension."""
 
 _SINGLE: Final = 1 + 2.0**-20
 """Factor by which a constant may be exceeded, since rows may be normalised in single precision."""

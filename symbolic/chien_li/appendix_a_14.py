@@ -4,8 +4,8 @@ $$f(x) = \mathrm{sign}(x) \tfrac34 |x|^{4/3}, \qquad
 |f'(x) - f'(y)| \le 2^{2/3} |x - y|^{1/3} \tag{128-132}, \qquad \frac{|f'(x) - f'(0)|}{|x|} = |x|^{-2/3} \tag{133}$$
 A.15: as $n \to \infty$ the bound goes to 0, but bounds of the form $(C_1 D + C_2)^2$, $C_1 > 1$, do not.
 
-All hold, but case 3 is about (3/4) |x|^(4/3). x, y and z stand for the cube roots of |x|, |y| and their
-distance. In A.15 costs are in units of alpha / (2 sigma^2), and D^2 is not a valid bound
+All hold, but case 3 is about (3/4) |x|^(4/3). In the code, the letters x, y and z stand for |x|^(1/3),
+|y|^(1/3) and |x - y|^(1/3). In A.15 costs are in units of alpha / (2 sigma^2), and D^2 is not a valid bound
 (`remarks_3_1/output_perturbation`).
 """
 

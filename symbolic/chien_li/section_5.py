@@ -6,7 +6,7 @@ assumptions on a convex $f$ the clipped update $x - \eta\, \mathrm{clip}_K(\nabl
 The first statement holds; at T = 2, it needs c >= sqrt(2) - 1, because a window of one step costs s^2 (1 +
 c)^2. Without further assumptions the conjecture fails: the derivative of a clipped gradient is the Hessian
 projected orthogonally to the gradient. An example is f(x) = (x_1^2 + x_2^2 / 10) / 2 at a point whose
-gradient points along (1, 1) and is longer than K; u = eta K / |gradient|.
+gradient points along (1, 1) and is longer than K. In the code, u = eta K / |gradient|.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

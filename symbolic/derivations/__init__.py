@@ -29,4 +29,5 @@ DERIVATIONS: Final[dict[str, Derivation]] = {
 """The derivations by the names that claims use."""
 
 OF_PACKAGE: Final[Mapping[str, Any]] = MappingProxyType({**DERIVATIONS, **TRACKED})
-"""The derivations of this package, whose hypotheses the lock file records; `DERIVATIONS` can grow."""
+"""The package's own derivations, the hypotheses of which the lock file records; users can add others to
+`DERIVATIONS`, but not here."""

@@ -41,7 +41,7 @@ def _or_composition(inside: Profile, steps: Expr) -> MeanProfile:
 
 
 def windows_or_composition(*losses: str) -> Iterator[Derived]:
-    """The coin and shift of every step if all batches have the assumed sizes, a composition otherwise."""
+    """The coin and shift of every step if all batches have the assumed sizes, and a composition otherwise."""
     for one, (part, (begins, _, steps)) in product(losses, PARTS.items()):
         inside = Composed((Steps(PoissonStep(q, p(i)), i, steps), Gauss(A)))
         yield Derived(
@@ -58,7 +58,7 @@ def ranges_or_composition(*losses: str) -> Iterator[Derived]:
 
 
 def blocks_or_composition() -> Iterator[Derived]:
-    """Coins and shifts in T blocks of w steps if all blocks contract, a composition otherwise."""
+    """Coins and shifts in T blocks of w steps if all blocks contract, and a composition otherwise."""
     for part, (begins, _, _) in batches.BLOCKS.items():
         whole = _or_composition(_BLOCKS, begins + T * w)
         yield Derived(f"poisson_blocks/strongly convex, {part}", whole, f"blocks, {part}")

@@ -178,7 +178,7 @@ def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
 
 @each_order
 def _poisson(kernel: Kernel, losses: Losses, begin: str, order: Order) -> Span:
-    """Poisson batches at rate q: near costs with hidden coins, far costs with revealed batches."""
+    """Poisson batches at rate q: near costs with hidden coins, and far costs with revealed batches."""
     carried, letters = batches.one_more(losses, _k), (_eta, _low, _high, _k)
     laws, coin = (Ge(_eta, 0), *batches.RANGE, Ge(_k, 0), Le(_k, 1)), partial(batches.poisson_sample, order, _v)
 

@@ -195,7 +195,10 @@ _CHOSEN: Final = Parting(_PART, FIRST, COMPETITOR, a)
 
 
 def _shift_reduction(rules: Calculus) -> Proposition:
-    """For X' with a law P' within z + a of P, bound the left side with X' + noise - part of (X' - X)."""
+    """For X' with a law P' within z + a of P, bound the left side by D(X' - H + noise || Y + noise).
+
+    H is a part of X' - X of length at most a, as in `Calculus.part`.
+    """
     within, variance = Within(FIRST, COMPETITOR, z + a), sigma**2
     near = rules.part(rules.assume(within), _PART, a, z, variance)
     left = rules.competitor(near, Noisy(SECOND, variance), alpha)

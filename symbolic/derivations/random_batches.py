@@ -152,7 +152,7 @@ def swap_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr)
 
 
 def last_swap_step(losses: Losses, share: Expr, kernel: Kernel) -> Guarantee:
-    """The last step, without replacement: the coin uses a share of the noise, a shift of e(D) uses the rest."""
+    """The last step, without replacement: the coin uses a share of the noise, and a shift of e(D) uses the rest."""
     carried, v = losses.same_data(eta, eta), sigma**2
     reach, batch = carried.at(D), Variable("the batch without the sample that differs", T - 1)
     coin, shift = (
@@ -208,7 +208,7 @@ def _unless(
 def poisson_or_composition(
     inside: Inside, kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, order: Order
 ) -> Span:
-    """Poisson batches at rate q: ``inside`` if all are as assumed, otherwise, with probability rho, a composition."""
+    """Poisson batches at rate q: ``inside`` if all are as assumed; otherwise, with probability rho, a composition."""
     good, whole = inside(kernel, losses, order, (tau, start, m), _ALL), kernel.under(Le(rho, 1))
     composed = coins(whole, order, poisson_sample(order, _v, P(j)), _v, good.end, _ALL)
     return _unless(whole, _ALL, good, composed)

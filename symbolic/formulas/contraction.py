@@ -45,7 +45,7 @@ def constant_moment(alpha: Expr, last: Expr, value: Expr) -> Expr:
 
 
 def gaussian_rest(alpha: Expr, last: Expr, mu: Expr) -> Expr:
-    """E_Q[y^a; y > G] for the ratio y of N(mu, 1) to Q = N(0, 1): at least the part of the moment above G."""
+    """E_Q[y^a; y > G] for the ratio y of N(mu, 1) to Q = N(0, 1), an upper bound on the part of M over g > G."""
     return exp(alpha * (alpha - 1) * mu**2 / 2) * cumulative((alpha - S.Half) * mu - log(last) / mu)
 
 

@@ -1,8 +1,8 @@
 """Printed theorems for a run, as Renyi epsilons at order alpha, in the letters of `notation`.
 
-Bounds are minimised over the window length w, the share beta of the noise variance for the change of the
-data, and shifts a_j. Noise is on the iterate: eta times the noise on the gradient. D is a diameter, q = b/n,
-and c is the contraction of a step. Constants are from the proofs.
+Bounds are minimised over the window length w, the share beta of the noise variance that hides the change of
+the data, and shifts a_j. Noise is on the iterate: eta times the noise on the gradient. D is a diameter,
+q = b/n, and c is the contraction of a step. Constants are from the proofs.
 """
 
 from typing import Final

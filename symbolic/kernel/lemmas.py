@@ -47,7 +47,7 @@ class Expansion:
 
     @property
     def owed(self) -> Hypothesis:
-        """The hypothesis of a step if this part is not shown."""
+        """The hypothesis that a step using this part has if the part is not proved."""
         says = (
             "points at most the first apart are at most the second apart after the maps of a step of both runs"
         )
@@ -71,7 +71,7 @@ class Shift:
 
     @property
     def owed(self) -> Hypothesis:
-        """The hypothesis of a step if this part is not shown."""
+        """The hypothesis that a step using this part has if the part is not proved."""
         says = "a shift of noise of the first variance by at most the second costs at most this"
         return Hypothesis(
             says, (self.variance, self.length), symmetric=False, lemma=True, bounds=(self.profile,)
@@ -96,7 +96,7 @@ class Coin:
 
     @property
     def owed(self) -> Hypothesis:
-        """The hypothesis of a step if this part is not shown."""
+        """The hypothesis that a step using this part has if the part is not proved."""
         says = "with noise of this variance a step of run 1 and one of run 2 from one point differ by this"
         return Hypothesis(says, (self.variance,), symmetric=False, lemma=True, bounds=(self.profile,))
 
@@ -130,7 +130,7 @@ def on_condition(coin: Coin, *more: Boolean) -> Coin:
 
 
 def owed(*parts: Expansion | Shift | Coin) -> frozenset[Hypothesis]:
-    """The hypotheses of a step, one for each part that is not shown."""
+    """The hypotheses of a step, one for each part that is not proved."""
     return frozenset(part.owed for part in parts if not genuine(part))
 
 
