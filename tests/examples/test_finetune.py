@@ -132,7 +132,7 @@ def test_the_page_says_what_the_table_says(table: list[dict[str, str]]) -> None:
     assert f"({up[0]}, 1e-5) for the last iterate, by a window of shifts, and ({up[1]}, 1e-5)" in page
     assert last["route"].startswith("window of shifts")
     assert f"median test accuracy over three seeds is {float(last['accuracy']):.2f}" in page
-    reached = f"89 steps already reach the same accuracy, at an epsilon of {up[2]}, or {up[3]} by composition"
+    reached = f"89 steps already reach the same accuracy, at an epsilon of {up[2]} ({up[3]} by composition)"
     assert reached in page
     without, less = (float(last[name]) for name in ("without_noise", "less_decay"))
     assert (
