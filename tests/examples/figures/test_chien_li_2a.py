@@ -18,6 +18,8 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.record import Constants, HolderEstimate
 from lastiterate.runtime.pair_table import Kind
 
+pytestmark = pytest.mark.nightly  # a figure of a paper, drawn by a script
+
 RUN = NoisySGD(steps=200, step_size=0.1, noise_std=1e-3, clip_norm=1.0, dataset_size=150, diameter=1.0)
 
 

@@ -21,6 +21,8 @@ from torch.nn import functional
 from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.runtime.workloads.workload import Workload
 
+pytestmark = pytest.mark.nightly  # a figure of a paper, drawn by a script
+
 SMALL = Training("builtin:breast-cancer", held_out=119, samples=450, batch_size=90, epochs=2)
 BY_NAME = {method.name: method for method in METHODS}
 

@@ -17,6 +17,8 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.workloads import loading
 from lastiterate.runtime.workloads.workload import Workload
 
+pytestmark = pytest.mark.nightly  # a figure of a paper, drawn by a script
+
 RATES = (0.03, 0.1)
 
 
