@@ -48,8 +48,10 @@ def outputs(book: Any) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     "path",
     [
-        # Takes longest.
-        pytest.param(path, id=path.stem, marks=[pytest.mark.nightly] * (path.stem == "checkpoint"))
+        # Those take longest.
+        pytest.param(
+            path, id=path.stem, marks=[pytest.mark.nightly] * (path.stem in {"checkpoint", "practice"})
+        )
         for path in sorted(NOTEBOOKS.glob("*.ipynb"))
     ],
 )

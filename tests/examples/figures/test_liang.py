@@ -11,6 +11,8 @@ from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.published.theorems import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 
+pytestmark = pytest.mark.nightly  # a figure, drawn by a script
+
 
 @pytest.fixture(scope="module")
 def first() -> dict[str, Curve]:

@@ -9,6 +9,8 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.published.theorems import SETTING
 
+pytestmark = pytest.mark.nightly  # a figure, drawn by a script
+
 
 def by_name(curves: tuple[Curve, ...]) -> dict[str, Curve]:
     return {curve.name: curve for curve in curves}

@@ -153,7 +153,7 @@ _LONG: dict[str, Callable[[], li.Assumption]] = {
 
 
 @pytest.mark.parametrize("scheme", _SCHEMES)
-@pytest.mark.sweep(1)
+@pytest.mark.nightly
 def test_a_billion_steps(subtests: pytest.Subtests, scheme: str) -> None:
     """In seconds and little memory; never below the same run with fewer steps."""
     for kind in _LONG:
