@@ -112,7 +112,7 @@ def _small(run: NoisySGD, order: float, share: float) -> bool:
 
 
 def with_batches(*, bounded: bool) -> Iterator[Setting]:
-    """Settings with full batches at which a step attains the claimed cost, then low rates and wide noise."""
+    """Settings: first full batches, at which a step attains the claimed cost, then low rates with large noise."""
     diameter = 60.0 if bounded else inf
     base = {"eta": 0.1, "sigma": 1.0, "L": 0.1, "lam": 1.0, "m": 0.0, "D": diameter}
     for steps, n, gap in ((1.0, 2000.0, 1.0), (1.0, 2000.0, 0.5), (2.0, 4000.0, 0.7), (3.0, 500.0, 0.2)):

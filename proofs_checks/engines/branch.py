@@ -308,7 +308,7 @@ def _split(
     wide = [
         index
         for index, (edge, whole) in enumerate(zip(edges, problem.root, strict=True))
-        if (edge[1] - edge[0]) * 4**ctx.prec > whole[1] - whole[0]
+        if (edge[1] - edge[0]) * 4**ctx.prec > min(whole[1] - whole[0], fmpq(1))
     ]
     if not wide:
         return []

@@ -47,6 +47,11 @@ def test_a_least_face_that_is_not_shown_shows_nothing() -> None:
     assert found.stuck.startswith("undecided near x in [")
 
 
+def test_a_wide_box_is_split_down_to_where_the_gap_is_small() -> None:
+    gap = (x - sp.Rational(3, 2)) ** 2 + sp.Rational(1, 100)
+    assert prove_on_box(gap.expand(), (x,), ((fmpq(0), fmpq(10) ** 100),)).held
+
+
 def test_a_search_ends_where_boxes_are_too_narrow() -> None:
     found = prove_on_box((x + y) ** 2 - 4 * x * y, (x, y), box((0, 1), (0, 1)))
     assert not found.held
