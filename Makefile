@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export SYMPY_CACHE_SIZE ?= 20000
 INSTALL := $(PIP) install --no-compile --constraint constraints.txt --editable
 
-.PHONY: check test kernels nightly installs bench bench-gpu coverage mutants faults drawing docs dist figures clean
+.PHONY: check test coq coq-run kernels nightly installs bench bench-gpu coverage mutants faults drawing docs dist figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -28,6 +28,12 @@ check: $(VENV)/.installed          ## decide every claim of the ledger
 
 test: $(VENV)/.installed-all       ## the whole test suite, linters and the type checker included
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+coq:                               ## the rules of the kernel as theorems of Coq, without an axiom; needs coq and mathcomp
+	@$(MAKE) --no-print-directory -C proofs_checks/coq rules
+
+coq-run:                           ## the run of the README, accepted by Coq for every number of steps
+	@$(MAKE) --no-print-directory -C proofs_checks/coq run
 
 kernels: $(VENV)/.installed-all    ## what runs torch, once more with kernels of other processors; KERNELS=all: the whole suite
 	PYTHON=$(BIN)/python .ci/kernels $(KERNELS)
