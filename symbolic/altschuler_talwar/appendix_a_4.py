@@ -9,8 +9,7 @@ The constants are those of footnote 9. The printed 0.999993 and 0.99993 are wron
 and suffice.
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.altschuler_talwar.paper import *
 
 _pushes = 3 * b * D / (4 * K * eta)  # their mean number
 _spread, _tenth = Rational(15, 100), Rational(1, 10)

@@ -10,8 +10,7 @@ which is least at the window $w = \tilde D/s$. Remark B.2: if a sample is remove
 samples.
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.altschuler_talwar.paper import *
 
 _s = sensitivity()
 _cost = x * (D / x + s) ** 2  # of a real window x, D for D~, in units of alpha/(2 eta^2 sigma_DP^2)

@@ -11,9 +11,8 @@ first run at most twice the density that they give from the nearest point of $I$
 within 1 of this point. A mixture costs at most as much as its worst part (Lemma 2.6).
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import at
+from lastiterate.symbolic.altschuler_talwar.paper import *
 from lastiterate.symbolic.altschuler_talwar.theorem_4_1 import BAR, LEVEL, SEEN, quantity
-from lastiterate.symbolic.prelude import *
 
 _small = Rational(1, 10**7)
 _lengths = D / (eta * sigma_dp)

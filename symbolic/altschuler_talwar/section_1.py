@@ -9,8 +9,7 @@ $\varepsilon \lesssim \frac{L}{n\sigma}\sqrt{\min\{T, \frac{Dn}{L\eta}\}\log\fra
 $\varepsilon \le 1 \le \log\frac1\delta$.
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.altschuler_talwar.paper import *
 
 # x = D n/(K eta); w is the T bar of Theorem 3.1, the least integer >= x; v = min{T, x} K^2/(n sigma_DP)^2.
 _lemma = put(2 * alpha * q**2 / z**2, {q: b / n, z: b * sigma_dp / (2 * K)})

@@ -9,9 +9,8 @@ Lemma 2.11: $S_\alpha(q, \sigma/R)$ is the largest divergence for shifts with an
 All hold; at large $\alpha$ the divergence in the other order is far larger than $S_\alpha$.
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import at
+from lastiterate.symbolic.altschuler_talwar.paper import *
 from lastiterate.symbolic.derivations import statements
-from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import step
 
 _sampled = (Rational(1, 10), S.One, Integer(20))

@@ -12,12 +12,11 @@ $z_t = z_{t - 1} + s_t - a_t \ge 0$ and $z_T = 0$, from $z_0 = 0$ or from $z_\ta
 For both directions, Lemma 2.12 is cited, and verified on boxes of parameters; the other statements hold.
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import at
+from lastiterate.symbolic.altschuler_talwar.paper import *
 from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.derivations.deductions import CLOSE, CONTRACTION
 from lastiterate.symbolic.derivations.iterations import A
 from lastiterate.symbolic.derivations.statements import APART, OTHER_MAP
-from lastiterate.symbolic.prelude import *
 
 THEOREM_11: Final = Source(cited("Mironov, Talwar & Zhang 2019"), "Theorem 11")
 _fifth, _low, _tenth = Rational(1, 5), Rational(3, 20), Rational(1, 10)

@@ -10,9 +10,8 @@ $z/w$ throughout, $s$ more from the first visit of $i^*$ on, and another $s r/(r
 visit.
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import at
+from lastiterate.symbolic.altschuler_talwar.paper import *
 from lastiterate.symbolic.derivations.checks import windows
-from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import REPLACED_LETTERS, X, Y, replaced_sample
 
 # s = 2 eta K/n, r = n/b, j = ceil(i*/b) <= r; z = D + s r, the D tilde of the paper.

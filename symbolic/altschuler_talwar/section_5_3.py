@@ -9,10 +9,9 @@ Like (3.7), (5.7) is a gap, and holds if $S$ is the cost of a step between two m
 to the squares of the step sizes cost less.
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import at
+from lastiterate.symbolic.altschuler_talwar.paper import *
 from lastiterate.symbolic.altschuler_talwar.proof_3_1 import LEAST, SEEN, claimed
 from lastiterate.symbolic.derivations.checks import windows
-from lastiterate.symbolic.prelude import *
 
 _size: Any = Function("eta", positive=True)
 _shift, _covered = (Function(name, real=True) for name in ("a", "R"))

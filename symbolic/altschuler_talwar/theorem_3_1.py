@@ -10,9 +10,8 @@ It holds with the constant 101, or 33 if $b < n/5$, by composition, or by $w$ co
 with half of the variance. The printed proof rests on (3.7), which fails (`proof_3_1`).
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import at
+from lastiterate.symbolic.altschuler_talwar.paper import *
 from lastiterate.symbolic.kernel.renyi import largest_order
-from lastiterate.symbolic.prelude import *
 
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
 _steps = ceiling(D * n / (K * eta))

@@ -12,8 +12,7 @@ other is not pushed and is bounded through its maximum. The proof shows (4.1) fo
 start at 0. Gaps: small noise, shorter runs, other starts, and the matching DP bound of Remark 1.4.
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.altschuler_talwar.paper import *
 
 # y = D^2/(T bar eta^2 sigma_DP^2) >= 1/c_sigma = 1000.
 BAR = 3 * D * n / (4 * K * eta)

@@ -8,9 +8,8 @@ It holds with the constant 101, by composition or by a window. The rate below (5
 $\lceil\kappa y/2\rceil$ steps.
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import at
+from lastiterate.symbolic.altschuler_talwar.paper import *
 from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import PRINTED, SMALL
-from lastiterate.symbolic.prelude import *
 
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
 _whole = ceiling(L / m)

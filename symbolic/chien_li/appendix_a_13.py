@@ -7,8 +7,7 @@ The second statement holds; the first is refuted. K = 2, eta = 0.1, n = 5, D = 1
 0.08 and c = 1.1, 1, 0.9. Costs are in units of alpha / (2 sigma^2).
 """
 
-from lastiterate.symbolic.chien_li.paper import SHIFT_COST, at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.chien_li.paper import *
 
 _s = Rational(2, 25)
 _smooth, _strong = Rational(11, 10), Rational(9, 10)

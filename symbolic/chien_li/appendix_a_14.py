@@ -9,8 +9,7 @@ All hold, but case 3 is about (3/4) |x|^(4/3). In the code, the letters x, y and
 (`remarks_3_1/output_perturbation`).
 """
 
-from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.chien_li.paper import *
 
 _third = Rational(1, 3)
 _same = (y <= x, z**3 >= x**3 - y**3)

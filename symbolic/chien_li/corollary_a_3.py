@@ -8,9 +8,8 @@ pairs.
 All hold, but A.12 calls the divergence jointly convex; only p^alpha q^(1 - alpha) is.
 """
 
-from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.chien_li.paper import *
 from lastiterate.symbolic.derivations import statements
-from lastiterate.symbolic.prelude import *
 
 _rare = Rational(1, 100)
 # exp(D_2) of (1/2, 1/2) from (rare/2, 1 - rare/2): the mixture of (1, 0), (rare, 1 - rare) and of (0, 1) twice.

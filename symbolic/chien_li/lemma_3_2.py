@@ -9,11 +9,10 @@ at most a, and the rest leads to a law within z of the noisy mu. Images of laws 
 within c z, (76); then post-processing applies, (77).
 """
 
-from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.chien_li.paper import *
 from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.derivations.deductions import LIPSCHITZ
 from lastiterate.symbolic.derivations.statements import FACTOR
-from lastiterate.symbolic.prelude import *
 
 CLAIMS = (
     Claim(

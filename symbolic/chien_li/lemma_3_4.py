@@ -8,8 +8,7 @@ with gradients clipped at K, and for convex losses if no gradient is longer than
 gradients). No strongly convex loss is Lipschitz on all of R^d, so its step is not clipped. mu is m here.
 """
 
-from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.chien_li.paper import *
 from lastiterate.symbolic.vector_steps import step
 
 _strong = strongly_convex("f", m, L)

@@ -8,9 +8,8 @@ map, and one sample by two maps that differ by 2 eta K, (81)-(90). Second branch
 at most 2 K. Two sentences of the proof do not follow.
 """
 
-from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.chien_li.paper import *
 from lastiterate.symbolic.derivations.iterations import D_T
-from lastiterate.symbolic.prelude import *
 
 _u, _v = Vector("u"), Vector("v")
 _s, _cap = 2 * eta * K / n, 2 * eta * K

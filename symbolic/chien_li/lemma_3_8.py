@@ -8,11 +8,10 @@ Y|^lambda, which grows with |X - Y|. For (17), the two maps of an update differ 
 two clipped means by at most 2 K.
 """
 
-from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.chien_li.paper import *
 from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.derivations.deductions import HOELDER
 from lastiterate.symbolic.derivations.iterations import D_T
-from lastiterate.symbolic.prelude import *
 
 _g = hoelder_growth(x, L, lam)
 _root = (-L + sqrt(L**2 + 4 * z)) / 2

@@ -10,8 +10,7 @@ for windows of any length. Bayes' rule is applied at T = 2, equal starts, noise 
 that are clipped at 1, or unclipped with slope r. v = 1 - beta is the rest of the noise.
 """
 
-from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.chien_li.paper import *
 from lastiterate.symbolic.windows import leads
 
 _u, _v = Vector("u"), Vector("v")

@@ -10,7 +10,6 @@ Talwar, for full batches.
 """
 
 from lastiterate.symbolic.chien_li.paper import *
-from lastiterate.symbolic.prelude import *
 
 _final = best_window_cost(c, s, D)
 _cost = window_cost(c, s, D, u)

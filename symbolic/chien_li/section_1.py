@@ -7,8 +7,7 @@ Both hold, the first at c = 1.1, s = 0.08, D = 1 and T = 100 of figure 1, where 
 same share beta costs 9 s^2 / beta + D^2 / ((1 - beta) sum c^-2j). Costs are in units of alpha / (2 sigma^2).
 """
 
-from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.chien_li.paper import *
 
 _s, _c, _share = Rational(2, 25), Rational(11, 10), Rational(8, 25)
 _window = 9 * _s**2 / _share + 1 / ((1 - _share) * sums(_c, 9)[1])

@@ -9,9 +9,8 @@ likelihood ratio increases, and every law within z of N(d, sigma^2) is stochasti
 translate. r and v are variances.
 """
 
-from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.chien_li.paper import *
 from lastiterate.symbolic.derivations import statements
-from lastiterate.symbolic.prelude import *
 
 _mixed = alpha * v + (1 - alpha) * r
 _widths = log(r * v / _mixed) / 2 - alpha * log(r) / 2 - (1 - alpha) * log(v) / 2

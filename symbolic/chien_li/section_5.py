@@ -9,8 +9,7 @@ projected orthogonally to the gradient. An example is f(x) = (x_1^2 + x_2^2 / 10
 gradient points along (1, 1) and is longer than K. In the code, u = eta K / |gradient|.
 """
 
-from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.chien_li.paper import *
 from lastiterate.symbolic.vector_steps import CLIPPING, X, Y
 
 _shares, _inverse, _rest, _power = (Function(name, nonnegative=True) for name in "YPWq")

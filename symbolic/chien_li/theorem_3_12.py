@@ -10,8 +10,7 @@ Refuted: (64)-(69) bound only one order. `ours/sampled` has a correct bound. (19
 sqrt(beta_t) sigma. gamma and kappa are the densities of the base and the moved Gaussian at a point.
 """
 
-from lastiterate.symbolic.chien_li.paper import at, sampled_bound
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.chien_li.paper import *
 
 _tenth = Rational(1, 10)
 _ceiling = log(1 / (1 - _tenth))

@@ -9,8 +9,7 @@ Proved for windows of any length. P and G are the sums of s^2 / beta_j and beta_
 $\ell$.
 """
 
-from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.chien_li.paper import *
 from lastiterate.symbolic.windows import POWER, V_GROWS, V
 
 _split = s**2 / beta + a**2 / (1 - beta)

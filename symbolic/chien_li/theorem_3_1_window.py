@@ -8,8 +8,7 @@ of e(z), at the cost of one Gaussian step, and stays at the distance (1 - share)
 interpolation, Bok, Su & Altschuler 2024); the mu^2 of the steps add up.
 """
 
-from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.chien_li.paper import *
 
 _cost = window_cost(c, s, D, u)
 _best = s / (s + D * (c - 1))

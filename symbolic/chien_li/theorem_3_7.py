@@ -9,10 +9,9 @@ It holds by direct shifts, which alone give a sharper bound; the step below (10)
 + a_t the backward A-program is the forward z-program for e(z) = g(z) + s.
 """
 
-from lastiterate.symbolic.chien_li.paper import COMMON, FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound
+from lastiterate.symbolic.chien_li.paper import *
 from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.derivations.shared_noise import B
-from lastiterate.symbolic.prelude import *
 
 _holder = (*FULL_BATCHES, Holder(L, lam), lam <= 1)
 # D_t of (15) and its power lambda; 2 eta K is n s.

@@ -10,10 +10,9 @@ Both hold by direct shifts. The step below (10) that does not follow is also use
 epochs x is E - 1 and y is B; gamma stands for t_{-1}; in Lemma A.2 y stands for z^lambda.
 """
 
-from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.chien_li.paper import *
 from lastiterate.symbolic.derivations.iterations import D_T
 from lastiterate.symbolic.derivations.shared_noise import B
-from lastiterate.symbolic.prelude import *
 
 _u, _v = Vector("u"), Vector("v")
 _s, _cap = 2 * eta * K / b, 2 * eta * K

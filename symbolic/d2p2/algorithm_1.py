@@ -8,8 +8,7 @@ $\epsilon_k \sim N(0, \sigma_\epsilon^2/k)$.
 Lemma 1 is cited. The fourth moment is wrong at $d = 1$; the sensitivity is 2, not 1.
 """
 
-from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.d2p2.paper import *
 
 _A, _o, _u, _v, _w = Symbol("A"), *map(Vector, "ouvw")  # u and v: also normalised gradients
 _T = Transposed

@@ -10,9 +10,8 @@ of bounded slope the rate holds. Theorem 1 requires $\sigma_\epsilon^2$ proporti
 fixes $\sigma_\epsilon^2$.
 """
 
-from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.d2p2.paper import *
 from lastiterate.symbolic.d2p2.theorem_2_rightly import mended
-from lastiterate.symbolic.prelude import *
 
 _rate = 1 / sqrt(T) + log(T) / T ** Rational(3, 2)
 PULLED = (3 * x / (x + stab) - (4 - x) / (4 - x + stab)) / 4

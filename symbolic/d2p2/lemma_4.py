@@ -7,8 +7,7 @@ $\eta > 1$."
 The condition is sufficient, not necessary.
 """
 
-from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.d2p2.paper import *
 
 _bound = exp(-((epsilon - mu**2 / 2) ** 2) / (2 * mu**2))
 _p, _q = (S.One, S.One), (S.Zero, S.One)

@@ -9,8 +9,7 @@ $A^2 g + A e$, $g = \pm1$, and the two densities have the ratio $e^{2\xi/\sigma_
 divergence of the projected step is finite only for small orders.
 """
 
-from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.d2p2.paper import *
 
 _noise = sqrt(C_2 * chi)
 _box = {C_2: (1, 2), chi: (10, 20)}

@@ -9,9 +9,8 @@ Refuted: $\mathbb E|A\epsilon|^2$ is $d p\sigma_A^2\sigma_\epsilon^2$ and not
 $p^2\sigma_A^2\sigma_\epsilon^2$; the proof has further gaps. `theorem_2_rightly` corrects (2).
 """
 
-from lastiterate.symbolic.d2p2.paper import D2P2_UNITS, at
+from lastiterate.symbolic.d2p2.paper import *
 from lastiterate.symbolic.d2p2.theorem_2_rightly import BACK, NOISE, TELESCOPED
-from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import tangent
 
 _root = sqrt(ell)

@@ -8,8 +8,7 @@ Proved: the means of a step, and the bound for any number of steps. The normalis
 have the mean that the printed proof assumes.
 """
 
-from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.d2p2.paper import *
 from lastiterate.symbolic.vector_steps import X, Y
 
 _root = sqrt(ell)

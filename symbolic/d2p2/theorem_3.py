@@ -9,9 +9,8 @@ Refuted: samples are normalised one by one, so the clipping bias does not decrea
 $2\sigma + \gamma$, as in (25), the bound is right.
 """
 
-from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.d2p2.paper import *
 from lastiterate.symbolic.d2p2.theorem_2_rightly import TELESCOPED
-from lastiterate.symbolic.prelude import *
 
 _noise = eta * L * ell ** Rational(3, 2) * nu**2 / T
 _projection = L * eta * sqrt(ell) * dim**2 * sigma_A**2

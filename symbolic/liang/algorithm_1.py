@@ -8,8 +8,7 @@ Clipping and projection are nonexpansive and the noise can be split as in the pr
 step too many.
 """
 
-from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 from lastiterate.symbolic.vector_steps import CLIPPING, DOMAIN, projection
 
 _u, _v = Vector("u"), Vector("v")

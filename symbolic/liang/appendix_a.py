@@ -16,8 +16,7 @@ from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.derivations.deductions import CLOSE, CONTRACTION
 from lastiterate.symbolic.derivations.statements import APART, OTHER_MAP
 from lastiterate.symbolic.kernel.densities import ANY_ORDER
-from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 
 _plain = Normal(0, sigma**2)
 _mixed = (1 - q) * _plain + q * Normal(1, sigma**2)

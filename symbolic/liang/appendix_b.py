@@ -7,8 +7,7 @@ D_\alpha^{(z_{t+1})} \le D_\alpha^{(z_t)} + \frac{2 \alpha C^2}{\beta n b \sigma
 The sums hold for shifts of any length. From $z_0 = 0$ no shift is possible, so Theorem 3.3 is composition.
 """
 
-from lastiterate.symbolic.liang.paper import STEP, at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 
 _weight = alpha / (2 * eta**2 * sigma_dp**2 * (1 - beta))
 _state, _shift = Function("z", nonnegative=True), Function("a", nonnegative=True)

@@ -12,9 +12,8 @@ Gaps: (69), (73), (74) and (79), each with its repair. g = |grad l|, x = |theta 
 <= sqrt(2/m) G; displays are divided by eta, in units with L = 1/2 if stated.
 """
 
-from lastiterate.symbolic.liang.paper import SMOOTH, WITH_GAP, at
+from lastiterate.symbolic.liang.paper import *
 from lastiterate.symbolic.liang.theorem_3_10 import LEAST_MEAN
-from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import CLIPPING
 
 _far, _near, _edge = 35 * sigma_sgd * rho**3, 5 * sigma_sgd * rho, 10 * sigma_sgd * rho**2

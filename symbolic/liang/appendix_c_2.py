@@ -11,8 +11,7 @@ and the T of (88) leaves too little noise if b < 64 d. chi = log(1/delta), u = s
 in terms with roots, u^3 = sigma_SGD and v^3 = X.
 """
 
-from lastiterate.symbolic.liang.paper import WITH_GAP, at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 
 _third = Rational(1, 3)
 _X = u**2 / v**2

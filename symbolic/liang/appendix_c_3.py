@@ -10,8 +10,7 @@ the conditions on the step size are not met. chi = log(1/delta), u^2 = dim chi, 
 (L/m)^(1/4); y = T-bar', with n^2 for n b, and x = T-bar <= y; r is the constant in a Theta().
 """
 
-from lastiterate.symbolic.liang.paper import REACH, SMOOTH, at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 
 _T = v * D / (eta * K * u)
 _X = u**2 * L / v**2

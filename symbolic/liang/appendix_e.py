@@ -7,8 +7,7 @@ bounds the last step, with D the radius (in (54), D is the diameter); (54) is sm
 Figure 5: L = 1, C = 2, sigma_DP = 4, D = 1, n = 16, b = 2, alpha = 1.1, eta = 0.2.
 """
 
-from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 
 _naive = 2 * alpha * (D + eta * K / b) ** 2 / sigma_dp**2
 _length = (1 + eta * L) * D + 2 * eta * K / sqrt(n * b)

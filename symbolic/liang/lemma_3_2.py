@@ -9,8 +9,7 @@ second; in the other order (10) is false. (36) and (38) need batches of b = |B_t
 drawn with probability b/n, the factor is 1 + eta L n/b.
 """
 
-from lastiterate.symbolic.liang.paper import STEP, at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 from lastiterate.symbolic.vector_steps import CLIPPING, X, Y, projection
 
 _claimed = STEP / beta

@@ -9,8 +9,7 @@ $$\sigma_{DP}^2 = O\Bigl(\frac{\alpha C^2 T}{\epsilon n b}\Bigr) \tag{3.8}, \qqu
 Lemma 3.7 is cited. (14) leaves out the initial gap r = l(theta_0) - l* and is false without r.
 """
 
-from lastiterate.symbolic.liang.paper import STEP, WITH_GAP, at, earlier
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 
 
 def _start(gap: Expr) -> Expr:

@@ -9,8 +9,7 @@ Both hold, for every pair of laws. v is a variance; D^(z)(N(x, v) || N(0, v)) is
 """
 
 from lastiterate.symbolic.derivations import statements
-from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 
 _coins = p**2 / q + (1 - p) ** 2 / (1 - q)
 _quarter, _half = Rational(1, 4), Rational(1, 2)

@@ -10,8 +10,7 @@ reached in any epoch of the figure. p and q are FPR and FNR, v is e^epsilon, r i
 
 from itertools import pairwise
 
-from lastiterate.symbolic.liang.paper import DOMAIN, STEP, at
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 
 _private = (1 - q <= v * p + r, 1 - p <= v * q + r, r < 1)
 _numbers = {eta: Rational(1, 10), sigma_dp: Rational(2, 1000), K: 20, n: 10000, alpha: Rational(11, 10), L: 0}

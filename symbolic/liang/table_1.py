@@ -11,8 +11,7 @@ None of the five has a unit, and the rows are in the order given in the text. Fi
 outside its conditions.
 """
 
-from lastiterate.symbolic.liang.paper import REACH, SMOOTH, at, earlier
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 
 _rate = alpha * K**2 / sigma_dp**2
 _feldman, _unbounded = _rate * T / b**2, _rate * T / (n * b)

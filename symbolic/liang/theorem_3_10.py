@@ -12,8 +12,7 @@ is proved instead. x stands for min{T, T-bar}.
 """
 
 from lastiterate.symbolic import families
-from lastiterate.symbolic.liang.paper import REACH, SMOOTH, at, earlier
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 
 _bias = Min(L ** Rational(3, 4) / m ** Rational(5, 4) * sigma_sgd, sqrt(sigma_sgd**3 / (m * K)))
 _fifth, _sixth = dim * eta * sigma_dp**2 * sqrt(L) / K, sqrt(dim * eta) * sigma_dp

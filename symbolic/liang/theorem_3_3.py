@@ -9,8 +9,7 @@ log n.
 """
 
 from lastiterate.symbolic.liang.lemma_3_2 import EVENT
-from lastiterate.symbolic.liang.paper import STEP, at, earlier
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 
 _sampled = SampledUp(b / n, b * sigma_dp / K, alpha)
 _run = (

@@ -11,8 +11,7 @@ order with the larger data set first. In the other order, with min{T, 1 + ...} i
 attacks. x = sqrt(A), y = sqrt(B).
 """
 
-from lastiterate.symbolic.liang.paper import DOMAIN, REACH, STEP, at, earlier
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.liang.paper import *
 
 _share = (beta > 0, beta < 1)
 _points = (Abs(xi) <= D, Abs(zeta) <= D)
