@@ -13,7 +13,6 @@ Both are refuted by a run of one step, and hold if $S$ is the cost of a step bet
 from lastiterate.symbolic.altschuler_talwar.paper import *
 from lastiterate.symbolic.altschuler_talwar.proof_3_1 import LEAST, claimed
 from lastiterate.symbolic.altschuler_talwar.proof_3_1 import SEEN as MANY_STEPS
-from lastiterate.symbolic.derivations.checks import windows
 
 # One step on an interval of diameter 100 or more; ten losses, zero but for i*, of gradient -1 or 0; b = eta = sigma_DP
 # = 1: the last iterate is 9/10 N(0, 1) + 1/10 N(1, 1) or N(0, 1), and is seen above 20.

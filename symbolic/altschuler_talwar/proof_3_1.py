@@ -12,9 +12,6 @@ step between two mixtures, at most twice the divergence of the sampled Gaussian 
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import *
-from lastiterate.symbolic.derivations import statements
-from lastiterate.symbolic.derivations.checks import windows
-from lastiterate.symbolic.vector_steps import MAP_LETTERS, PROJECTED_LETTERS, noisy_map, projected_map
 
 # gamma and kappa are the gradients of the two versions of i*, xi is W_t, x the sum of Z_tau..Z_(t-1), a is Y_t, z is
 # Z_t; sigma is the noise sigma_2 of Z, r that of Y, on the gradient; w = T - tau - 1.

@@ -10,8 +10,6 @@ All hold; at large $\alpha$ the divergence in the other order is far larger than
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import *
-from lastiterate.symbolic.derivations import statements
-from lastiterate.symbolic.vector_steps import step
 
 _sampled = (Rational(1, 10), S.One, Integer(20))
 

@@ -13,10 +13,6 @@ For both directions, Lemma 2.12 is cited, and verified on boxes of parameters; t
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import *
-from lastiterate.symbolic.derivations import statements
-from lastiterate.symbolic.derivations.deductions import CLOSE, CONTRACTION
-from lastiterate.symbolic.derivations.iterations import A
-from lastiterate.symbolic.derivations.statements import APART, OTHER_MAP
 
 THEOREM_11: Final = Source(cited("Mironov, Talwar & Zhang 2019"), "Theorem 11")
 _fifth, _low, _tenth = Rational(1, 5), Rational(3, 20), Rational(1, 10)

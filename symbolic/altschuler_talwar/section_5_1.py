@@ -10,12 +10,6 @@ Proposition 5.4: Proposition 3.2 for $c$-Lipschitz maps, $z_t = c z_{t - 1} + s_
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import *
-from lastiterate.symbolic.derivations import statements
-from lastiterate.symbolic.derivations.checks import windows
-from lastiterate.symbolic.derivations.deductions import CLOSE, LIPSCHITZ
-from lastiterate.symbolic.derivations.iterations import A
-from lastiterate.symbolic.derivations.statements import APART, FACTOR, OTHER_MAP
-from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map, step
 
 _losses, _size, _factor = strongly_convex("f", m, L), 2 / (L + m), (L / m - 1) / (L / m + 1)
 

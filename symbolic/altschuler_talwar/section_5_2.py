@@ -11,8 +11,6 @@ visit.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import *
-from lastiterate.symbolic.derivations.checks import windows
-from lastiterate.symbolic.vector_steps import REPLACED_LETTERS, X, Y, replaced_sample
 
 # s = 2 eta K/n, r = n/b, j = ceil(i*/b) <= r; z = D + s r, the D tilde of the paper.
 _here, _there = (convex("f", L).at(point) for point in (X, Y))

@@ -11,7 +11,6 @@ to the squares of the step sizes cost less.
 
 from lastiterate.symbolic.altschuler_talwar.paper import *
 from lastiterate.symbolic.altschuler_talwar.proof_3_1 import LEAST, SEEN, claimed
-from lastiterate.symbolic.derivations.checks import windows
 
 _size: Any = Function("eta", positive=True)
 _shift, _covered = (Function(name, real=True) for name in ("a", "R"))

@@ -11,7 +11,6 @@ with half of the variance. The printed proof rests on (3.7), which fails (`proof
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import *
-from lastiterate.symbolic.kernel.renyi import largest_order
 
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
 _steps = ceiling(D * n / (K * eta))

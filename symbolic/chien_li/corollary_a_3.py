@@ -9,7 +9,6 @@ All hold, but A.12 calls the divergence jointly convex; only p^alpha q^(1 - alph
 """
 
 from lastiterate.symbolic.chien_li.paper import *
-from lastiterate.symbolic.derivations import statements
 
 _rare = Rational(1, 100)
 # exp(D_2) of (1/2, 1/2) from (rare/2, 1 - rare/2): the mixture of (1, 0), (rare, 1 - rare) and of (0, 1) twice.

@@ -10,9 +10,6 @@ within c z, (76); then post-processing applies, (77).
 """
 
 from lastiterate.symbolic.chien_li.paper import *
-from lastiterate.symbolic.derivations import statements
-from lastiterate.symbolic.derivations.deductions import LIPSCHITZ
-from lastiterate.symbolic.derivations.statements import FACTOR
 
 CLAIMS = (
     Claim(

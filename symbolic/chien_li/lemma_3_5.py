@@ -9,7 +9,6 @@ at most 2 K. Two sentences of the proof do not follow.
 """
 
 from lastiterate.symbolic.chien_li.paper import *
-from lastiterate.symbolic.derivations.iterations import D_T
 
 _u, _v = Vector("u"), Vector("v")
 _s, _cap = 2 * eta * K / n, 2 * eta * K

@@ -9,9 +9,6 @@ two clipped means by at most 2 K.
 """
 
 from lastiterate.symbolic.chien_li.paper import *
-from lastiterate.symbolic.derivations import statements
-from lastiterate.symbolic.derivations.deductions import HOELDER
-from lastiterate.symbolic.derivations.iterations import D_T
 
 _g = hoelder_growth(x, L, lam)
 _root = (-L + sqrt(L**2 + 4 * z)) / 2

@@ -2,7 +2,14 @@
 
 from functools import partial
 
+from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.derivations.checks import share_checks, windows
+from lastiterate.symbolic.derivations.deductions import HOELDER, LIPSCHITZ
+from lastiterate.symbolic.derivations.iterations import D_T
+from lastiterate.symbolic.derivations.shared_noise import B
+from lastiterate.symbolic.derivations.statements import FACTOR
 from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.vector_steps import CLIPPING, X, Y
 
 SMOOTH_RUNS: Final = ("linear", "quadratic", "clamped_linear", "clamped_quadratic", "sign_drift")
 CONVEX_RUNS: Final = ("linear", "quadratic", "clamped_linear", "clamped_quadratic")

@@ -10,7 +10,6 @@ translate. r and v are variances.
 """
 
 from lastiterate.symbolic.chien_li.paper import *
-from lastiterate.symbolic.derivations import statements
 
 _mixed = alpha * v + (1 - alpha) * r
 _widths = log(r * v / _mixed) / 2 - alpha * log(r) / 2 - (1 - alpha) * log(v) / 2

@@ -10,7 +10,6 @@ gradient points along (1, 1) and is longer than K. In the code, u = eta K / |gra
 """
 
 from lastiterate.symbolic.chien_li.paper import *
-from lastiterate.symbolic.vector_steps import CLIPPING, X, Y
 
 _shares, _inverse, _rest, _power = (Function(name, nonnegative=True) for name in "YPWq")
 _share = Function("beta", positive=True)

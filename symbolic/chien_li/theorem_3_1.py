@@ -11,7 +11,6 @@ much as shifts by s with the share beta and by a with 1 - beta. mu is m here.
 """
 
 from lastiterate.symbolic.chien_li.paper import *
-from lastiterate.symbolic.derivations.checks import share_checks
 
 CLAIMS = (
     Claim(

@@ -9,7 +9,6 @@ u = c^-t is between 1 and v.
 """
 
 from lastiterate.symbolic.chien_li.paper import *
-from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.windows import ANY_SHIFTS, BEST_SHIFTS, C, leads, shift
 
 _contracting = s**2 * (1 + c) / (1 - c) * (1 - c**T) / (1 + c**T)

@@ -10,8 +10,6 @@ It holds by direct shifts, which alone give a sharper bound; the step below (10)
 """
 
 from lastiterate.symbolic.chien_li.paper import *
-from lastiterate.symbolic.derivations.checks import windows
-from lastiterate.symbolic.derivations.shared_noise import B
 
 _holder = (*FULL_BATCHES, Holder(L, lam), lam <= 1)
 # D_t of (15) and its power lambda; 2 eta K is n s.

@@ -11,8 +11,6 @@ epochs x is E - 1 and y is B; gamma stands for t_{-1}; in Lemma A.2 y stands for
 """
 
 from lastiterate.symbolic.chien_li.paper import *
-from lastiterate.symbolic.derivations.iterations import D_T
-from lastiterate.symbolic.derivations.shared_noise import B
 
 _u, _v = Vector("u"), Vector("v")
 _s, _cap = 2 * eta * K / b, 2 * eta * K

@@ -13,7 +13,6 @@ from lastiterate.symbolic.d2p2.corollary_1 import PULLED, reached
 from lastiterate.symbolic.d2p2.paper import *
 from lastiterate.symbolic.d2p2.theorem_2_rightly import HARMONIC, STEP_ALONG, STEP_MEANS, STEP_SIZE
 from lastiterate.symbolic.d2p2.theorem_3 import DEVIATION, SLOPE, TWELFTH
-from lastiterate.symbolic.vector_steps import X, Y
 
 _e, _g, _u, _v = map(Vector, "eguv")
 _loss, _slopes, _harmonic = (Function(name, real=True) for name in "FRH")

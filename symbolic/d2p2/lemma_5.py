@@ -12,7 +12,6 @@ $\epsilon \le 2\ln(1/\delta)$.
 """
 
 from lastiterate.symbolic.d2p2.paper import *
-from lastiterate.symbolic.derivations import statements
 
 _bound = 7 * b**2 * alpha / (nu**2 * n**2)
 _order_two = log(1 + q**2 * (exp(1 / nu**2) - 1))  # S_up of order 2 at a sensitivity of 1

@@ -3,7 +3,9 @@
 from functools import partial
 from types import MappingProxyType
 
+from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.vector_steps import X, Y, tangent
 
 D2P2_UNITS: Final[Mapping[Symbol, Expr]] = MappingProxyType(
     {eta: LENGTH, L: GRADIENT / LENGTH, r: GRADIENT * LENGTH}

@@ -11,7 +11,6 @@ $p^2\sigma_A^2\sigma_\epsilon^2$; the proof has further gaps. `theorem_2_rightly
 
 from lastiterate.symbolic.d2p2.paper import *
 from lastiterate.symbolic.d2p2.theorem_2_rightly import BACK, NOISE, TELESCOPED
-from lastiterate.symbolic.vector_steps import tangent
 
 _root = sqrt(ell)
 _a = Symbol("a")

@@ -9,7 +9,6 @@ have the mean that the printed proof assumes.
 """
 
 from lastiterate.symbolic.d2p2.paper import *
-from lastiterate.symbolic.vector_steps import X, Y
 
 _root = sqrt(ell)
 _half_step = 2 * eta * _root * sigma_A**2

@@ -9,7 +9,7 @@ step too many.
 """
 
 from lastiterate.symbolic.liang.paper import *
-from lastiterate.symbolic.vector_steps import CLIPPING, DOMAIN, projection
+from lastiterate.symbolic.vector_steps import DOMAIN
 
 _u, _v = Vector("u"), Vector("v")
 _Z, _X = Symbol("Z"), Symbol("X")

@@ -12,7 +12,6 @@ All hold; A.8 and A.13 are cited.
 
 from lastiterate.symbolic import vector_steps
 from lastiterate.symbolic.altschuler_talwar.section_2_4 import THEOREM_11
-from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.derivations.deductions import CLOSE, CONTRACTION
 from lastiterate.symbolic.derivations.statements import APART, OTHER_MAP
 from lastiterate.symbolic.kernel.densities import ANY_ORDER

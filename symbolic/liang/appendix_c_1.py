@@ -14,7 +14,6 @@ Gaps: (69), (73), (74) and (79), each with its repair. g = |grad l|, x = |theta 
 
 from lastiterate.symbolic.liang.paper import *
 from lastiterate.symbolic.liang.theorem_3_10 import LEAST_MEAN
-from lastiterate.symbolic.vector_steps import CLIPPING
 
 _far, _near, _edge = 35 * sigma_sgd * rho**3, 5 * sigma_sgd * rho, 10 * sigma_sgd * rho**2
 _case_1, _case_2 = (rho >= 1, _edge >= K, g >= _far), (rho >= 1, _edge <= K)

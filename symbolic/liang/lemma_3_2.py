@@ -10,7 +10,6 @@ drawn with probability b/n, the factor is 1 + eta L n/b.
 """
 
 from lastiterate.symbolic.liang.paper import *
-from lastiterate.symbolic.vector_steps import CLIPPING, X, Y, projection
 
 _claimed = STEP / beta
 _gaussian = 2 * alpha * K**2 / (beta * b**2 * sigma_dp**2)

@@ -3,7 +3,9 @@
 from functools import partial
 from types import MappingProxyType
 
+from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.vector_steps import CLIPPING, X, Y, projection
 
 SMOOTH: Final[Mapping[Symbol, Expr]] = MappingProxyType({L: GRADIENT / LENGTH})
 """The unit of L as a Lipschitz constant of gradients (order lambda = 1)."""

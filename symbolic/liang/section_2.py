@@ -8,7 +8,6 @@ Both hold, for every pair of laws. v is a variance; D^(z)(N(x, v) || N(0, v)) is
 >= z.
 """
 
-from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.liang.paper import *
 
 _coins = p**2 / q + (1 - p) ** 2 / (1 - q)

@@ -8,7 +8,7 @@ recomputes the value. These claims test the code and prove nothing.
 
 from collections.abc import Iterator
 
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.ours.paper import *
 
 _CLASSES = ("clipped", "holder", "smooth", "convex", "strongly_convex")
 _WORDS = {

@@ -8,7 +8,7 @@ $(a + \sqrt{a^2 + 4 d^2})/2$.
 """
 
 from lastiterate.symbolic.formulas import networks
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.ours.paper import *
 
 _top = (a + sqrt(a**2 + 4 * d**2)) / 2
 # Of a class: its probability and the value there; sums of probabilities, of values and of their squares.

@@ -26,10 +26,9 @@ from lastiterate.symbolic.derivations.contraction import (
     k,
     near,
 )
-from lastiterate.symbolic.derivations.known_batches import feasible
 from lastiterate.symbolic.kernel.judgement import Hypothesis
 from lastiterate.symbolic.kernel.profiles import EVERYTHING, BlockChain, Chords, Contracted, Damped, Letter
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.ours.paper import *
 
 _CLASSES = ("modulus", "convex", "strongly convex")
 _X, _N, _F = map(Letter, "XNF")

@@ -8,7 +8,7 @@ nodes show $\mu$-GDP: a chord lies below the convex $\theta_\mu$ if its ends lie
 
 from lastiterate.symbolic.derivations.contraction import k
 from lastiterate.symbolic.formulas import contraction as formulas
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.ours.paper import *
 
 # Masses of q and p up to a node, the slope that begins there, its value and place; mass of q at the next node, and the
 # distance to it.

@@ -8,10 +8,7 @@ the value of Bok, Su & Altschuler 2024. If the sample is met every $l$ steps, th
 obstacle grow by the factor $c^{-l}$ from each participation to the one before.
 """
 
-from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.derivations.checks import windows
-from lastiterate.symbolic.prelude import *
-from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
+from lastiterate.symbolic.ours.paper import *
 
 # p = c^l, q = c^(l(E-1)); between participations q = c^d, d the steps from one to the end.
 _clock = Recursion(

@@ -10,9 +10,7 @@ $S^{\otimes T}$, with $S$ the profile of a step with a hidden coin. Any shifts $
 between the runs add the cost $\mu^2 = \sum_t a_t^2/\sigma_t^2$.
 """
 
-from lastiterate.symbolic.derivations.checks import windows
-from lastiterate.symbolic.derivations.known_batches import feasible
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.ours.paper import *
 
 _s = sensitivity()
 

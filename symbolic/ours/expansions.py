@@ -14,9 +14,8 @@ A class of losses is given by inequalities between lengths and inner products: c
 Theorems 2.1.5 and 2.1.12), the variational inequality of a projection, or a modulus.
 """
 
-from lastiterate.symbolic.formulas import update
-from lastiterate.symbolic.prelude import *
-from lastiterate.symbolic.vector_steps import DOMAIN, projection
+from lastiterate.symbolic.ours.paper import *
+from lastiterate.symbolic.vector_steps import DOMAIN
 
 _k = Symbol("k", nonnegative=True)
 _d, _g, _u, _v, _w = map(Vector, "dguvw")

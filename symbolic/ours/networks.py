@@ -14,7 +14,7 @@ layer and $s$ the second. Formulas are for one neuron per layer and also hold fo
 """
 
 from lastiterate.symbolic.formulas import networks as formulas
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.ours.paper import *
 
 _PAGE = "network_constants"
 _k = Symbol("k", integer=True, nonnegative=True)

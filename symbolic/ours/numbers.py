@@ -4,7 +4,7 @@ The lower limit of a value is from a closed form, a quadrature or a run whose lo
 upper limit from a closed form, a quadrature or the recorded value.
 """
 
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.ours.paper import *
 
 
 def _numbers(key: str, title: str, source: Source, *quantities: str) -> CodeTest:

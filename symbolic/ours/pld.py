@@ -12,9 +12,8 @@ Profiles follow Balle, Barthe & Gaboardi 2018 and Zhu, Dong & Wang 2022; the con
 Asoodeh, Liao, Calmon, Kosut & Sankar 2021, with another proof.
 """
 
-from lastiterate.symbolic.derivations.checks import lattice_checks
 from lastiterate.symbolic.formulas import accounting
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.ours.paper import *
 
 _PAIR = proof("privacy_loss", "A pair for the step without replacement")
 _CONVERSION = proof("privacy_loss", "From one Renyi order to approximate differential privacy")

@@ -8,12 +8,9 @@ and the first is larger at every order. Two copies of the run without $i^*$ take
 along the mean gradient of $R$, with the factor $\max(1 - h m, h L - 1)$; a batch can have any size.
 """
 
-from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
 from lastiterate.symbolic.derivations import checks
-from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.formulas.accounting import recurring
-from lastiterate.symbolic.prelude import *
-from lastiterate.symbolic.vector_steps import step
+from lastiterate.symbolic.ours.paper import *
 
 _CLASSES = ("modulus", "convex", "strongly convex")
 _w, _v, _g = map(Vector, "wvg")  # an iterate, a sum of gradients, and the gradient of i*

@@ -8,8 +8,7 @@ $\log\sum_j\binom\alpha j(1 - q)^{\alpha - j} q^j M(j(j - 1))$. Layers are indep
 The map $g \mapsto g/(|g| + \gamma)$ is $1/\gamma$-Lipschitz.
 """
 
-from lastiterate.symbolic.derivations.checks import projection_checks
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.ours.paper import *
 
 _cost = -r * log(1 - x / r)
 _drawn = Symbol("i", integer=True, nonnegative=True)

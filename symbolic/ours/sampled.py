@@ -8,11 +8,7 @@ and a window whose coins use shares $\beta_t$ of the noise has $\bigotimes_t S_{
 $\mu^2 = \sum_t a_t^2/((1 - \beta_t)\sigma_t^2)$. No law is conditioned on the future.
 """
 
-from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.derivations.checks import windows
-from lastiterate.symbolic.derivations.losses import omega
-from lastiterate.symbolic.formulas import update
-from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.ours.paper import *
 
 # A pair is a revealed batch and a slot of it. Each batch with i* comes from equally many pairs, by symmetry.
 _revealed, _all = binomial(n - 1, b), binomial(n, b)

@@ -8,10 +8,7 @@ For $z' = c z\,(+ s) - a$ with $c \le 1$ the sample is last in every epoch of th
 costs-to-go are convex in the distance; value iteration over epochs relies on this.
 """
 
-from lastiterate.symbolic.derivations import statements
-from lastiterate.symbolic.derivations.checks import windows
-from lastiterate.symbolic.prelude import *
-from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
+from lastiterate.symbolic.ours.paper import *
 
 _EPOCHS = proof("shuffled", "The mean over orders: value iteration over epochs")
 _weight = (theta <= 1,)

@@ -8,8 +8,7 @@ $(e - y)_+^2 - y^2$ is concave in $y$, and between two nodes $l < r$ a parabola 
 minus $(y - l)(r - y)$. No cheapest path stays at a concave kink of $e$.
 """
 
-from lastiterate.symbolic.prelude import *
-from lastiterate.symbolic.windows import FREE_STEPS
+from lastiterate.symbolic.ours.paper import *
 
 # A string R of slopes h over a clock that advances by x, and the concave one, M of slopes g, which fall by k where it
 # bends: only where it touches the obstacle of R. Both begin at one point; the energies are Y and N.

@@ -1,0 +1,11 @@
+"""Letters and checks of every module, and what several modules take from derivations."""
+
+from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
+from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.derivations.checks import lattice_checks, projection_checks, windows
+from lastiterate.symbolic.derivations.known_batches import feasible
+from lastiterate.symbolic.derivations.losses import omega
+from lastiterate.symbolic.formulas import update
+from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.vector_steps import projection, step
+from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
