@@ -26,3 +26,11 @@ from lastiterate.symbolic.vector_steps import (
 from lastiterate.symbolic.windows import ANY_SHIFTS
 
 at: Final = partial(Source, PAPERS["altschuler_talwar"])
+"""The source of a claim: its number in the paper, and an equation or words of the line."""
+
+_order = alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K))
+SMALL: Final = (b / n < Rational(1, 5), _order)
+"""Small batches, and the orders of Lemma 2.12 at half of the variance."""
+
+PRINTED: Final = (BatchesOf(b, n), Diameter(D), b <= n, sigma_dp > 8 * sqrt(2) * K / b, _order)
+"""The conditions of the theorems on random batches, except the class of losses and the step size."""

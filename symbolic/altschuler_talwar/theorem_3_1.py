@@ -1,4 +1,4 @@
-r"""Theorem 3.1: the upper bound for Noisy-SGD, up to a constant.
+r"""Theorem 3.1 of Altschuler & Talwar 2022: the upper bound for Noisy-SGD, up to a constant.
 
 Let the domain be convex of diameter $D$, the losses convex, $L$-Lipschitz and $M$-smooth, $\eta \le 2/M$,
 $\sigma > 8\sqrt2 L/b$ and $1 < \alpha \le \alpha^*(b/n, b\sigma/(2\sqrt2 L))$. Then Noisy-SGD is
@@ -6,20 +6,20 @@ $(\alpha, \varepsilon)$-RDP for
 $$\varepsilon \lesssim \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},\quad
   \bar T = \Big\lceil\frac{Dn}{L\eta}\Big\rceil.$$
 
-It holds with the constant 101, or 33 if $b < n/5$, by composition, or by $w$ coins and $w$ shifts $D/w$, each
-with half of the variance. The printed proof rests on (3.7), which fails (`proof_3_1`).
+Checked: it holds with the constant 101, or 33 if $b < n/5$, by composition, or by $w$ coins and $w$ shifts
+$D/w$, each with half of the variance; and the numbers of the printed proof.
+Fails: (3.7), on which the printed proof rests (`proof_3_1`).
+Letters: the paper's $L$, $M$ and $\sigma$ are K, L and sigma_DP in the code.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import *
 
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
 _steps = ceiling(D * n / (K * eta))
+_stated = private(101 * _unit * Min(T, _steps), *PRINTED, Convex(L, K), eta * L <= 2)
+
 _chosen = {w: _steps, tau: T - _steps}
 _long = (D * n <= K * eta * w,)
-_order = alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K))
-SMALL: Final = (b / n < Rational(1, 5), _order)
-PRINTED: Final = (BatchesOf(b, n), Diameter(D), b <= n, sigma_dp > 8 * sqrt(2) * K / b, _order)
-"""The conditions of the theorems on random batches, except the class of losses and the step size."""
 
 
 def _cost(noise: Expr) -> Expr:
@@ -48,7 +48,7 @@ CLAIMS = (
         ),
         letters={w: "any window with D n/(K eta) <= w <= T"},
         assumptions=(alpha > 1, b <= n, eta * L <= 2, sigma_dp > 8 * sqrt(2) * K / b),
-        statement=private(101 * _unit * Min(T, _steps), *PRINTED, Convex(L, K), eta * L <= 2),
+        statement=_stated,
     ),
     Step(
         "altschuler_talwar/theorem_3_1/price",

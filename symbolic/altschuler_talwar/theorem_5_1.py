@@ -9,7 +9,6 @@ $\lceil\kappa y/2\rceil$ steps.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import *
-from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import PRINTED, SMALL
 
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
 _whole = ceiling(L / m)

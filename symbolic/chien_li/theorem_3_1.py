@@ -1,13 +1,17 @@
-r"""Theorem 3.1: noisy gradient descent on full batches, with $L$-smooth losses and $s = 2 \eta K/n$.
+r"""Theorem 3.1 of Chien & Li 2025: noisy gradient descent on full batches, with $L$-smooth losses.
 
+With $s = 2 \eta K/n$,
 $$D_\alpha(W_T \| W_T') \le \frac{\alpha}{2 \sigma^2} \min_{\tau, \beta} \Bigl[\sum_{t=\tau}^{T-1}
 \frac{s^2}{\beta_t} + \frac{D_\tau^2}{\sum_{t=\tau}^{T-1} (1 - \beta_t) c^{-2 (t - \tau + 1)}}\Bigr], \quad
 D_\tau = \min\Bigl\{s \sum_{t<\tau} c^t, 2 \eta K \tau, D\Bigr\} \tag{3}$$
 with $c = 1 + \eta L$; $c = 1$ for convex losses and $\eta \le 2/L$; $c = 1 - \eta \mu$ for $\mu$-strongly convex losses
 and $\eta \le 1/L$.
 
-It holds, though a step of the printed proof does not (`proof_3_1`): a direct shift by s + a costs at most as
-much as shifts by s with the share beta and by a with 1 - beta. mu is m here.
+Checked: (3) holds for each class, by shifts from each of the three distances in $D_\tau$; exactly solvable
+runs attack it.
+Fails: a step of the printed proof (`proof_3_1`). Instead, a direct shift by s + a costs at most as much as
+shifts by s with the share beta and by a with 1 - beta.
+Letters: the paper's $\mu$ is m in the code.
 """
 
 from lastiterate.symbolic.chien_li.paper import *

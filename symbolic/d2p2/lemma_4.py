@@ -1,13 +1,20 @@
-r"""Lemma 4: from the Rényi divergence to $(\epsilon, \delta)$-DP.
+r"""Lemma 4 of Jiang et al. 2025 (D2P2-SGD): from the Rényi divergence to $(\epsilon, \delta)$-DP.
 
 "$\mathcal M$ is $(\epsilon, \delta)$-DP if and only if
 $\delta \ge \exp((\eta - 1)(D_\eta(\mathcal M(S) \| \mathcal M(S')) - \epsilon))$ for some order
 $\eta > 1$."
 
-The condition is sufficient, not necessary.
+Checked: each direction for the Gaussian mechanism, and (6)-(10) of the printed proof.
+Fails: the condition is sufficient, not necessary; (6), (9) and (10) are misprints.
+Letters: the paper's order $\eta$ is alpha in the code, and chi is $\log(1/\delta)$.
 """
 
 from lastiterate.symbolic.d2p2.paper import *
+
+_stated = closed(
+    Exists((alpha,), (alpha > 1,), (alpha - 1) * (RenyiDivergence(alpha, FIRST, SECOND) - epsilon) <= -chi),
+    HockeyStick(exp(epsilon), FIRST, SECOND) <= exp(-chi),
+)
 
 _bound = exp(-((epsilon - mu**2 / 2) ** 2) / (2 * mu**2))
 _p, _q = (S.One, S.One), (S.Zero, S.One)
@@ -24,20 +31,6 @@ def _markov(right: Expr, name: str) -> Identity:
     return Identity(exp((alpha - 1) * xi) / exp((alpha - 1) * epsilon), exp((alpha - 1) * right), name)
 
 
-_NECESSARY = RefutingRun(
-    fails=words(
-        "The condition is sufficient, not necessary: the Gaussian mechanism meets it only from {} on, and is private "
-        "with a far smaller delta.",
-        _bound,
-    ),
-    at={mu: 1, epsilon: 1},
-    run="the Gaussian mechanism, at the order that asks for the least",
-    quantity=words("least delta at epsilon = {}", epsilon),
-    claimed=_bound,
-    true=delta_of_gdp(epsilon, mu),
-    sign=">=",
-)
-
 CLAIMS = (
     Claim(
         "d2p2/lemma_4",
@@ -53,13 +46,20 @@ CLAIMS = (
             {},
             "Gaussian mechanism, mu = epsilon = 1, the best alpha",
         ),
-        statement=closed(
-            Exists(
-                (alpha,), (alpha > 1,), (alpha - 1) * (RenyiDivergence(alpha, FIRST, SECOND) - epsilon) <= -chi
+        statement=_stated,
+        refutation=RefutingRun(
+            fails=words(
+                "The condition is sufficient, not necessary: the Gaussian mechanism meets it only from {} on, and is "
+                "private with a far smaller delta.",
+                _bound,
             ),
-            HockeyStick(exp(epsilon), FIRST, SECOND) <= exp(-chi),
+            at={mu: 1, epsilon: 1},
+            run="the Gaussian mechanism, at the order that asks for the least",
+            quantity=words("least delta at epsilon = {}", epsilon),
+            claimed=_bound,
+            true=delta_of_gdp(epsilon, mu),
+            sign=">=",
         ),
-        refutation=_NECESSARY,
         remark="""Lemma 4 says that its condition is necessary. The Gaussian mechanism with mu = 1 is (1, 0.127)-DP,
         and no order gives less than exp(-1/8) = 0.882 there. A mechanism that is (epsilon, 0)-DP never meets
         the condition, since the exponential is positive. Only the other direction holds.""",

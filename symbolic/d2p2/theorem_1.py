@@ -1,15 +1,29 @@
-r"""Theorem 1: privacy of D2P2-SGD.
+r"""Theorem 1 of Jiang et al. 2025: privacy of D2P2-SGD.
 
 "There are constants $C_1, C_2$ so that for $\epsilon \le C_1 B^2 K/n^2$ D2P2-SGD is $(\epsilon, \delta)$-DP
 for every $\delta > 0$ if $\sigma_\epsilon^2 \ge C_2\frac{B^2 K^2\ln(1/\delta)}{n^2\epsilon^2}$."
 
-Refuted: the noise is added after the random projection, whose length has no bound; at $K = B = n = p = d = 1$
-and $|A| = x$ the step is a Gaussian mechanism with $\mu = x/\sigma_\epsilon$. With $A$ hidden the iterate is
-$A^2 g + A e$, $g = \pm1$, and the two densities have the ratio $e^{2\xi/\sigma_\epsilon^2}$. The Rényi
-divergence of the projected step is finite only for small orders.
+Checked: one step at $K = B = n = p = d = 1$, the projection $A$ known or not; the orders and the last line of
+the proof; and what a projected step costs instead.
+Fails: the statement. The noise is added after the random projection, whose length has no bound; for $|A| = x$ the
+step is a Gaussian mechanism with $\mu = x/\sigma_\epsilon$. With $A$ hidden the iterate is $A^2 g + A e$,
+$g = \pm1$, and the two densities have the ratio $e^{2\xi/\sigma_\epsilon^2}$. The Rényi divergence of the
+projected step is finite only for small orders.
+Letters: the paper's $B$, $K$, $\sigma_\epsilon$, $p$ and $d$ are b, T, nu, ell and dim in the code; $C_1$ is r,
+and chi is $\ln(1/\delta)$.
 """
 
 from lastiterate.symbolic.d2p2.paper import *
+
+_stated = for_some(
+    (C_2, r),
+    closed(
+        HockeyStick(exp(epsilon), LastIterate(SAMPLES), LastIterate(OTHER)) <= exp(-chi),
+        Neighbours(SAMPLES, OTHER),
+        nu**2 >= C_2 * b**2 * T**2 * chi / (n**2 * epsilon**2),
+        epsilon <= r * b**2 * T / n**2,
+    ),
+)
 
 _noise = sqrt(C_2 * chi)
 _box = {C_2: (1, 2), chi: (10, 20)}
@@ -34,22 +48,6 @@ def _density(place: Expr, mean: Expr = S.Zero, variance: Expr = S.One) -> Expr:
     return exp(density_exponent(place, mean, variance))
 
 
-_PRIVACY: Final = RefutingRun(
-    fails=words(
-        "The noise is added after the random projection, whose length has no bound, and so the sensitivity has none: "
-        "as {} grows the true delta is at least {} times a constant, where {} is claimed.",
-        chi,
-        exp(-chi / 2),
-        exp(-chi),
-    ),
-    at={n: 1, b: 1, T: 1, ell: 1, dim: 1, epsilon: 1, C_2: 1, chi: 16},
-    run="one step on one sample, normalised gradients arbitrarily near 1 or -1, the projection known; nu^2 = C_2 "
-    "log(1/delta)",
-    quantity=words("least delta at epsilon = 1"),
-    claimed=exp(-chi),
-    true=_at_least(_noise / epsilon, sqrt(_noise), epsilon),
-)
-
 CLAIMS = (
     Claim(
         "d2p2/theorem_1",
@@ -68,16 +66,22 @@ CLAIMS = (
             (alpha <= nu**2, alpha > 1),
             "the orders of the proof, n >= 10 B",
         ),
-        statement=for_some(
-            (C_2, r),
-            closed(
-                HockeyStick(exp(epsilon), LastIterate(SAMPLES), LastIterate(OTHER)) <= exp(-chi),
-                Neighbours(SAMPLES, OTHER),
-                nu**2 >= C_2 * b**2 * T**2 * chi / (n**2 * epsilon**2),
-                epsilon <= r * b**2 * T / n**2,
+        statement=_stated,
+        refutation=RefutingRun(
+            fails=words(
+                "The noise is added after the random projection, whose length has no bound, and so the sensitivity "
+                "has none: as {} grows the true delta is at least {} times a constant, where {} is claimed.",
+                chi,
+                exp(-chi / 2),
+                exp(-chi),
             ),
+            at={n: 1, b: 1, T: 1, ell: 1, dim: 1, epsilon: 1, C_2: 1, chi: 16},
+            run="one step on one sample, normalised gradients arbitrarily near 1 or -1, the projection known; nu^2 = "
+            "C_2 log(1/delta)",
+            quantity=words("least delta at epsilon = 1"),
+            claimed=exp(-chi),
+            true=_at_least(_noise / epsilon, sqrt(_noise), epsilon),
         ),
-        refutation=_PRIVACY,
         remark="""The noise is added after the random projection, so the sensitivity is |A^T (g - g')| /
         sqrt(p), which has no bound: at K = B = n = p = d = 1 the true delta is at least sqrt(delta) times a
         constant, from some delta down, for every C_1 and C_2 (d2p2/theorem_1/every_constant). By z3 the orders
@@ -133,8 +137,9 @@ CLAIMS = (
             xi: "iterate A^2 g + A e, g = 1 or -1",
             y: "sqrt(eps nu)",
             u: "between 0 and 1",
-        }
-        | {p: "probability of the event where g = 1", q: "where g = -1"},
+            p: "probability of the event where g = 1",
+            q: "where g = -1",
+        },
     ),
     Ours(
         "d2p2/theorem_1/projected_step",

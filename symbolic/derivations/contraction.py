@@ -57,6 +57,11 @@ def suppositions(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False
     return tuple(made)
 
 
+GIVEN_ORDER: Final = str(
+    Hypothesis(SUPPOSED["Y_i"], (S.Zero, T_0 + w, S.Zero, S.Zero), bounds=(Letter("Y_i"),))
+)
+"""The hypothesis on the blocks of an epoch, given its order."""
+
 _eta, _v, _low, _high, _k = symbols("eta_j v_j low_j high_j k_j", real=True)
 
 Block = Callable[[Kernel, Expr], tuple[Span, Span]]

@@ -1,12 +1,15 @@
-r"""Lemma 3.2, noisy smooth-reduction: $\psi$ and $\psi'$ are updates on random batches of adjacent data sets.
+r"""Lemma 3.2 of Liang et al. 2026, noisy smooth-reduction.
 
+For updates $\psi$, $\psi'$ on random batches of adjacent data sets,
 $$D_\alpha^{((1 + \eta L) z)}\bigl(\psi\mu * N(0, \beta\eta^2\sigma_{DP}^2 I) \,\|\,
 \psi'\nu * N(0, \beta\eta^2\sigma_{DP}^2 I)\bigr)
 \le D_\alpha^{(z)}(\mu \| \nu) + \frac{2 \alpha C^2}{\beta n b \sigma_{DP}^2} \tag{10}$$
 
-The proof mixes the *second* law with weights 1 - b/n and b/n, so it bounds the order with the larger data set
-second; in the other order (10) is false. (36) and (38) need batches of b = |B_t| samples. If each sample is
+Checked: (10) for one step, in both orders, and the steps (29)-(46) of the printed proof.
+Fails: (10) in the order with the larger data set first. The proof mixes the *second* law with weights 1 - b/n
+and b/n, so it bounds the other order alone. (36) and (38) need batches of b = |B_t| samples: if each sample is
 drawn with probability b/n, the factor is 1 + eta L n/b.
+Letters: the paper's $C$ is K in the code.
 """
 
 from lastiterate.symbolic.liang.paper import *

@@ -1,21 +1,27 @@
-r"""Theorem 3.4: DPSGD with projection onto a convex set of diameter $D$ is $(\alpha, \epsilon)$-RDP.
+r"""Theorem 3.4 of Liang et al. 2026: the Rényi privacy of DPSGD on a bounded domain.
 
+With projection onto a convex set of diameter $D$, DPSGD is $(\alpha, \epsilon)$-RDP for
 $$\epsilon = O\Bigl(\frac{\alpha C^2}{n b \sigma_{DP}^2}
 \min\Bigl\{T, \frac{(1 + \eta L)^2 n b D^2}{\eta^2 C^2}\Bigr\}\Bigr), \tag{12}$$
 $$\text{earlier version: } \epsilon = \frac{A}{\beta} + \frac{B}{1 - \beta}, \quad
 A = \frac{2 \alpha C^2}{n b \sigma_{DP}^2}, \quad
 B = \frac{\alpha (1 + \eta L)^2 D^2}{2 \eta^2 \sigma_{DP}^2}. \tag{14}$$
 
-(12) is refuted: it vanishes with D, but the sign of the last iterate reveals the data. (14) is refuted in the
-order with the larger data set first. In the other order, with min{T, 1 + ...} in (12), both withstand
-attacks. x = sqrt(A), y = sqrt(B).
+Checked: (12), (48) and the earlier (14), (15) against one-step and solved runs; the steps (50)-(55) of the proof.
+Fails: (12) and (48), which vanish with D, while the sign of the last iterate reveals the data; (14) in the order
+with the larger data set first. In the other order, with min{T, 1 + ...} in (12), both withstand attacks.
+Letters: the paper's $C$ is K in the code; x = sqrt(A), y = sqrt(B), and r is the constant of the O.
 """
 
 from lastiterate.symbolic.liang.paper import *
 
+_rate = r * alpha * K**2 / (n * b * sigma_dp**2) * Min(T, REACH)
+_stated = for_some(
+    (r,), private(_rate, Clipped(K), Diameter(D), PoissonBatches(b, n), Smooth(L), adjacency=OneMore)
+)
+
 _share = (beta > 0, beta < 1)
 _points = (Abs(xi) <= D, Abs(zeta) <= D)
-_rate = r * alpha * K**2 / (n * b * sigma_dp**2) * Min(T, REACH)
 _rate_48 = r * alpha * K**2 / (n**2 * sigma_dp**2) * Min(T, REACH * n / b)
 _split = STEP / beta + DOMAIN / (1 - beta)
 
@@ -50,9 +56,7 @@ CLAIMS = (
         Simulated(
             "positive_end", "<=", _seen, {T: 1, eta: 1, sigma_dp: 1, K: 1, D: Rational(1, 100)}, name="r = 100"
         ),
-        statement=for_some(
-            (r,), private(_rate, Clipped(K), Diameter(D), PoissonBatches(b, n), Smooth(L), adjacency=OneMore)
-        ),
+        statement=_stated,
         refutation=RefutingRun(
             fails=words(
                 "The bound vanishes with the diameter {}, the loss does not: it is the noise of the last step that "

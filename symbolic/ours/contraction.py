@@ -8,33 +8,20 @@ $$\int u\,N(\gamma v/u) + A\,F(\gamma B/A).$$
 Theorem 2. If $Y_{j+1} \ge \mathrm{Comb}[Y_j; N_j, F_j]$ for all blocks $j$, then $n$ blocks satisfy
 $E_\gamma \le Y_n(\gamma)$.
 
-Both are derived for every scheme of batches and class of losses, with shifts in blocks of $w$ steps.
+Checked: the kernel derives both, and their costs for every scheme of batches and class of losses, with shifts in
+blocks of $w$ steps.
+Letters: g is $\gamma$, the level of $E_\gamma$; near and far are the costs $N$ and $F$ of a block.
 """
 
 from lastiterate.symbolic.derivations import contraction as blocks
 from lastiterate.symbolic.derivations import random_batches
-from lastiterate.symbolic.derivations.contraction import (
-    BEGINS,
-    FROM_0,
-    SUPPOSED,
-    T_0,
-    M,
-    N,
-    chance,
-    far,
-    i,
-    k,
-    near,
-)
-from lastiterate.symbolic.kernel.judgement import Hypothesis
-from lastiterate.symbolic.kernel.profiles import EVERYTHING, BlockChain, Chords, Contracted, Damped, Letter
+from lastiterate.symbolic.derivations.contraction import M, N, chance, far, i, k, near
 from lastiterate.symbolic.ours.paper import *
 
 _CLASSES = ("modulus", "convex", "strongly convex")
 _X, _N, _F = map(Letter, "XNF")
 _z = Symbol("z", nonnegative=True)
 _EACH = blocks.suppositions("XNF", at_every_block=True)
-_GIVEN_ORDER = str(Hypothesis(SUPPOSED["Y_i"], (S.Zero, T_0 + w, S.Zero, S.Zero), bounds=(Letter("Y_i"),)))
 _known = Gauss(blocks.A_0), Gauss(near(k)), Gauss(far(k))
 _mean = Average(chance(i), Gauss(near(k, i)), i, M), Average(chance(i), Gauss(far(k, i)), i, M)
 
@@ -49,7 +36,7 @@ _inner, _outer, _leaves, _most, _rise = (
 def _chains(first: Profile, one: Profile, other: Profile) -> dict[str, Profile]:
     return {
         begin: BlockChain(base, one, other, k, N)
-        for begin, base in zip(BEGINS, (first, EVERYTHING), strict=True)
+        for begin, base in zip(blocks.BEGINS, (first, EVERYTHING), strict=True)
     }
 
 
@@ -73,7 +60,7 @@ def _closed(losses: str, factor: Expr) -> tuple[Derived, ...]:
 
 def _random(coin: Any) -> dict[str, Profile]:
     """Near costs with a hidden coin in every step, and far costs as means over revealed batches."""
-    first = Steps(coin(q, random_batches.P(i)), i, T_0)
+    first = Steps(coin(q, random_batches.P(i)), i, blocks.T_0)
     return _chains(first, Steps(coin(q, random_batches.p(k, i)), i, w), _mean[1])
 
 
@@ -103,14 +90,14 @@ CLAIMS = (
         "ours/contraction/chain",
         "Profiles, or one for all, each no less than the one before, contracted, bound any number of blocks",
         proof("contraction", "Many blocks"),
-        Derived(f"contraction/any blocks, {FROM_0}", BlockChain(_X, _N, _F, k, N), supposed=_EACH),
+        Derived(f"contraction/any blocks, {blocks.FROM_0}", BlockChain(_X, _N, _F, k, N), supposed=_EACH),
     ),
     Ours(
         "ours/contraction/above",
         "From above: begun at 1 after any steps whatsoever, the profiles bound every longer run",
         proof("contraction", "Many blocks"),
         Derived(
-            f"contraction/any blocks, {BEGINS[1]}", BlockChain(EVERYTHING, _N, _F, k, N), supposed=_EACH[1:]
+            f"contraction/any blocks, {blocks.ABOVE}", BlockChain(EVERYTHING, _N, _F, k, N), supposed=_EACH[1:]
         ).mutant("from equal points, whatever was before", profile=BlockChain(Equal(), _N, _F, k, N)),
     ),
     Ours(
@@ -154,7 +141,10 @@ CLAIMS = (
         proof("contraction", "Shuffled batches"),
         *_derived("shuffled", _chains(Equal(), *_mean)),
         Derived(
-            "contraction/places", Average(chance(i), Letter("Y_i"), i, M), "given the order", (_GIVEN_ORDER,)
+            "contraction/places",
+            Average(chance(i), Letter("Y_i"), i, M),
+            "given the order",
+            (blocks.GIVEN_ORDER,),
         ),
         assumptions=(m <= L,),
     ),
@@ -189,8 +179,14 @@ CLAIMS = (
             ),
             name="any number of ranges",
         ),
-        letters={a: "cost in the range", b: "cost beyond it", u: "mean over the ranges inside", v: "at least u"}
-        | {x: "probability of leaving the range", y: "at least x"},
+        letters={
+            a: "cost in the range",
+            b: "cost beyond it",
+            u: "mean over the ranges inside",
+            v: "at least u",
+            x: "probability of leaving the range",
+            y: "at least x",
+        },
     ),
     Ours(
         "ours/contraction/met",

@@ -6,6 +6,10 @@ $$S(\gamma) = q\,\theta_{d/\sigma}\Big(1 + \frac{\gamma - 1}q\Big)\ (\gamma \ge 
   S(\gamma) = 1 - \gamma + \gamma S(1/\gamma)\ (\gamma < 1),\quad d = \frac{2\eta K}b,$$
 and a window whose coins use shares $\beta_t$ of the noise has $\bigotimes_t S_{\beta_t} \otimes \theta_\mu$,
 $\mu^2 = \sum_t a_t^2/((1 - \beta_t)\sigma_t^2)$. No law is conditioned on the future.
+
+Checked: the window is derived in both orders and attacked by exactly solvable runs. The law of the batches, the
+profile of a step, the last step and the shares have checks of their own.
+Letters: i* is the sample in which the data sets differ, and $\theta_\mu$ the profile of mu-GDP.
 """
 
 from lastiterate.symbolic.ours.paper import *
@@ -61,8 +65,12 @@ CLAIMS = (
             "P - t P'",
         ),
         Inequality(_level / _tau, "<=", S.One, name="a share, at most one"),
-        letters={gamma: "density at x, where both laws have mass", kappa: "density at y", xi: "density at y'"}
-        | {u: "level, in units of the rate, above 1"},
+        letters={
+            gamma: "density at x, where both laws have mass",
+            kappa: "density at y",
+            xi: "density at y'",
+            u: "level, in units of the rate, above 1",
+        },
         assumptions=(q > 0, q < 1),
     ),
     Ours(
@@ -96,8 +104,10 @@ CLAIMS = (
             name="the shift lam v / alpha costs least",
             attained=(Eq(a, lam * v / alpha),),
         ),
-        letters={lam: "what a unit of distance costs later", r: "noise variance of the free steps", p: "an X"}
-        | {
+        letters={
+            lam: "what a unit of distance costs later",
+            r: "noise variance of the free steps",
+            p: "an X",
             u: "square of the distance to hide",
             v: "noise variance of the shift",
             q: "another X",

@@ -6,6 +6,9 @@ $$\varepsilon(\alpha) \le \frac1{\alpha - 1}\log\mathrm{mean}_\pi
   \exp\Big(\frac{\alpha(\alpha - 1)}2\mu_\pi^2\Big).$$
 For $z' = c z\,(+ s) - a$ with $c \le 1$ the sample is last in every epoch of the worst order. In general
 costs-to-go are convex in the distance; value iteration over epochs relies on this.
+
+Checked: shifts for the worst order, and the mean over orders, by derivations; the shifts that do not depend on
+the order, and the convexity on which value iteration relies, by inequalities and inductions.
 """
 
 from lastiterate.symbolic.ours.paper import *
@@ -65,8 +68,12 @@ CLAIMS = (
             (q <= c,),
             "two steps",
         ).mutant("an encounter that expands more", given=()),
-        letters={c: "factor of a step without the sample", q: "d, that of the encounter", a: "first shift"}
-        | {x: "second shift"},
+        letters={
+            c: "factor of a step without the sample",
+            q: "d, that of the encounter",
+            a: "first shift",
+            x: "second shift",
+        },
     ),
     Ours(
         "ours/shuffled/mean",
@@ -127,20 +134,20 @@ CLAIMS = (
             y: "another",
             z: "target from it",
             g: "target from the other",
-        }
-        | {a: "what the sample adds, s or 0", r: "variance of the noise of a stage", kappa: "xi - zeta"}
-        | {
+            a: "what the sample adds, s or 0",
+            r: "variance of the noise of a stage",
+            kappa: "xi - zeta",
             P: "cost of what follows the target",
             R: "of what follows the other",
             G: "of what follows their mean",
-        }
-        | {d: "least cost from the mean of the states", u: "exp(xi) over exp of the mean of xi and zeta"}
-        | {
+            d: "least cost from the mean of the states",
+            u: "exp(xi) over exp of the mean of xi and zeta",
             xi: "cost of an order from a state less the pool, times the constant of the pool",
             v: "exp(zeta) over that",
-        }
-        | {zeta: "xi from the other state", gamma: "mean of the pools of two states, times the constant"}
-        | {rho: "mean over the orders of exp of what their costs exceed gamma by"},
+            zeta: "xi from the other state",
+            gamma: "mean of the pools of two states, times the constant",
+            rho: "mean over the orders of exp of what their costs exceed gamma by",
+        },
     ),
     Ours(
         "ours/shuffled/merged",
