@@ -1,4 +1,4 @@
-r"""Appendix A.4: the proof of the lower bound, Theorem 4.1.
+r"""Appendix A.4 of Altschuler & Talwar 2022: the proof of the lower bound, Theorem 4.1.
 
 Observation A.1: $P[E] \ge 0.9$, with $E$ the event that the number of pushes is within 15 % of its mean
 $3bD/(4L\eta)$ and the walk is not projected.

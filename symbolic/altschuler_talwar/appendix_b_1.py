@@ -1,4 +1,4 @@
-r"""Appendix B.1: full batches.
+r"""Appendix B.1 of Altschuler & Talwar 2022: full batches.
 
 (B.1): for convex losses and $\eta \le 2/M$ noisy gradient descent is $(\alpha, \varepsilon)$-RDP with
 $$\varepsilon = \frac{\alpha}{2\eta^2\sigma^2}

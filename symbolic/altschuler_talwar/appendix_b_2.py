@@ -1,4 +1,4 @@
-r"""Appendix B.2: small batches.
+r"""Appendix B.2 of Altschuler & Talwar 2022: small batches.
 
 (B.2): for convex losses, batches of $b$ of $n$ samples and $\eta \le 2/M$ Noisy-SGD is
 $(\alpha, \varepsilon)$-RDP with

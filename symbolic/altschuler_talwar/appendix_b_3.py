@@ -1,4 +1,4 @@
-r"""Appendix B.3: strongly convex losses.
+r"""Appendix B.3 of Altschuler & Talwar 2022: strongly convex losses.
 
 (B.3): with $c = \max(1 - \eta m, \eta M - 1) < 1$, Noisy-SGD is $(\alpha, \varepsilon)$-RDP with
 $$\varepsilon = \min\Big\{T S,\ \min_{\tau < T - 1}\ (T - \tau) S

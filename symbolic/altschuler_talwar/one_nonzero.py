@@ -1,4 +1,4 @@
-r"""Section 4: "the lower bound holds even when all but one of the losses are zero".
+r"""Section 4 of Altschuler & Talwar 2022: "the lower bound holds even when all but one of the losses are zero".
 
 Refuted for long runs: with one loss that is not zero, $b = n/2$ and $T \ge D/(\eta\sigma) + 3$ the divergence
 $D_{100}$ of the last iterates is of order $D/(\eta\sigma)$ at most, but (4.1) grows like $1/\sigma^2$.

@@ -1,4 +1,4 @@
-r"""The printed proof of Theorem 3.1, steps 1 to 4.
+r"""The printed proof of Theorem 3.1 of Altschuler & Talwar 2022, steps 1 to 4.
 
 Steps 1 and 2: coupled runs with the noise split into $Y$ and $Z$, and auxiliary sequences
 $V_{t+1} = \phi_t(V_t) + Y_{t+1}$ with contractions $\phi_t$. Step 3: (3.5) $Z$ against $Z'$ costs

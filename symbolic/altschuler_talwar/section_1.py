@@ -1,4 +1,4 @@
-r"""Section 1: the main result in its informal form, and footnotes 3 and 4.
+r"""Section 1 of Altschuler & Talwar 2022: the main result in its informal form, and footnotes 3 and 4.
 
 Theorem 1.3 (1.2): $\varepsilon \lesssim \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \frac{Dn}{L\eta}\}$, and
 this is tight.

@@ -1,4 +1,4 @@
-r"""Section 2.2: contractions, the Rényi divergence, and the sampled Gaussian.
+r"""Section 2.2 of Altschuler & Talwar 2022: contractions, the Rényi divergence, and the sampled Gaussian.
 
 Lemma 2.1: $\mathrm{Id} - \eta\nabla f$ is a contraction for $f$ convex, $M$-smooth and $\eta \le 2/M$.
 Lemmas 2.5 to 2.9: conversion to $(\varepsilon, \delta)$-DP, quasi-convexity, post-processing, composition,

@@ -1,4 +1,4 @@
-r"""Sections 2.3 and 2.4: privacy amplification by sampling and by iteration.
+r"""Sections 2.3 and 2.4 of Altschuler & Talwar 2022: privacy amplification by sampling and by iteration.
 
 Lemma 2.12: $S_\alpha(q, \sigma) \le 2\alpha q^2/\sigma^2$ for $q < 1/5$, $\sigma \ge 4$ and
 $1 < \alpha \le \alpha^*(q, \sigma)$.

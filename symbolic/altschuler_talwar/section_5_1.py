@@ -1,4 +1,4 @@
-r"""Section 5.1: strongly convex losses; contraction, Propositions 5.4 and 5.5, and the bound (5.3).
+r"""Section 5.1 of Altschuler & Talwar 2022: strongly convex losses, Propositions 5.4 and 5.5, and the bound (5.3).
 
 Lemma 5.3: $\mathrm{Id} - \eta\nabla f$ contracts by $c = (\kappa - 1)/(\kappa + 1)$ for $\eta = 2/(M + m)$,
 $\kappa = M/m$.

@@ -1,4 +1,4 @@
-r"""Section 5.2: cyclic batches, Theorem 5.6.
+r"""Section 5.2 of Altschuler & Talwar 2022: cyclic batches, Theorem 5.6.
 
 Theorem 5.6 (5.5): for convex losses, a domain of diameter $D$, batches of $b$ in a fixed order and
 $\eta \le 2/M$

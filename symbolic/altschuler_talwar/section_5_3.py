@@ -1,4 +1,4 @@
-r"""Section 5.3: step sizes that change.
+r"""Section 5.3 of Altschuler & Talwar 2022: step sizes that change.
 
 (5.7): with $\tau < T - 1$, $w = T - \tau - 1$ and shifts in proportion to the step sizes
 $$D_\alpha(W_T \| W'_T) \le (T - \tau) S + \frac{\alpha}{2\sigma_1^2}\,\frac{w D^2}{(\sum_t \eta_t)^2}.$$

@@ -1,4 +1,4 @@
-r"""Theorem 4.1: the lower bound.
+r"""Theorem 4.1 of Altschuler & Talwar 2022: the lower bound.
 
 There are absolute constants $c_\sigma, c_D, c_\alpha$ (footnote 9: $1/1000$, $1/1000$, $10^{-7}$;
 $\alpha \ge 100$) such that for $\eta L \le c_D D$ and $\sigma^2 \le c_\sigma D^2/(\eta^2\bar T)$ some pair

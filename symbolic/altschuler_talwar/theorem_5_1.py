@@ -1,4 +1,4 @@
-r"""Theorem 5.1: strongly convex losses.
+r"""Theorem 5.1 of Altschuler & Talwar 2022: strongly convex losses.
 
 Like Theorem 3.1, for $m$-strongly convex losses, $\kappa = M/m$ and $\eta = 2/(M + m)$:
 $$\varepsilon \lesssim \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},\quad

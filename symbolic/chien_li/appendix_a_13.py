@@ -1,4 +1,4 @@
-r"""A.13: the best windows at the settings of figure 1, small $\lambda$, and the search for $\tau$.
+r"""A.13 of Chien & Li 2025: the best windows at the settings of figure 1, small $\lambda$, and the search for $\tau$.
 
 "As $\lambda \to 0$ the bound (13) will become identical to" $\min\{T s^2, D^2\}$, and any feasible shifts and shares
 give a valid bound.

@@ -1,4 +1,4 @@
-r"""A.14, a non-smooth function with a Hoelder continuous derivative, and A.15, large data sets.
+r"""A.14 and A.15 of Chien & Li 2025: a non-smooth function with a Hoelder derivative, and large data sets.
 
 $$f(x) = \mathrm{sign}(x) \tfrac34 |x|^{4/3}, \qquad
 |f'(x) - f'(y)| \le 2^{2/3} |x - y|^{1/3} \tag{128-132}, \qquad \frac{|f'(x) - f'(0)|}{|x|} = |x|^{-2/3} \tag{133}$$

@@ -1,5 +1,6 @@
-r"""Corollary A.3, shuffled batches: $\epsilon(i)$ is a bound for the run given the order $i$ of the batches.
+r"""Corollary A.3 of Chien & Li 2025: shuffled batches.
 
+If $\epsilon(i)$ is a bound for the run given the order $i$ of the batches,
 $$D_\alpha(W_T \| W_T') \le \frac{1}{\alpha - 1} \log E_i\, e^{(\alpha - 1) \epsilon(i)} \tag{62}$$
 Lemma A.4: for laws on a ball of radius $R$ the sampled Gaussian costs at most $S_\alpha(q, \sigma/R)$. Lemma
 A.5: for mixtures of pairs with the same weights $e^{(\alpha - 1) D_\alpha}$ is at most its mean over the

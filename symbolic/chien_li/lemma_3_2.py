@@ -1,4 +1,4 @@
-r"""Lemmas 3.2 and 3.3: fresh noise pays for a shift, and a $c$-Lipschitz map $\phi$ scales a shift by $c$.
+r"""Lemmas 3.2 and 3.3 of Chien & Li 2025: noise pays for a shift, and a $c$-Lipschitz map $\phi$ scales it by $c$.
 
 $$D_\alpha^{(z)}(\mu * N(0, \sigma^2 I) \| \nu * N(0, \sigma^2 I)) \le D_\alpha^{(z+a)}(\mu \| \nu)
 + \frac{\alpha a^2}{2 \sigma^2} \tag{5}, \qquad

@@ -1,4 +1,4 @@
-r"""Lemma 3.4: the update $\psi(x) = x - \eta \nabla f(x)$ is $c$-Lipschitz.
+r"""Lemma 3.4 of Chien & Li 2025: the update $\psi(x) = x - \eta \nabla f(x)$ is $c$-Lipschitz.
 
 $$c = 1 + \eta L \text{ for } L\text{-smooth } f, \qquad c = 1 \text{ for convex } f, \eta \le \tfrac2L, \qquad
 c = 1 - \eta \mu \text{ for } \mu\text{-strongly convex } f, \eta \le \tfrac1L$$

@@ -1,4 +1,4 @@
-r"""Lemma 3.5, forward tracking: full batches, $c$-Lipschitz updates, gradients clipped at $K$.
+r"""Lemma 3.5 of Chien & Li 2025, forward tracking: full batches, $c$-Lipschitz updates, gradients clipped at $K$.
 
 $$W_\infty(W_t, W_t') \le \min(D_t, D), \qquad
 D_t = \min\Bigl(c D_{t-1} + \frac{2 \eta K}{n},\; D_{t-1} + 2 \eta K\Bigr), \quad D_0 = 0 \tag{7}$$

@@ -1,5 +1,6 @@
-r"""Lemmas 3.8 to 3.10, Hoelder reduction and tracking: $\phi$ is $(L, \lambda)$-Hoelder, $h$ inverts $x + L x^\lambda$.
+r"""Lemmas 3.8 to 3.10 of Chien & Li 2025: Hoelder reduction and tracking.
 
+If $\phi$ is $(L, \lambda)$-Hoelder and $h$ inverts $x + L x^\lambda$,
 $$D_\alpha^{(z)}((I + \phi)_\# \mu \| (I + \phi)_\# \nu) \le D_\alpha^{(h(z))}(\mu \| \nu) \tag{16}, \qquad
 D_t = \min\{D_{t-1} + \eta L D_{t-1}^\lambda + s,\; D_{t-1} + 2 \eta K\} \tag{17}$$
 

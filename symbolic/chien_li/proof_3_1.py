@@ -1,4 +1,4 @@
-r"""The proof of Theorem 3.1, (8)-(12), and the line that does not follow.
+r"""The proof of Theorem 3.1 of Chien & Li 2025, (8)-(12), and the line that does not follow.
 
 Below (8): the noise is split, $G_t = Y_t + Z_t$, and $\psi(W') + Y + Z'$ has the law of $\psi'(W') + G$.
 $$D_\alpha(W_T \| W_T') \le D_\alpha(Z_{\tau:T-1} \| Z'_{\tau:T-1})

@@ -1,4 +1,4 @@
-r"""The remarks on Theorem 3.1: burn-in, degeneration, earlier bounds, and output perturbation.
+r"""The remarks on Theorem 3.1 of Chien & Li 2025: burn-in, degeneration, earlier bounds, and output perturbation.
 
 "For all $T$ a strict improvement over the prior bounds" (above Lemma 3.5); "(3) degenerates to
 $\min\{T, \lceil D n/(\eta K) \rceil\}$" for convex losses; output perturbation (footnote 1):

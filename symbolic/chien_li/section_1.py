@@ -1,4 +1,4 @@
-r"""Section 1 and Table 1: the bound (3) without convexity, and without a domain under strong convexity.
+r"""Section 1 and Table 1 of Chien & Li 2025: (3) without convexity, and without a domain under strong convexity.
 
 "Outperforms the Pareto frontier": $(3) < \frac{\alpha}{2 \sigma^2} \min\{T s^2, D^2\}$, of composition and output
 perturbation. Table 1, note *: for strongly convex losses $(3) \le \frac{\alpha}{2 \sigma^2} (\frac{s}{1 - c})^2$.

@@ -1,4 +1,4 @@
-r"""Section 2: the divergences of Gaussians, post-processing, composition, moduli and shifted divergences.
+r"""Section 2 of Chien & Li 2025: Gaussians, post-processing, composition, moduli and shifted divergences.
 
 Lemma 2.3: $D_\alpha(h(X) \| h(Y)) \le D_\alpha(X \| Y)$. Lemma 2.4:
 $D_\alpha(X_{1:k} \| Y_{1:k}) \le \sum_i \sup_{x_{<i}} D_\alpha(X_i | x_{<i} \| Y_i | x_{<i})$.

@@ -1,4 +1,4 @@
-r"""Section 5, open problems: a uniform improvement over composition, and clipped convex losses.
+r"""Section 5 of Chien & Li 2025, open problems: a uniform improvement over composition, and clipped convex losses.
 
 "(3) gives no strict improvement over $\frac{\alpha}{2 \sigma^2} T s^2$ before a burn-in." Conjecture: under further
 assumptions on a convex $f$ the clipped update $x - \eta\, \mathrm{clip}_K(\nabla f(x))$ is nonexpansive.

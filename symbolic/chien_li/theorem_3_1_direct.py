@@ -1,4 +1,4 @@
-r"""Theorem 3.1 without conditioning: direct shifts for two different maps, and the cheapest shifts in closed form.
+r"""Theorem 3.1 of Chien & Li 2025 without conditioning: direct shifts for two maps, and the cheapest shifts.
 
 If $\nu$ is within $z$ of $W_t$ then $\psi \nu'$ is within $e(z)$ of $\psi W_t$ for the *other* map $\psi'$ too, so
 $$D_\alpha^{(e(z) - a)}(W_{t+1} \| W'_{t+1}) \le D_\alpha^{(z)}(W_t \| W'_t) + \frac{\alpha a^2}{2 \sigma^2}:$$

@@ -1,4 +1,4 @@
-r"""The best shares $\beta$ of Theorem 3.1, in closed form, and why no split of the noise beats direct shifts.
+r"""The best shares $\beta$ of Theorem 3.1 of Chien & Li 2025, and why no split of the noise beats direct shifts.
 
 $$\min_\beta \frac{s^2}{\beta} + \frac{a^2}{1 - \beta} = (s + a)^2 \text{ at } \beta = \frac{s}{s + a}, \qquad
 \min_\beta \sum_j \frac{s^2}{\beta_j} + \frac{\Delta^2}{\sum_j (1 - \beta_j) c^{-2 j}} = \frac{(s V + \Delta)^2}{W}$$

@@ -1,4 +1,4 @@
-r"""The best length $w$ of a window of shifts from a start $D$, and its cost, also as Gaussian differential privacy.
+r"""The best window of Theorem 3.1 of Chien & Li 2025: its length $w$ from a start $D$, and its cost, also as GDP.
 
 $$\text{cost}(u) = \frac{c + 1}{c - 1} \frac{(s (1 - u) + (c - 1) D)^2}{1 - u^2}, \quad u = c^{-w}; \qquad
 \min_u \text{cost}(u) = (c + 1) D (2 s + (c - 1) D) \text{ at } u = \frac{s}{s + (c - 1) D}$$

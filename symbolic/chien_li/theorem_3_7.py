@@ -1,4 +1,4 @@
-r"""Theorem 3.7: noisy gradient descent on full batches, with $(L, \lambda)$-Hoelder continuous gradients.
+r"""Theorem 3.7 of Chien & Li 2025: full batches, with $(L, \lambda)$-Hoelder continuous gradients.
 
 $$D_\alpha(W_T \| W_T') \le \frac{\alpha}{2 \sigma^2} \min_{\tau, \beta, a}
 \sum_{t=\tau}^{T-1} \Bigl[\frac{s^2}{\beta_t} + \frac{a_t^2}{1 - \beta_t}\Bigr] \tag{13}$$

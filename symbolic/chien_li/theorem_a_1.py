@@ -1,5 +1,6 @@
-r"""Theorem A.1 and Lemma A.2: batches from a permutation, in a known order; the sample is met at times $t_e$.
+r"""Theorem A.1 and Lemma A.2 of Chien & Li 2025: batches from a permutation, in a known order.
 
+If the sample is met at times $t_e$,
 $$D_\alpha(W_T \| W_T') \le \frac{\alpha}{2 \sigma^2} \min_{\tau, \beta, a} \sum_{e = j_\tau}^{E}
 \frac{s^2}{\beta_{t_e}} + \frac{a_{t_e}^2}{1 - \beta_{t_e}} + \sum_{t \ne t_e} a_t^2,
 \quad s = \frac{2 \eta K}{b} \tag{25}$$

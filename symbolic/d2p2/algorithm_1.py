@@ -1,4 +1,4 @@
-r"""Section 3.1, Algorithm 1, Lemmas 1 and 2, and Table 3: a step of D2P2-SGD and its random projection.
+r"""Section 3.1, Algorithm 1, Lemmas 1 and 2, and Table 3 of Jiang et al. 2025: a step and its random projection.
 
 $$x_{k+1} = x_k - \alpha A_k\Big(\frac1{\sqrt p}A_k^\top
   \frac1B\sum_i \frac{g_i}{|g_i| + \gamma} + \epsilon_k\Big),$$

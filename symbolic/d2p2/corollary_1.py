@@ -1,4 +1,4 @@
-r"""Corollary 1 and appendix A.5: the rate for convex losses.
+r"""Corollary 1 and appendix A.5 of Jiang et al. 2025: the rate for convex losses.
 
 Corollary 1: with $\alpha = \theta/\sqrt K$,
 $\mathbb E f(\bar x_K) - f^* = O\big(\frac1{\sqrt K} + \frac{\ln K}{K^{3/2}}\big)$.

@@ -1,4 +1,4 @@
-r"""Corollary 2: the rate for non-convex losses.
+r"""Corollary 2 of Jiang et al. 2025: the rate for non-convex losses.
 
 With $\alpha = \theta/\sqrt K$,
 $\min_k \mathbb E\|\nabla f(x_k)\| = O\big(\frac1{\sqrt K} + \frac{\ln K}{K^{3/2}} + \sigma + \gamma\big)$.

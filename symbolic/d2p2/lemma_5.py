@@ -1,4 +1,4 @@
-r"""Lemma 5 and A.3: the moment bound for the subsampled Gaussian, and how Theorem 1 follows.
+r"""Lemma 5 and A.3 of Jiang et al. 2025: the moment bound for the subsampled Gaussian, and how Theorem 1 follows.
 
 (11): $D_\eta \le \frac{7 B^2\eta}{\sigma_\epsilon^2 n^2}$ for
 $\eta \le \frac{\sigma_\epsilon^2}2\ln\frac nB$ and $\frac Bn < \frac1{10}$, with a sensitivity of 1.

@@ -1,4 +1,4 @@
-r"""Theorem 2: utility of D2P2-SGD for convex losses.
+r"""Theorem 2 of Jiang et al. 2025: utility of D2P2-SGD for convex losses.
 
 For $f$ convex and $L$-smooth, $\alpha \le 1/(2L)$ and $x_1$ with $\|x_1 - x^*\| = x$,
 $$\mathbb E f(\bar x_K) - f^* \le \frac{x^2(1 + \gamma)}{2\alpha K\sigma_A^2\sqrt p}

@@ -1,4 +1,4 @@
-r"""Theorem 2, corrected, for equal convex losses of slope at most $G$.
+r"""Theorem 2 of Jiang et al. 2025, corrected, for equal convex losses of slope at most $G$.
 
 $$\mathbb E f(\bar x_K) - f^* \le (G + \gamma)\Big(\frac{|x_1 - x^*|^2}{2\alpha K\sigma_A^2\sqrt p}
   + \frac{\alpha d\sqrt p\,(\ln K + 1)\sigma_\epsilon^2}{2K}

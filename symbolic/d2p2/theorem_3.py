@@ -1,4 +1,4 @@
-r"""Theorem 3 and appendix A.8: utility of D2P2-SGD for non-convex losses.
+r"""Theorem 3 and appendix A.8 of Jiang et al. 2025: utility of D2P2-SGD for non-convex losses.
 
 For $f$ $L$-smooth and $\alpha \le 1/(2L)$
 $$\min_k \mathbb E\|\nabla f(x_k)\| \le \frac{f(x_1) - f^*}{\alpha K\sigma_A^2\sqrt p}

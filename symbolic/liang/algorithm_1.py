@@ -1,5 +1,6 @@
-r"""Algorithm 1, DPSGD: for $t = 0, 1, \dots$ draw a batch $B_t$, clip its gradients, add noise, and project.
+r"""Algorithm 1 of Liang et al. 2026: DPSGD.
 
+For $t = 0, 1, \dots$ draw a batch $B_t$, clip its gradients, add noise, and project.
 $$\theta_{t+1} = \Pi_{\mathcal K}\Bigl(\theta_t - \frac{\eta}{b} \sum_{\xi \in B_t} \mathrm{clip}_C(g_\xi(\theta_t))
 + \zeta_t\Bigr), \qquad \zeta_t \sim N(0, \eta^2 \sigma_{DP}^2 I), \qquad
 \mathrm{clip}_C(x) = x \min\{1, C/\|x\|\}$$

@@ -1,4 +1,4 @@
-r"""Appendix A: facts about divergences, sampling and smooth losses that the proofs use.
+r"""Appendix A of Liang et al. 2026: facts about divergences, sampling and smooth losses that the proofs use.
 
 Lemma A.1, (21): $D_\alpha^{(z+s)}(\phi\mu \| \phi'\nu) \le D_\alpha^{(z)}(\mu \| \nu)$ for contractions at most $s$
 apart. Lemma A.13: $D_\alpha^{SGM}(q, \sigma) \le 2 \alpha q^2/\sigma^2$ for $q \le 1/5$, $\sigma > 4$ and

@@ -1,4 +1,4 @@
-r"""Appendix B: the shift sequences in the proofs of Theorems 3.3 and 3.4, and their total costs.
+r"""Appendix B of Liang et al. 2026: the shift sequences of Theorems 3.3 and 3.4, and their total costs.
 
 $$z_{t+1} + a_t = (1 + \eta L) z_t, \qquad
 D_\alpha^{(z_{t+1})} \le D_\alpha^{(z_t)} + \frac{2 \alpha C^2}{\beta n b \sigma_{DP}^2}

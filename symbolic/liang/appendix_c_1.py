@@ -1,5 +1,6 @@
-r"""C.1, the proof of Theorem 3.10: four cases, by $C$ versus $10 \sigma_{SGD} \rho^2$ and by $\|\nabla l\|$.
+r"""C.1 of Liang et al. 2026: the proof of Theorem 3.10.
 
+There are four cases, by $C$ versus $10 \sigma_{SGD} \rho^2$ and by $\|\nabla l\|$.
 With $\rho = (L/\mu)^{1/4}$ and $G = \sqrt{l - l^*}$ a step loses, apart from the noise
 $d \eta^2 \sigma_{DP}^2$,
 $$\tfrac{12}{25} \tfrac{\eta C G}{\sqrt{2 L}} \ (1.1: \|\nabla l\| \ge 35 \sigma_{SGD} \rho^3), \quad

@@ -1,6 +1,6 @@
-r"""C.2, the trade-off between privacy and utility without projection, for $T$, $C$ and $\eta$ as in (83).
+r"""C.2 of Liang et al. 2026: the trade-off between privacy and utility without projection.
 
-With $X = d L \log(1/\delta)/(\epsilon n)^2$ the least mean square of the gradient is
+For $T$, $C$ and $\eta$ as in (83) and $X = d L \log(1/\delta)/(\epsilon n)^2$ the least mean square of the gradient is
 $$O(X) \text{ where } \sigma_{SGD}^2 \le X \tag{87}, \qquad
 O\bigl(\sigma_{SGD}^{4/3} X^{1/3}\bigr) \text{ else}, \tag{90}$$
 at $C = \sqrt X$, $\eta = \Theta(b/L)$, $T = \Theta(\epsilon^2 n^2/(b d \log(1/\delta)))$ (88), or

@@ -1,5 +1,6 @@
-r"""C.3, the trade-off between privacy and utility with projection, for $T$, $C$ and $\eta$ as in (97).
+r"""C.3 of Liang et al. 2026: the trade-off between privacy and utility with projection.
 
+For $T$, $C$ and $\eta$ as in (97),
 $$E[l - l^*] = O\Bigl(\max\Bigl\{\frac{D^2 d L \log(1/\delta)}{\epsilon^2 n^2},\;
 \frac{\sigma_{SGD}^{3/2} D^{1/2}}{\mu^{1/2}} \Bigl[\frac{d L \log(1/\delta)}{\epsilon^2 n^2}\Bigr]^{1/4},\;
 \frac{\sigma_{SGD} D \sqrt{d \log(1/\delta)}}{\sqrt b\, \epsilon}\Bigr\}\Bigr) \tag{19}$$

@@ -1,4 +1,4 @@
-r"""E.1: the naive bound, by post-processing and one Gaussian step, compared with (54) of Theorem 3.4.
+r"""E.1 of Liang et al. 2026: the naive bound, by one Gaussian step, compared with (54) of Theorem 3.4.
 
 $$\epsilon = \frac{2 \alpha (D + \eta C/b)^2}{\sigma_{DP}^2}$$
 

@@ -1,4 +1,4 @@
-r"""Lemma 3.7, the utility of DPSGD without projection, and Propositions 3.8 and C.1, the trade-off with privacy.
+r"""Lemma 3.7, Propositions 3.8 and C.1 of Liang et al. 2026: utility without projection, and the trade-off.
 
 $$\min_t E\|\nabla l(\theta_t)\| = O\Bigl(\frac{1}{\eta C T} + \frac{1}{\sqrt{\eta T}}
 + \min\Bigl\{\sigma_{SGD}, \frac{\sigma_{SGD}^2}{C}\Bigr\} + \sqrt{\frac{\eta L}{b}} \sigma_{SGD}

@@ -1,4 +1,4 @@
-r"""Section 2: Lemmas 2.4 and 2.6, and the definitions that they use.
+r"""Section 2 of Liang et al. 2026: Lemmas 2.4 and 2.6, and the definitions that they use.
 
 Lemma 2.4: an $(\alpha, \epsilon)$-RDP mechanism is $(\epsilon + \frac{\log 1/\delta}{\alpha - 1}, \delta)$-DP.
 Lemma 2.6: $D_\alpha^{(z)}(\mu * N(0, \sigma^2 I) \| \nu * N(0, \sigma^2 I)) \le

@@ -1,4 +1,4 @@
-r"""Section 4 and D.4: the attack's estimate, steps in epochs, and the theory for the experiments.
+r"""Section 4 and D.4 of Liang et al. 2026: the attack's estimate, steps in epochs, and the theory for the experiments.
 
 $$\hat\epsilon = \max\Bigl\{\log\frac{1 - \delta - \mathrm{FPR}}{\mathrm{FNR}},
 \log\frac{1 - \delta - \mathrm{FNR}}{\mathrm{FPR}}\Bigr\} \tag{20}$$

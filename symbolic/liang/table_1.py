@@ -1,4 +1,4 @@
-r"""Table 1: the rates of five theorems for the Renyi divergence at order $\alpha$, row by row.
+r"""Table 1 of Liang et al. 2026: the rates of five theorems for the Renyi divergence at order $\alpha$, row by row.
 
 $$\frac{\alpha C^2 T}{b^2 \sigma_{DP}^2}, \quad
 \frac{\alpha C^2}{n^2 \sigma_{DP}^2} \min\Bigl\{T, \frac{D n}{\eta C}\Bigr\}, \quad

@@ -1,4 +1,4 @@
-r"""Theorem 3.10, the utility of DPSGD with projection for strongly convex losses, and Propositions 3.12 and C.3.
+r"""Theorem 3.10, Propositions 3.12 and C.3 of Liang et al. 2026: utility with projection, strongly convex losses.
 
 $$\min_t E \sqrt{l(\theta_t) - l^*} = O\Bigl(\frac{\sqrt L D^2}{\eta C T} + \frac{D}{\sqrt{\eta T}}
 + \min\Bigl\{\frac{L^{3/4}}{\mu^{5/4}} \sigma_{SGD}, \sqrt{\frac{\sigma_{SGD}^3}{\mu C}}\Bigr\}

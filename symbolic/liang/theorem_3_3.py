@@ -1,5 +1,6 @@
-r"""Theorem 3.3: the privacy of DPSGD without projection. After $T$ steps it is $(\alpha, \epsilon)$-RDP.
+r"""Theorem 3.3 of Liang et al. 2026: the privacy of DPSGD without projection.
 
+After $T$ steps it is $(\alpha, \epsilon)$-RDP for
 $$\epsilon = O\Bigl(\frac{\alpha C^2 T}{n b \sigma_{DP}^2}\Bigr) \tag{11}, \qquad
 \text{earlier version: } \epsilon = \frac{2 \alpha C^2 T}{\beta n b \sigma_{DP}^2}, \quad 0 < \beta < 1. \tag{12}$$
 

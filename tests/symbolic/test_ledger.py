@@ -42,6 +42,16 @@ def test_every_module_on_disk_is_listed_once():
     assert sorted(listed) == sorted(on_disk)
 
 
+def test_a_module_opens_with_its_paper_and_has_one_prelude():
+    """The statement is in the docstring's first line or below it; the letters come from the paper's own module."""
+    for module in MODULES:
+        paper = module.__name__.split(".")[-2]
+        source = Path(module.__file__).read_text()
+        starred = [line for line in source.splitlines() if line.endswith("import *")]
+        assert starred == [f"from lastiterate.symbolic.{paper}.paper import *"], module.__name__
+        assert paper == "ours" or PAPERS[paper].short in source.splitlines()[0], module.__name__
+
+
 def test_keys_are_unique():
     assert len(BY_KEY) == len(CLAIMS)
 
