@@ -101,7 +101,11 @@ def test_a_fault_in_a_formula_turns_a_claim(fault: str, monkeypatch: pytest.Monk
     try:
         with monkeypatch.context() as planted:
             planted.setattr(place, attribute, wrong)
-            planted.setattr(prelude, attribute, wrong, raising=False)  # which has the formula from before
+            for names in (
+                prelude,
+                import_module(f"{module.__package__}.paper"),
+            ):  # which have the formula from before
+                planted.setattr(names, attribute, wrong, raising=False)
             (claim,) = (one for one in reload(module).CLAIMS if one.key == key)
             outcome = decide_check(next(check for check in claim.checks if check.name == of), claim.assumptions)
     finally:
