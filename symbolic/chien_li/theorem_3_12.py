@@ -6,9 +6,9 @@ $$D_\alpha(W_T \| W_T'),\, D_\alpha(W_T' \| W_T) \le \min_{\tau, \beta, a} \sum_
 over shifts as in Theorem 3.7, where, (18),
 $S_\alpha(q, \sigma) = D_\alpha(N(0, \sigma^2) \| (1 - q) N(0, \sigma^2) + q N(1, \sigma^2))$.
 
-Checked: (19) against one step of a run whose law is known, and the steps (19), (65) and (69) of the text.
-Fails: the statement, since (64)-(69) bound only one order. `ours/sampled` has a correct bound. Also, (19) prints
-beta_t sigma for sqrt(beta_t) sigma.
+Checked: (19) against one step whose law is known, the noise of $S_\alpha$ in (19), and (65) of the proof.
+Fails: the statement. (64)-(69) bound only one order of the two data sets; `ours/sampled` has a correct bound.
+(19) prints beta_t sigma for sqrt(beta_t) sigma.
 Letters: gamma and kappa are the densities of the base and the moved Gaussian at a point.
 """
 
