@@ -12,6 +12,7 @@ by the shifts of footnote 11.
 from lastiterate.symbolic.altschuler_talwar.appendix_b_2 import COST, MOST
 from lastiterate.symbolic.altschuler_talwar.paper import *
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
+from lastiterate.symbolic.windows import ANY_SHIFTS
 
 # u is c^(-2w) > 1, w = T - tau - 1; epsilon stands for S, and r for alpha D^2/(2 eta^2 sigma_1^2).
 _beta = c ** (tau + 2) * (1 - c**-2) / (1 - u)

@@ -23,7 +23,6 @@ from lastiterate.symbolic.vector_steps import (
     replaced_sample,
     step,
 )
-from lastiterate.symbolic.windows import ANY_SHIFTS
 
 at: Final = partial(Source, PAPERS["altschuler_talwar"])
 """The source of a claim: its number in the paper, and an equation or words of the line."""

@@ -9,6 +9,7 @@ obstacle grow by the factor $c^{-l}$ from each participation to the one before.
 """
 
 from lastiterate.symbolic.ours.paper import *
+from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
 
 # p = c^l, q = c^(l(E-1)); between participations q = c^d, d the steps from one to the end.
 _clock = Recursion(

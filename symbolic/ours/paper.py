@@ -9,4 +9,3 @@ from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.profiles import EVERYTHING, BlockChain, Chords, Contracted, Damped, Letter
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import projection, step
-from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION

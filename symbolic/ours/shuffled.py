@@ -12,6 +12,7 @@ the order, and the convexity on which value iteration relies, by inequalities an
 """
 
 from lastiterate.symbolic.ours.paper import *
+from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
 
 _EPOCHS = proof("shuffled", "The mean over orders: value iteration over epochs")
 _weight = (theta <= 1,)

@@ -9,6 +9,7 @@ minus $(y - l)(r - y)$. No cheapest path stays at a concave kink of $e$.
 """
 
 from lastiterate.symbolic.ours.paper import *
+from lastiterate.symbolic.windows import FREE_STEPS
 
 # A string R of slopes h over a clock that advances by x, and the concave one, M of slopes g, which fall by k where it
 # bends: only where it touches the obstacle of R. Both begin at one point; the energies are Y and N.
