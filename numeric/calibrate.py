@@ -137,7 +137,7 @@ def _largest_factor(at: Callable[[float], Bound], name: str, epsilon: float) -> 
         best = at(low)
     if best.epsilon > epsilon:
         raise InputError(
-            f"The target needs to be reachable by varying {name}, got epsilon={epsilon:g}; ask for a larger epsilon, "
+            f"The target must be reachable by varying {name}, got epsilon={epsilon:g}; ask for a larger epsilon, "
             "or vary something else."
         )
     high = low * leap
@@ -146,8 +146,8 @@ def _largest_factor(at: Callable[[float], Bound], name: str, epsilon: float) -> 
         high *= leap
     if more.epsilon <= epsilon:
         raise InputError(
-            f"The value of {name} that just meets the target needs to be within a factor of {_FAR:g} of the run's own, "
-            f"got epsilon={epsilon:g}, which every value in that range meets; start from another run."
+            f"The value of {name} that just meets the target must be within a factor of {_FAR:g} of the run's "
+            f"own value, got epsilon={epsilon:g}, which every value in that range meets; start from another run."
         )
     searched = best.run.scheme.random or best.candidate.renyi or best.route == "contraction"
     tight = _TIGHT_SEARCHED if searched else _TIGHT
@@ -157,13 +157,11 @@ def _largest_factor(at: Callable[[float], Bound], name: str, epsilon: float) -> 
 def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     if not run.constant:
         raise InputError(
-            "vary='steps' needs one step_size, noise_std and batch_size for all steps, got a schedule; vary the noise."
+            "vary='steps' needs one step_size, noise_std and batch_size for all steps, got a schedule; vary noise_std."
         )
     low, best = 1, at(replace(run, steps=1))
     if best.epsilon > epsilon:
-        raise InputError(
-            f"The target needs to be met by a run of one step, got epsilon={epsilon:g}; add noise."
-        )
+        raise InputError(f"The target must be met by a run of one step, got epsilon={epsilon:g}; add noise.")
     # Epsilon grows at most in proportion to the steps, so the first try rarely misses the target.
     high, leap = max(2, int(min(epsilon / max(best.epsilon, 1e-300), _MOST_STEPS))), 2
     while (more := at(replace(run, steps=high))).epsilon <= epsilon:
@@ -206,12 +204,12 @@ def _crossing(
 
 def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     if isinstance(run.batch_size, tuple):
-        raise InputError("vary='batch_size' needs one size for all steps, got a schedule; vary the noise.")
+        raise InputError("vary='batch_size' needs one size for all steps, got a schedule; vary noise_std.")
     n, scheme = run.dataset_size, SCHEMES[run.sampling]
     if scheme.full:
         raise InputError(
-            f"vary='batch_size' needs a run in batches, got sampling={run.sampling!r}; say how batches are drawn, for "
-            "example by sampling='without_replacement'."
+            f"vary='batch_size' needs a run in batches, got sampling={run.sampling!r}; specify how batches are "
+            "drawn, for example sampling='without_replacement'."
         )
     sizes: Sequence[int] = [b for b in range(1, n + 1) if n % b == 0] if scheme.in_epochs else range(1, n + 1)
 
@@ -227,7 +225,7 @@ def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> Bound:
         high //= 4
     if of(high).epsilon > epsilon:
         raise InputError(
-            f"The target needs to be reachable by varying batch_size, got epsilon={epsilon:g}; add noise."
+            f"The target must be reachable by varying batch_size, got epsilon={epsilon:g}; add noise."
         )
     return of(bisect_left(range(high), True, key=lambda index: of(index).epsilon <= epsilon))
 

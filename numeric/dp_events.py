@@ -126,7 +126,7 @@ def _pmf(
     first, last = int(left[0]), int(left[-1]) + 1
     if last - first > _MOST_POINTS:
         raise InputError(
-            f"discretization needs to be large enough for losses up to {losses[-1]:.3g}, got "
+            f"discretization must be large enough for losses up to {losses[-1]:.3g}, got "
             f"discretization={step:g}; enlarge it."
         )
     # A loss is split between its two grid neighbours as in `accounting.pld`.
@@ -142,7 +142,7 @@ def _dp_accounting() -> ModuleType:
         import dp_accounting
     except ImportError:
         raise InputError(
-            "Events and PLDs need dp_accounting, got an installation without it; run "
+            "Events and PLDs need dp_accounting, which is not installed; run "
             "pip install 'lastiterate[dp-accounting]'."
         ) from None
     found: ModuleType = dp_accounting

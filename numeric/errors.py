@@ -324,7 +324,7 @@ def _refuse(
     if len(given) > len(in_order) and Parameter.VAR_POSITIONAL not in kinds:
         by_name = ", ".join(f"{one.name}=..." for one in takes if one.kind is Parameter.KEYWORD_ONLY)
         raise InputError(
-            f"{name} takes {', '.join(in_order) or 'nothing'} without a name, got {len(given)} arguments; "
+            f"{name} takes {', '.join(in_order) or 'nothing'} by position, got {len(given)} arguments; "
             f"{f'write {by_name}' if by_name else 'leave the others out'}."
         )
     filled = {*in_order[: len(given)], *named}

@@ -170,7 +170,7 @@ def steps_to_forget(
     while missed(high):
         if high >= _MOST_STEPS:
             raise InputError(
-                f"The target needs to be reachable in at most {_MOST_STEPS:,} clean steps, got epsilon={epsilon:g}; "
+                f"The target must be reachable in at most {_MOST_STEPS:,} clean steps, got epsilon={epsilon:g}; "
                 "add noise to the clean steps."
             )
         low, high = high, min(4 * high, _MOST_STEPS)

@@ -168,7 +168,7 @@ def participation(
         uses = range(place, run.steps, run.period)
     else:
         raise InputError(
-            f"position needs to be a batch of the epoch, 0 to {run.period - 1}, got position={position}; count from 0."
+            f"position must be the index of a batch, 0 to {run.period - 1}, got position={position}; count from 0."
         )
     found = (0.0, 0.0)
     if uses:

@@ -291,7 +291,7 @@ def projection_bound(
             (epsilon, order), route = _converted(run, delta), "composition through RDP"
         elif not isfinite(epsilon := _composed(run, order or 2.0)):
             raise InputError(
-                f"order needs to be below {order_limit(noise_std=min(run._dear_steps()), **run._sizes()):g}, where "
+                f"order must be below {order_limit(noise_std=min(run._dear_steps()), **run._sizes()):g}, where "
                 f"this run's Renyi divergence becomes infinite, got order={order:g}; ask for a delta, or clip after "
                 "the projection."
             )

@@ -28,7 +28,7 @@ def _schedule(name: str, value: Any, steps: int, each: Callable[[str, Any], Any]
     if len(entries) != steps:
         raise InputError(
             f"{name} needs one number, or a list of steps={steps} numbers, got {len(entries)} numbers; "
-            "give a list as long as the run."
+            "give one number per step."
         )
     return entries[0] if len(set(entries)) == 1 else entries
 
@@ -139,8 +139,8 @@ class NoisySGD(StepSchedule):
         sizes: Any = self.dataset_size
         if is_list(sizes):
             raise InputError(
-                f"dataset_size needs one number for all steps, got a list of {len(sizes)}; where data are added in "
-                "mid-training, bound each stage as a run of its own and compose the stages with to_pld."
+                f"dataset_size needs one number for all steps, got a list of {len(sizes)}; if data are added during "
+                "training, bound each stage as a separate run and compose the stages with to_pld."
             )
         put(self, "dataset_size", count("dataset_size", self.dataset_size))
         put(self, "diameter", positive("diameter", self.diameter, finite=False))
@@ -157,12 +157,12 @@ class NoisySGD(StepSchedule):
             put(self, "batch_size", _schedule("batch_size", self.batch_size, self.steps, count))
         if self.batch_sizes[-1] > self.dataset_size:
             raise InputError(
-                f"batch_size needs to be at most dataset_size={self.dataset_size}, got "
+                f"batch_size must be at most dataset_size={self.dataset_size}, got "
                 f"batch_size={self.batch_sizes[-1]}; leave it out for full batches."
             )
         if not isinstance(self.sampling, str) or self.sampling not in SCHEMES:
             raise InputError(
-                f"sampling needs to be one of {', '.join(SCHEMES)}, got sampling={self.sampling!r}; "
+                f"sampling must be one of {', '.join(SCHEMES)}, got sampling={self.sampling!r}; "
                 f"{suggestion(self.sampling, SCHEMES)}"
             )
         if sentence := SCHEMES[self.sampling].refusal(self):

@@ -27,12 +27,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InputError(
-            f"A run file needs to be readable text, got path={path}: {why}; check the path."
+            f"A run file must be readable text, got path={path}: {why}; check the path."
         ) from error
     except (ValueError, RecursionError) as error:  # also numbers and nesting beyond what Python reads
-        raise InputError(
-            f"A run file needs to be TOML, got path={path}: {error}; correct that line."
-        ) from error
+        raise InputError(f"A run file must be TOML, got path={path}: {error}; correct that line.") from error
 
 
 def described_tables(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumption]:
@@ -43,9 +41,7 @@ def described_tables(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, As
             got = ", ".join(data) or "nothing"
             raise InputError(f"{origin} needs a table [{name}], got {got}; add a line [{name}].")
         if not isinstance(data[name], dict):
-            raise InputError(
-                f"{name} in {origin} needs to be a table, got {name}={data[name]!r}; write [{name}]."
-            )
+            raise InputError(f"{name} in {origin} must be a table, got {name}={data[name]!r}; write [{name}].")
     known = {field.name: field.default is MISSING for field in fields(NoisySGD)}
     _known(data["run"], tuple(known), f"[run] of {origin}")
     for name, required in known.items():
@@ -58,7 +54,7 @@ def _assumption(table: Mapping[str, Any], place: str) -> Assumption:
     kind = _required(table, "kind", place)
     if not isinstance(kind, str) or kind not in KINDS:
         raise InputError(
-            f"kind in {place} needs to be one of {', '.join(KINDS)}, got kind={kind!r}; {suggestion(kind, KINDS)}"
+            f"kind in {place} must be one of {', '.join(KINDS)}, got kind={kind!r}; {suggestion(kind, KINDS)}"
         )
     make, names = KINDS[kind]
     _known(table, ("kind", *names), place)
@@ -88,4 +84,4 @@ def _known(table: Mapping[str, Any], names: tuple[str, ...], place: str) -> None
     for key in table:
         if key not in names:
             hint = explain_unknown(key, names, f"the keys are {', '.join(names)}.")
-            raise InputError(f"{place} may have only known keys, got key={key!r}; {hint}")
+            raise InputError(f"{place} may contain only known keys, got key={key!r}; {hint}")

@@ -48,7 +48,7 @@ class Scheme:
             if self.random:
                 return ""
             return (
-                f"{needs} one batch_size for all steps, got a list; draw the batches by 'poisson' or "
+                f"{needs} one batch_size for all steps, got a list; use sampling='poisson' or "
                 "'without_replacement', or call participation with the steps that use a sample."
             )
         if self.full and run.batch != run.dataset_size:

@@ -173,6 +173,6 @@ def _refuse_another(header: Any, wanted: Mapping[str, Any], path: Path) -> None:
     if header != wanted:
         other = [name for name in wanted if not isinstance(header, dict) or header.get(name) != wanted[name]]
         raise InputError(
-            f"Finished rows need to come from the same computation, got another {' and '.join(other)} in {path}; "
-            "delete that file to start again, or name another --out."
+            f"Finished rows must come from the same computation, got a different {' and '.join(other)} in {path}; "
+            "delete that file to start again, or choose another --out."
         )

@@ -199,11 +199,13 @@ class SweepTable(Displayed):
 def _checked_ending(path: Path) -> str:
     ending = path.suffix.lower()
     if ending not in (".csv", ".parquet"):
-        raise InputError(f"The table of a sweep needs the ending .csv or .parquet, got out={path}; rename it.")
+        raise InputError(
+            f"The table of a sweep needs a name that ends in .csv or .parquet, got out={path}; rename it."
+        )
     if ending == ".parquet" and find_spec("pyarrow") is None:
         raise InputError(
-            f"A Parquet file needs pyarrow, got out={path} without it; run pip install 'lastiterate[sweep]', or "
-            "write a .csv."
+            f"A Parquet file needs pyarrow, which is not installed, got out={path}; run pip install "
+            "'lastiterate[sweep]', or write a .csv."
         )
     return ending
 
@@ -251,10 +253,10 @@ def sweep(
     plan = SweepPlan(run, assumption, grid)
     jobs = -1 if plain_number("jobs", jobs) == -1 else count("jobs", jobs)
     if backend not in ("loky", "dask"):
-        raise InputError(f"backend needs to be loky or dask, got backend={backend!r}; choose one of them.")
+        raise InputError(f"backend must be loky or dask, got backend={backend!r}; choose one of them.")
     if backend == "dask" and find_spec("distributed") is None:
         raise InputError(
-            "backend='dask' needs dask.distributed, got an installation without it; run pip install "
+            "backend='dask' needs dask.distributed, which is not installed; run pip install "
             "'lastiterate[sweep]', or leave the backend out."
         )
     path, tell, known = (
@@ -329,6 +331,6 @@ def _client(jobs: int, scheduler: str | None) -> Any:
         return distributed.Client(scheduler, timeout=10)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"A cluster needs a scheduler that answers, got scheduler={scheduler!r} "
-            f"({str(error).splitlines()[0]}); start one with dask scheduler."
+            f"A cluster needs a scheduler that can be reached, got scheduler={scheduler!r} "
+            f"({str(error).splitlines()[0]}); start one with `dask scheduler`."
         ) from None

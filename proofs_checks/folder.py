@@ -103,13 +103,13 @@ def load(file: Path) -> ModuleType:
     name = f"lastiterate_claims_{sha256(str(file.resolve()).encode()).hexdigest()[:12]}"
     spec = spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise InputError(f"A module of claims needs to be a Python file, got path={file}; give a .py file.")
+        raise InputError(f"A module of claims must be a Python file, got path={file}; give a .py file.")
     module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # an exit would end the check with status 0
         raise InputError(
-            f"A module of claims needs to load, got {_described(error, file)}; correct it."
+            f"A module of claims must load without an error, got {_described(error, file)}; correct it."
         ) from error
     _register(name, file, module)
     return module
@@ -181,9 +181,7 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
         if key in keys:
             raise InputError(f"Each claim needs its own key, got key={key} twice, {where}; rename one.")
         if (paper := key.split("/")[0]) in ledger.ORDER and key in {one.key for one in ledger.claims(paper)}:
-            raise InputError(
-                f"A key needs to be free, got key={key} {where}, which the ledger uses; rename it."
-            )
+            raise InputError(f"A key must be unused, got key={key} {where}, which the ledger uses; rename it.")
         if not isinstance(claim.source, Source):
             raise InputError(f"source needs a Source, got source={claim.source!r} {where}; write Source(...).")
         keys.add(key)
@@ -202,7 +200,7 @@ def _register(name: str, file: Path, module: ModuleType) -> None:
         for entry, made in given.items():
             if entry in known and _OWNER.get((kind, entry)) != name:
                 raise InputError(
-                    f"{kind} of {file} need names that are free, got {entry!r}, which is taken; rename it."
+                    f"{kind} of {file} need unused names, got {entry!r}, which is taken; rename it."
                 )
             _OWNER[kind, entry] = name
             known[entry] = made

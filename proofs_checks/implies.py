@@ -227,7 +227,7 @@ def _follows(said: ForAll, claim: Claim) -> None:
         raise UnprovedError("a bound on a divergence is needed")
     order, *laws = said.body.lhs.args
     if order != alpha or set(laws) != {LastIterate(SAMPLES), LastIterate(OTHER)}:
-        raise UnprovedError("a divergence of order alpha of the last iterates on two data sets is needed")
+        raise UnprovedError("a divergence of order alpha between the last iterates on two data sets is needed")
     if free(said):
         raise UnprovedError(f"{sorted(free(said), key=str)} need quantifiers")
     classes = [one for one in said.conditions if isinstance(one, Convex | StronglyConvex)]
@@ -528,7 +528,9 @@ class _Case:
             set().union(self.bound.free_symbols, *(one.free_symbols for one in premises)).difference(letters)
         )
         if strange:
-            raise UnprovedError(f"{sorted(strange, key=str)} need values in the letters of the statement")
+            raise UnprovedError(
+                f"{sorted(strange, key=str)} need values in terms of the letters of the statement"
+            )
         known = numbers.union(self._facts(claim, letters, numbers))
         needed = [one for one in premises if not one.has(largest_order)]
         own = set(check.given)  # its own premises without a chosen letter distinguish the cases
@@ -595,7 +597,7 @@ def _cover(cases: Sequence[Sequence[Boolean]], known: frozenset[Boolean]) -> Non
         None,
     )
     if undecided is None:
-        raise UnprovedError(f"no bound is shown to suffice where {', '.join(sorted(map(str, known)))}")
+        raise UnprovedError(f"no bound is shown to be sufficient if {', '.join(sorted(map(str, known)))}")
     _cover(left, known | {undecided})
     _cover([case for case in left if undecided not in case], known | {sp.Not(undecided)})
 

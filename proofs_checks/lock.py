@@ -79,7 +79,7 @@ def read_lock(path: Path | None = None) -> dict[str, LockedVerdict]:
     except (OSError, ValueError) as error:
         got = f"path={path} ({error})"
     raise InputError(
-        f"The lock file needs to be readable, with a verdict, a grade and three counts for each claim, got {got}; "
+        f"The lock file must be readable, with a verdict, a grade and three counts for each claim, got {got}; "
         "restore it, or write it with `lastiterate check --update-lock`."
     )
 

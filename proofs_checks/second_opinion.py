@@ -69,7 +69,7 @@ def need_cvc5() -> None:
     """Raise an InputError if cvc5 is not installed."""
     if find_spec("cvc5") is None:
         raise InputError(
-            "A second opinion needs cvc5, got an installation without it; run pip install 'lastiterate[cvc5]'."
+            "A second opinion needs cvc5, which is not installed; run pip install 'lastiterate[cvc5]'."
         )
 
 

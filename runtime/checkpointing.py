@@ -30,7 +30,8 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
         with Path(path).open("rb") as opened:
             if opened.read(len(HEAD)) != HEAD:
                 raise InputError(
-                    f"A checkpoint needs a file that save wrote, got path={path} of another kind; give such a file."
+                    f"A checkpoint must be a file that save wrote, got path={path}, which is another kind of "
+                    "file; load such a file."
                 )
         payload = read_sealed(Path(path)).removeprefix(HEAD)
     except OSError as error:
@@ -40,7 +41,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
         ) from None
     except DamagedError:
         raise InputError(
-            f"A checkpoint needs to be a whole file, got path={path}, which is damaged or cut off; delete it, or use "
+            f"A checkpoint must be a complete file, got path={path}, which is damaged or cut off; delete it, or use "
             "an older one."
         ) from None
     try:
@@ -52,6 +53,6 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
         ) from None
     if not isinstance(state, dict):
         raise InputError(
-            f"A checkpoint needs to hold a dictionary, got {type(state).__name__} in path={path}; give another file."
+            f"A checkpoint must hold a dictionary, got {type(state).__name__} in path={path}; give another file."
         )
     return state

@@ -36,7 +36,7 @@ def device_of(name: str) -> torch.device:
         raise InputError(f"The device must be cpu, cuda or cuda:INDEX, got device={name}; use cpu.")
     if (device.index or 0) >= there[device.type]:
         raise InputError(
-            f"The device must be on this machine and known to this torch, got device={name} where torch "
+            f"The device must exist on this machine and be supported by torch, got device={name} where torch "
             f"{torch.__version__} sees {there[device.type]} of type {device.type}; use cpu."
         )
     if device.type == "cuda":
@@ -184,8 +184,8 @@ def says_when_memory_runs_out(function: Callable[P, Result]) -> Callable[P, Resu
             asked = re.search(r"tried to allocate ([\d.]+ \w+)", str(error), re.IGNORECASE)
             raise InputError(
                 "The measurement needs more memory than is available, got "
-                f"{type(error).__name__}{f' at {asked[1]}' if asked else ''}; lower memory (--memory), or measure at "
-                "fewer points at once, or use a smaller network."
+                f"{type(error).__name__}{f' at {asked[1]}' if asked else ''}; lower the memory budget (--memory), "
+                "measure at fewer points at once, or use a smaller network."
             ) from error
 
     return told

@@ -126,7 +126,7 @@ class Gradients:
         if self._pairs_at_once < 1:
             raise InputError(
                 f"One gradient needs {needed} bytes of working memory, got memory={self.memory}; raise the budget to "
-                f"that (--memory {needed}) or more, or halve what is needed with dtype float32."
+                f"at least that (--memory {needed}), or halve the requirement with dtype float32."
             )
 
     def at(self, points: Tensor, samples: slice | Tensor = slice(None)) -> Leaves:

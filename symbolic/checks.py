@@ -33,7 +33,7 @@ class Relation(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> Never:
         remedy = "swap the sides" if value in (">", ">=") else "use one of them"
-        raise ValueError(f"A sign needs to be one of {', '.join(cls)}, got sign={value!r}; {remedy}.")
+        raise ValueError(f"A sign must be one of {', '.join(cls)}, got sign={value!r}; {remedy}.")
 
 
 Sign = Literal["==", "<=", "<", "<= and attained", "<~"]
@@ -151,10 +151,10 @@ class Check(_Named):
         mutant = replace(wrong or self, **changes | alone)
         if type(mutant) is not type(self):
             raise TypeError(
-                f"The mutant '{name}' needs to be of type {type(self).__name__}, got {type(mutant).__name__}."
+                f"The mutant '{name}' must be of type {type(self).__name__}, got {type(mutant).__name__}."
             )
         if mutant == replace(self, **alone):
-            raise ValueError(f"The mutant '{name}' needs to differ from the check '{self.name}'; change it.")
+            raise ValueError(f"The mutant '{name}' must differ from the check '{self.name}'; change it.")
         return replace(self, mutants=(*self.mutants, mutant))
 
 

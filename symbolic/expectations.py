@@ -180,7 +180,7 @@ def _sizes(ends: set[tuple[Expr, int]], entries: dict[Expr, tuple[Expr, ...]]) -
     }
     if len(sizes) > 1:
         raise ValueError(
-            f"Factors of a product need sizes that fit, got {', '.join(map(str, sizes))} for the same index."
+            f"Factors of a product need matching sizes, got {', '.join(map(str, sizes))} for the same index."
         )
     return sizes
 
@@ -192,7 +192,7 @@ def _summed(ends: set[_End], letters: Sequence[Expr], entries: dict[Expr, tuple[
         return inner(*vectors)
     if vectors or not sizes:
         raise ValueError(
-            f"A trace needs known sizes and no single vector, got {', '.join(map(str, vectors)) or 'none'}."
+            f"A trace needs known sizes and no unpaired vector, got {', '.join(map(str, vectors)) or 'none'}."
         )
     return sizes.pop()
 

@@ -18,7 +18,8 @@ def put(expression: Expr, values: Mapping[Symbol, Expr | int]) -> Expr:
     known = {letter: value for letter, value in values.items() if letter in expression.free_symbols}
     if isinstance(expression, Subs) or not known:
         raise ValueError(
-            f"put needs a formula with one of the letters {', '.join(map(str, values))}, but no put, got {expression}."
+            f"put needs a formula with one of the letters {', '.join(map(str, values))}, and without put, got "
+            f"{expression}."
         )
     put_in = Tuple(*known.values())
     bound = (expression.atoms(Symbol) - expression.free_symbols) & put_in.free_symbols

@@ -73,7 +73,7 @@ def write_lattices(pair: DominatingPair, delta: float) -> tuple[float, Node]:
         )
         if plan is None or not all(near):
             raise UncertifiedError(
-                f"A certificate needs losses that fit on a lattice, got delta={delta:g}; ask for another delta."
+                f"A certificate needs losses that fit on a lattice, got delta={delta:g}; choose another delta."
             )
         plan = _coarser(plan, max(plan.length // _LONGEST, 1))
         nodes = _nodes(found, plan)

@@ -81,7 +81,7 @@ def sampling_rate(q: Any) -> float:
     number = portion("q", q, "a rate in (0, 1]", "give batch_size / dataset_size.")
     if number < 1 / _SPREAD:
         raise InputError(
-            f"q needs to be at least 1e-50, got q={number:g}; round it up to 1e-50, which gives a larger loss."
+            f"q must be at least 1e-50, got q={number:g}; round it up to 1e-50, which gives a larger loss."
         )
     return number
 
@@ -100,7 +100,7 @@ def ratio(noise: float, shift: float, widest: float = 1e4) -> None:
     """Raise `InputError` if the noise is too small or too large for the shift."""
     if not 1 / _SPREAD <= shift / noise <= 1.0001 * widest:
         raise InputError(
-            f"noise needs to lie between {1 / widest:g} and 1e50 times the shift {shift:g}, got noise={noise:g}; with "
+            f"noise must lie between {1 / widest:g} and 1e50 times the shift {shift:g}, got noise={noise:g}; with "
             "less noise, call `renyi_gaussian`, which is for full batches."
         )
 

@@ -113,7 +113,7 @@ def _continuous(body: sp.Expr, letter: sp.Symbol, where: arb, depth: int) -> Non
 def _sum(part: sp.Sum) -> arb:
     (letter, low, _), body = part.limits[0], part.function
     if not low.is_Integer:
-        raise UnsupportedError(f"{part} needs to start at a whole number")
+        raise UnsupportedError(f"{part} must start at a whole number")
     last = max(int(low), 1) + _TERMS
     terms = [_value(body, letter, arb(k)) for k in range(int(low), last + 1)]
     return sum(terms[:-1], arb(0)) + _rest(body, letter, last, terms[-1])
@@ -141,7 +141,7 @@ def _rest(body: sp.Expr, letter: sp.Symbol, first: int, term: arb) -> arb:
         if size is not None and size.is_finite():
             power, n = arb(int(p.p)) / int(p.q) - 1, arb(first)
             return size * (n ** (-power)).union((n - 1) ** (-power)) / power
-    raise UnsupportedError(f"no bound on the sum of {body} from {first} on is known")
+    raise UnsupportedError(f"no bound is known on the sum of {body} from {first} on")
 
 
 def _everywhere(f: sp.Expr, x: sp.Symbol, first: int) -> None:

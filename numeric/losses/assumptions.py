@@ -53,7 +53,7 @@ class Assumption(ABC):
     def __new__(cls, *_: object, **__: object) -> Self:
         if isabstract(cls):
             raise InputError(
-                f"An assumption needs a kind, got {cls.__name__}(...); write for example Smooth(1.0)."
+                f"An assumption must be of a specific kind, got {cls.__name__}(...); write for example Smooth(1.0)."
             )
         return super().__new__(cls)
 
@@ -218,14 +218,14 @@ class Tabulated(Modulus):
         values = tuple(loss_constant(f"values[{i}]", v) for i, v in enumerate(self.values))
         if not distances or len(distances) != len(values):
             raise InputError(
-                "Tabulated needs as many values as distances, at least one, got "
-                f"len(distances)={len(distances)}, len(values)={len(values)}; give pairs."
+                "Tabulated needs at least one distance and one value for each distance, got "
+                f"len(distances)={len(distances)}, len(values)={len(values)}; give lists of equal length."
             )
         for name, row, least in (("distances", distances, "increasing"), ("values", values, "nondecreasing")):
             for i, (before, after) in enumerate(pairwise(row), start=1):
                 if after < before or (name == "distances" and after == before):
                     raise InputError(
-                        f"{name} needs to be {least}, got {name}[{i}]={after:g} after {before:g}; sort the table and "
+                        f"{name} must be {least}, got {name}[{i}]={after:g} after {before:g}; sort the table and "
                         "take running maxima."
                     )
         object.__setattr__(self, "distances", distances)
@@ -272,8 +272,8 @@ class _OfParts(Assumption):
         if not parts or not all(isinstance(part, types) for part in parts):
             got = next((part for part in parts if not isinstance(part, types)), ())
             raise InputError(
-                f"{type(self).__name__} needs at least one part, each of them {words}, got part={got!r}; give such "
-                "parts."
+                f"{type(self).__name__} needs at least one part, and each must be {words}, got part={got!r}; pass "
+                "such parts."
             )
         object.__setattr__(self, "parts", parts)
 
@@ -471,7 +471,7 @@ class StronglyConvex(_UpdateMap):
         object.__setattr__(self, "L", loss_constant("L", self.L))
         object.__setattr__(self, "m", positive("m", self.m))
         if self.m > self.L:
-            raise InputError(f"m needs to be at most L={self.L:g}, got m={self.m:g}; lower m, or raise L.")
+            raise InputError(f"m must be at most L={self.L:g}, got m={self.m:g}; lower m, or raise L.")
 
     def expansive(self, run: NoisySGD) -> bool:  # noqa: ARG002
         return False

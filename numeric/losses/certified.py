@@ -72,7 +72,7 @@ class LossConstants:
         if not self.any_sample:
             raise InputError(
                 "A bound needs constants for every sample that adjacent data can contain, got constants only for "
-                f"statement={self.statement!r}; say which inputs are possible: constants_of_network(input_norm)."
+                f"statement={self.statement!r}; specify the possible inputs: constants_of_network(input_norm)."
             )
         if exact(run.diameter) > 2 * exact(self.radius):
             raise InputError(

@@ -32,7 +32,7 @@ def drawn_gradient(value: object) -> Gradient:
         found = ()
     if len(found) < 2 or not all(isfinite(x) and isfinite(g) for x, g in found):
         raise InputError(
-            f"A gradient needs pairs of finite numbers (place, gradient), at least two, got {echo(value, 80)}; "
+            f"A gradient needs at least two pairs of finite numbers (place, gradient), got {echo(value, 80)}; "
             "write ((-0.5, 1.0), (0.5, 1.0)) for a constant gradient."
         )
     return found

@@ -157,7 +157,7 @@ def mixture_masses(
         height = above if order is None else alpha * above - (alpha - 1) * below
         kept = np.flatnonzero(height > height.max() - _DEEP)
         if not len(kept):
-            raise ArithmeticError("the laws are too distant for floats")
+            raise ArithmeticError("the laws are too far apart for floats")
         left, right = float(x[max(kept[0] - 1, 0)]), float(x[min(kept[-1] + 1, len(x) - 1)])
     components = max(len(law.places) for law in (first, second))
     edges = np.linspace(left, right, max(_LOOK, min(_CELLS, _MEMORY // components)))

@@ -83,7 +83,7 @@ class OneRun(Displayed):
         if bound.run.adjacency != self.adjacency:
             raise InputError(
                 f"refutes needs a bound for the adjacency of the coins, {self.adjacency}, got "
-                f"adjacency={bound.run.adjacency} of sampling={bound.run.sampling}; bound the run that was audited."
+                f"adjacency={bound.run.adjacency} with sampling={bound.run.sampling}; bound the run that was audited."
             )
         return claims_refuted(self, bound, self.delta_at_least)
 
@@ -113,14 +113,14 @@ def one_run(
     delta, level = chance("delta", delta), chance("level", level)
     if adjacency not in ("replace", "add_remove"):
         raise InputError(
-            f"adjacency needs to be 'replace' or 'add_remove', got adjacency={adjacency!r}; choose one of them."
+            f"adjacency must be 'replace' or 'add_remove', got adjacency={adjacency!r}; choose one of them."
         )
     known = score_list("scores", scores)
     heads = np.asarray(coins)
     if heads.dtype != bool or heads.shape != known.shape:
         raise InputError(
             f"coins needs True or False for each of the {len(known)} scores, got coins of shape {heads.shape} and "
-            f"type {heads.dtype}; give the coins that were thrown."
+            f"type {heads.dtype}; give the coins that were tossed."
         )
     ranked: NDArray[np.bool_] = heads[np.argsort(known, kind="stable")]
     halves = [

@@ -67,7 +67,8 @@ class Witness:
         described_assumption(self.assumption)
         if not isinstance(self.shared, tuple | list) or not self.shared:
             raise InputError(
-                f"A witness needs gradients of the shared samples, got shared={echo(self.shared, 80)}; list some."
+                f"A witness needs gradients of the shared samples, got shared={echo(self.shared, 80)}; list "
+                "at least one."
             )
         object.__setattr__(self, "shared", tuple(map(drawn_gradient, self.shared)))
         object.__setattr__(self, "first", drawn_gradient(self.first))
@@ -109,7 +110,7 @@ def replay(witness: Witness) -> float:
         )
     refused = refusal(witness)
     if refused:
-        raise InputError(f"A witness needs losses that meet its assumption, got {refused}; repair them.")
+        raise InputError(f"A witness needs losses that meet its assumption, got {refused}; correct them.")
     found = evaluated(witness)
     if found is None:
         raise InputError(
@@ -118,7 +119,7 @@ def replay(witness: Witness) -> float:
         )
     if witness.value > found * (1 + _AGAIN):
         raise InputError(
-            f"A witness needs a value of at most {found!r}, got value={witness.value!r}; lower it."
+            f"The value of a witness can be at most {found!r}, got value={witness.value!r}; lower it."
         )
     return found
 

@@ -78,7 +78,8 @@ def network_constants(
     rows, features, outputs = floats("samples", samples, 2), network[0].inputs, network[-1].outputs
     if rows.shape[1] != features:
         raise InputError(
-            f"samples needs rows of {features} features, got samples of shape {rows.shape}; give shape (n, {features})."
+            f"samples needs rows of {features} features, got samples of shape {rows.shape}; pass an array of "
+            f"shape (n, {features})."
         )
     if not isinstance(loss, str) or loss not in LOSSES or (loss == "logistic" and outputs != 1):
         raise InputError(

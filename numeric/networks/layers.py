@@ -62,7 +62,7 @@ class Sharing:
         whole = meets.ndim == 3 and meets.size and meets.dtype.kind in "iu"
         if not whole or not -1 <= meets.min() <= meets.max() < self.inputs:
             raise InputError(
-                f"meets needs whole numbers from -1 to {self.inputs - 1} of shape (groups, terms, places), got meets "
+                f"meets needs whole numbers from -1 to {self.inputs - 1} in shape (groups, terms, places), got meets "
                 f"of shape {meets.shape}; give the indices of inputs."
             )
         for axis in (1, 2):
@@ -179,11 +179,11 @@ def floats(name: str, given: ArrayLike, dimensions: int) -> Array:
         values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(
-            f"{name} needs an array of numbers, got {name}={type(given).__name__}; give one."
+            f"{name} needs an array of numbers, got {name}={type(given).__name__}; pass one."
         ) from None
     if values.ndim != dimensions or not values.size or not np.isfinite(values).all():
         raise InputError(
-            f"{name} needs finite numbers in {dimensions} dimensions, got {name} of shape {values.shape}; check it."
+            f"{name} needs a finite array with {dimensions} dimensions, got {name} of shape {values.shape}; correct it."
         )
     return values
 
@@ -225,7 +225,7 @@ class Layer:
         phi = self.activation if known else activation(self.activation)  # type: ignore[arg-type]
         if self.sharing is not None and not isinstance(self.sharing, Sharing):
             raise InputError(
-                f"sharing needs a Sharing or None, got sharing={echo(self.sharing)}; give convolution(...)."
+                f"sharing needs a Sharing or None, got sharing={echo(self.sharing)}; pass convolution(...)."
             )
         if self.sharing and (weight.shape[1] != self.sharing.terms or len(weight) % self.sharing.groups):
             raise InputError(
@@ -282,11 +282,11 @@ def fitting_layers(layers: Sequence[Layer]) -> tuple[Layer, ...]:
     for place, layer in enumerate(layers):
         if layer.inputs != widths[place]:
             raise InputError(
-                f"Layer {place} needs as many inputs as the layer before has outputs, got {layer.inputs} inputs for "
+                f"Layer {place} needs as many inputs as the previous layer has outputs, got {layer.inputs} inputs for "
                 f"{widths[place]} outputs; correct its weight."
             )
     if not any(layer.moves for layer in layers):
-        raise InputError("layers needs parameters that move, got none; set weight_moves or bias_moves to True.")
+        raise InputError("layers needs a trained parameter, got none; set weight_moves or bias_moves to True.")
     return tuple(layers)
 
 
@@ -385,7 +385,7 @@ def _windows(
     places = [(size + 2 * pad - gap * (width - 1) - 1) // step + 1 for size, width, step, pad, gap in axes]
     if min(places) < 1:
         raise InputError(
-            f"A window needs to fit its input, got kernel={tuple(kernel)} on shape={shape}; use a smaller kernel."
+            f"A window must fit its input, got kernel={tuple(kernel)} on shape={shape}; use a smaller kernel."
         )
     padded = [size + 2 * pad for size, _, _, pad, _ in axes]
     if channels * max(prod(sizes) * max(prod(places), prod(kernel)), prod(padded)) > LARGEST:

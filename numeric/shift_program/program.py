@@ -90,11 +90,11 @@ class ShiftProgram:
         put(self, "initial", start)
         if (at := self.position) >= run.period:
             raise InputError(
-                f"position needs one of the batches 0 to {run.period - 1}, got position={at}; count from 0."
+                f"position must be the index of a batch, 0 to {run.period - 1}, got position={at}; count from 0."
             )
         if self.skipped >= run.steps:
             raise InputError(
-                f"skipped needs to be below steps={run.steps}, got skipped={self.skipped}; skip fewer."
+                f"skipped must be below steps={run.steps}, got skipped={self.skipped}; skip fewer."
             )
         self.expansion(0)  # raises if the assumption does not fit the run
 
@@ -128,9 +128,7 @@ class ShiftProgram:
     def tail(self, steps: int) -> "ShiftProgram":
         """The program of the last ``steps`` steps; its paths are also paths of this program."""
         if (steps := count("steps", steps)) > self.steps:
-            raise InputError(
-                f"steps needs to be at most the {self.steps} of the run, got steps={steps}; use fewer."
-            )
+            raise InputError(f"steps must be at most the run's {self.steps}, got steps={steps}; use fewer.")
         skipped = self.steps - steps
         # Tracking needs one entry per step, so long runs on a bounded domain use the diameter.
         tracked = self.steps <= _TRACKED or not isfinite(self.diameter)
@@ -260,13 +258,11 @@ class ShiftProgram:
         Raises `ValueError` if the path does not end with the run or starts below the distance to hide.
         """
         if path.start + len(path.shifts) != self.steps or not 0 <= path.start < self.steps:
-            raise ValueError(
-                f"a path needs to end at steps={self.steps}, got {path.start} + {len(path.shifts)}"
-            )
+            raise ValueError(f"a path must end at steps={self.steps}, got {path.start} + {len(path.shifts)}")
         if path.distance < self.diameter and path.distance < (
             self.tracked[path.start] if path.start else self.initial
         ):
-            raise ValueError(f"a path needs to start at the tracked distance, got distance={path.distance}")
+            raise ValueError(f"a path must start at the tracked distance, got distance={path.distance}")
         return run_forward(
             lambda t: self.expansion(path.start + t),
             lambda t: self.noise_at(path.start + t),
@@ -373,7 +369,7 @@ def used_program(
     if run.steps > _LONGEST:
         if not isfinite(run.diameter):
             raise InputError(
-                f"Unevenly spaced steps need to be among the last {_LONGEST:,} steps, or need a domain of finite "
+                f"Unevenly spaced steps must be among the last {_LONGEST:,} steps, or need a domain of finite "
                 f"diameter, got steps={run.steps}; add a projection, or list evenly spaced steps."
             )
         first = run.steps - _LONGEST

@@ -166,7 +166,7 @@ class _Run:
             self.scheme in ("full", "cyclic", "shuffled", "without_replacement", "poisson"), "scheme is unknown"
         )
         whole_epochs = self.n % self.b == 0 or self.scheme not in ("cyclic", "shuffled")
-        need(whole_epochs and (self.b == self.n or self.scheme != "full"), "batches need to divide an epoch")
+        need(whole_epochs and (self.b == self.n or self.scheme != "full"), "batches must divide an epoch")
         need(
             node["adjacency"] == ("add_remove" if self.scheme == "poisson" else "replace"),
             "adjacency does not fit the scheme",
@@ -205,7 +205,7 @@ class _Loss:
         parts = node["parts"] if self.name in PARTS else []
         self.parts = [_at(f"parts.{i}", _Loss, one) for i, one in enumerate(parts)]
         self.table = [(_number(row["distance"]), _number(row["value"])) for row in node.get("table", [])]
-        need(all(x < y and v <= w for (x, v), (y, w) in pairwise(self.table)), "the table needs to increase")
+        need(all(x < y and v <= w for (x, v), (y, w) in pairwise(self.table)), "the table must increase")
         self.each: list[_Loss] = (
             [one for part in self.parts for one in part.each] if self.name == "minimum" else [self]
         )
@@ -326,7 +326,7 @@ def powers(r: arb, m: int) -> arb:
 def _composition(_node: Node, updates: Updates) -> arb:
     """mu^2 of composition: the sum of (s_t / sigma_t)^2 over the steps whose batches may hold the sample."""
     run = updates.run
-    need(bool(run.apart == 0), "the runs need to begin at one point")
+    need(bool(run.apart == 0), "the runs must begin at one point")
     if run.constant:
         first = updates.meets if isinstance(updates.meets, int) else 0
         period = 1 if updates.meets == "every" else run.epoch
@@ -358,7 +358,7 @@ def _straight(node: Node, updates: Updates) -> arb:
     S), with S = 1 + c^2 + ... + c^(2m-2). The path is feasible if A >= 0 and, unless c <= 1, the last shift A
     / S is at least s. See docs/proofs/affine_windows.md.
     """
-    need(updates.meets in ("every", "none"), "the sample needs to be in every batch or in none")
+    need(updates.meets in ("every", "none"), "the sample must be in every batch or in none")
     run, (tau, z), total = updates.run, start(node, updates), arb(0)
     for (t, end), after in zip(run.stretches(tau), [*map(_number, node["ends"]), arb(0)], strict=True):
         (c, s), m = updates.line(t), end - t
@@ -497,12 +497,12 @@ def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb,
     need(length <= 20 * LONGEST, "the window has too many blocks")
     need(
         affine and rest == 0 and run.scheme == "poisson",
-        "blocks need Poisson batches, a constant step size and strong convexity, and need to fit the window",
+        "blocks need Poisson batches, a constant step size and strong convexity, and must fit the window",
     )
     C = (1 - h * part.m * least / w) ** w
     need(
         bool(h * most * (part.L + part.m) <= 2) and bool(C < 1),
-        "blocks need to contract for every allowed batch",
+        "blocks must contract for every allowed batch",
     )
     z = w * run.moved(0) / (1 - C) if before else run.diameter
     known = -(-tau // w)  # number of blocks before tau, the first one possibly cut
@@ -574,7 +574,7 @@ def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
     need(rule == "ranges", f"rule {rule!r:.80} gives no Renyi divergence")
     # docs/proofs/poisson.md, "A chain of ranges": G_0 fails with probability p_0, G_1 with p_1, ..., the last never.
     terms = [_at(f"of.{i}", rdp, one, run, loss, alpha) for i, one in enumerate(node["of"])]
-    need(bool(terms[-1][1] == 0), "the last bound needs to hold with probability 1")
+    need(bool(terms[-1][1] == 0), "the last bound must hold with probability 1")
     least, chance = terms[0]
     total = 1 - chance.min(arb(1))
     for value, fails in terms[1:]:
@@ -605,7 +605,7 @@ def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]
     ]
     need(all(mass <= 2 for mass in masses), "a chord may not have a mass above 2")
     up = [max(int((mass * arb(2) ** bits).upper().ceil().fmpz()), 0) for mass in masses]
-    need(all(k < after for k, after in pairwise(nodes)), "nodes need to increase")
+    need(all(k < after for k, after in pairwise(nodes)), "nodes must increase")
     known = dict(zip(nodes, up, strict=False))
     return nodes[0], [known.get(k, 0) for k in range(nodes[0], nodes[-1] + 1)], up[-1]
 
@@ -672,7 +672,7 @@ def tabled(node: Node, h: arb) -> tuple[list[int], _Pair]:
     1.
     """
     k = [0, *(whole(one, 1) for one in node["nodes"])]
-    need(all(one < after for one, after in pairwise(k)), "nodes need to increase")
+    need(all(one < after for one, after in pairwise(k)), "nodes must increase")
     *q, only = map(_number, node["masses"])
     p = [mass * (h * one).exp() for mass, one in zip(q, k[1:], strict=True)]
     rest = 1 - sum(q, sum(p, only))
@@ -741,7 +741,7 @@ def _contracted(
     met, begin = place < length, 0 if run.constant else first
     need(
         not met or steps == length == (steps if run.epoch == 1 else place + 1),
-        "a block needs to end with the sample",
+        "a block must end with the sample",
     )
     meets = "every" if run.epoch == 1 else place if met else "none"
 
@@ -829,7 +829,7 @@ def _moments(node: Node, run: _Run, loss: _Loss, alpha: arb) -> arb:
     """
     law, b, cut = _at("of", _contract, node["of"], run, loss), _number(node["order"]), whole(node["cut"])
     known, chance = _at("tail", rdp, node["tail"], run, loss, b)
-    need(bool(b > alpha) and bool(chance == 0), "order needs to exceed the claim's, and the tail to be certain")
+    need(bool(b > alpha) and bool(chance == 0), "order must exceed the claim's, and the tail must be certain")
     G, (excess, mass) = law.ratios[cut], law.above[cut]
     total = sum((q * ratio**alpha for q, ratio in zip(law.q[:cut], law.ratios, strict=False)), arb(0))
     total += (mass + law.q[cut]) * G**alpha + alpha * G ** (alpha - 1) * excess
@@ -848,7 +848,7 @@ def from_rdp(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> No
     """
     alpha = _number(node["order"])
     rho, chance = _at("of", rdp, node["of"], run, loss, alpha)
-    need(bool(alpha > 1) and bool(chance == 0), "order needs to be above 1, and the bound to be certain")
+    need(bool(alpha > 1) and bool(chance == 0), "order must be above 1, and the bound must be certain")
     if node["tangent"] is None:
         usual = rho + (1 - 1 / alpha).log() - (delta.log() + alpha.log()) / (alpha - 1)
         return need(bool(usual <= epsilon), "the usual conversion exceeds epsilon")
@@ -875,7 +875,7 @@ def accepted(certificate: Any) -> str:
 
 def _claimed(top: Node) -> str:
     """The claim in words, refused if the proof gives a larger value."""
-    need(top["format"] == FORMAT, f"format needs to be {FORMAT!r}")
+    need(top["format"] == FORMAT, f"format must be {FORMAT!r}")
     top.get("hypotheses")  # words for readers
     run, loss = _at("run", _Run, top["run"]), _at("class", _Loss, top["class"])
     claim, proof = top["claim"], top["proof"]
@@ -886,11 +886,11 @@ def _claimed(top: Node) -> str:
         need(bool(delta > 0) and bool(delta < 1), "claim: at needs a delta in (0, 1)")
         _at("proof", CONVERSIONS[proof["rule"]], proof, run, loss, value, delta)
         return f"{last} is ({_shown(value)}, {_shown(delta)})-DP"
-    need(quantity in ("gdp", "rdp"), "claim: quantity needs to be gdp, rdp or dp")
+    need(quantity in ("gdp", "rdp"), "claim: quantity must be gdp, rdp or dp")
     order = [] if quantity == "gdp" else [_number(claim["at"])]
     need(all(alpha > 1 for alpha in order), "claim: at needs an order above 1")
     found, chance = _at("proof", rdp if order else _gaussian, proof, run, loss, *order)
-    need(bool(chance == 0), "the bound needs to hold with probability 1")
+    need(bool(chance == 0), "the bound must hold with probability 1")
     _at("claim", stated, claim, "value", found if order else found.sqrt())
     said = f"({_shown(*order)}, {_shown(value)})-RDP" if order else f"mu-GDP with mu = {_shown(value)}"
     return f"{last} is {said}"

@@ -30,7 +30,7 @@ def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
                 return undecided(check, nothing)
             found: Outcome = engine.decide(*prepared(check, assumptions))
             if type(found) is not Outcome or (engine is type(check) and found.engine != check.engine):
-                raise TypeError(f"an engine needs to answer with an Outcome of its own name, got {found!r}")
+                raise TypeError(f"an engine must answer with an Outcome under its own name, got {found!r}")
             return found
     except Exception as error:
         if isinstance(error, TimeoutError):

@@ -117,16 +117,16 @@ def _course(
     conditions = (*assumptions, *check.given)
     on_path = _on_reals(check, conditions)
     if any(part.has(*_STEPS) for part in (check.left, check.right, *conditions)):
-        raise UnsupportedError("limits of step functions, sums and products are not taken; bound them first")
+        raise UnsupportedError("limits of step functions, sums and products are not computed; bound them first")
     left_out = _leaves(on_path, conditions)
     if left_out:
-        raise NoPointError(f"the path leaves the assumptions: {left_out} does not hold eventually.")
+        raise NoPointError(f"the path violates the assumptions: {left_out} does not hold eventually.")
     for need in (need for part in (check.left, check.right, *conditions) for need in needs(part)):
         if not _eventually(need.condition, on_path):
             raise NoPointError(f"{need.part} is not shown to be eventually defined on the path.")
     left, right = (_settled(side.xreplace(on_path)) for side in (check.left, check.right))
     if _eventual_sign(right) != 1:
-        raise NoPointError("the right side needs to be eventually positive on the path.")
+        raise NoPointError("the right side must be eventually positive on the path.")
     with precision():
         values = [lower(enclose(left / right, {_REAL: arb(probe)})) for probe in PROBES]
     return _limit(sp.simplify(left / right)), values

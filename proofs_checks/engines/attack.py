@@ -104,7 +104,8 @@ def split_assumptions(
             return False
         except (NameError, TypeError) as error:
             raise InputError(
-                f"Assumptions of an attack need elementary functions, got {', '.join(map(str, usable))}; rewrite them."
+                "Assumptions of an attack may contain only elementary functions, got "
+                f"{', '.join(map(str, usable))}; rewrite them."
             ) from error
 
     return admits, rest

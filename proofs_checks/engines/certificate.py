@@ -31,7 +31,7 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
     for name, got, known in (("scheme", check.scheme, SCHEMES), ("losses", check.losses, tuple(Assumed))):
         if got not in known:
             raise InputError(
-                f"{name} needs to be one of {', '.join(known)}, got {name}={got}; {suggestion(got, known)}"
+                f"{name} must be one of {', '.join(known)}, got {name}={got}; {suggestion(got, known)}"
             )
     assumed, (kind, letter) = Assumed(check.losses), ("delta", "delta") if check.delta else ("order", "alpha")
     admits, unspoken = split_assumptions(assumptions, assumed)

@@ -171,7 +171,7 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
         fails = broken(one, ())
         if fails is not None:
             raise InputError(
-                f"A cited result needs to hold, got {one.conclusion}, which fails at {fails.point}; correct it."
+                f"A cited result must hold, got {one.conclusion}, which fails at {fails.point}; correct it."
             )
     try:
         random = _random_letters(said, check.conclusion)
@@ -209,12 +209,14 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
 def _up_to_a_constant(check: Consequence, numbers: frozenset[Boolean]) -> None:
     found = [one.conclusion for one in check.cited if one.conclusion.has(Constant)]
     if len(found) != 1:
-        raise InputError(f"Exactly one cited result needs a constant, got {len(found)}; cite one such.")
+        raise InputError(
+            f"Exactly one cited result must have a constant, got {len(found)}; cite one such result."
+        )
     (cited,), claimed = found, check.conclusion
     if not all(isinstance(one, Le) and isinstance(one.rhs, Constant) for one in (cited, claimed)):
-        raise UnprovedError("both bounds need to say that a quantity is at most a constant times a number")
+        raise UnprovedError("both bounds must say that a quantity is at most a constant times a number")
     if cited.lhs != claimed.lhs:
-        raise UnprovedError(f"the cited bound needs to be on {claimed.lhs}, got one on {cited.lhs}")
+        raise UnprovedError(f"the cited bound must be on {claimed.lhs}, got one on {cited.lhs}")
     (less,), (more,) = cited.rhs.args, claimed.rhs.args
     smaller, larger = list(Add.make_args(less)), list(Add.make_args(more))
     for term in [one for one in smaller if one in larger]:

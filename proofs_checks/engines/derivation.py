@@ -97,7 +97,7 @@ def judgements(check: Derived | RenyiBound | Tracked, assumptions: tuple[Boolean
 
 def _both(made: Guarantee) -> Guarantee:
     if type(made) is not Guarantee:
-        raise UnprovedError(f"A derivation needs to return a Guarantee, got {type(made).__name__}.")
+        raise UnprovedError(f"A derivation must return a Guarantee, got {type(made).__name__}.")
     _replayed(made.first, made.second)
     return Guarantee(made.first, made.second)
 
@@ -105,7 +105,7 @@ def _both(made: Guarantee) -> Guarantee:
 def _replayed(*ends: Span) -> None:
     replayed(*ends)
     if any(one.says == STEPS_BEFORE for end in ends for one in end.hypotheses):
-        raise UnprovedError("The induction hypothesis about earlier steps needs to be discharged by the end.")
+        raise UnprovedError("The induction hypothesis about earlier steps must be discharged by the end.")
 
 
 def decide(check: _Checks, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -190,12 +190,12 @@ def conclude(made: Proposition, statement: ForAll) -> Proposition:
     rules = Calculus(prove, conditions)
     for condition in made.given - conditions:
         if not isinstance(condition, Relational) or quantities(condition):
-            raise UnprovedError(f"The deduction assumes {condition}, which the statement does not.")
+            raise UnprovedError(f"The deduction assumes {condition}, but the statement does not.")
         rules.how(condition, numbers)
     if body == made.says:
         return made
     if not isinstance(body, Le):
-        raise UnprovedError(f"The statement needs to be an inequality, got {body}.")
+        raise UnprovedError(f"The statement must be an inequality, got {body}.")
     return Calculus(prove, numbers).follow(made, body.lhs, body.rhs)
 
 
@@ -247,7 +247,7 @@ def _reached(check: Derived | RenyiBound | Tracked, *ends: Span, cites: tuple[st
 def _claim(key: str) -> Claim:
     claim = known(key)
     if claim is None:
-        raise InputError(f"A lemma of a derivation needs to be the key of a claim, got lemma={key}; give one.")
+        raise InputError(f"A lemma of a derivation must be the key of a claim, got lemma={key}; name a claim.")
     return claim
 
 

@@ -70,9 +70,11 @@ def _letters(check: VectorInequality) -> None:
                 f"A sample of a function needs a letter for its value, got value={one.value}; use the at() method."
             )
         if any(families.setdefault(name, family) != family for name in (family.name, family.image_name)):
-            raise InputError(f"Each family needs its own name, got {family.name} for two; rename one.")
+            raise InputError(f"Each family needs its own name, got {family.name} for two families; rename one.")
         if points.setdefault((family.name, one.name), one) != one:
-            raise InputError(f"Each sample needs its own name, got name={one.name!r} for two; rename one.")
+            raise InputError(
+                f"Each sample needs its own name, got name={one.name!r} for two samples; rename one."
+            )
         letters = (letter for letter in (one.image, one.value) if letter.is_Symbol and letter != one.point)
         meaning = family.name, sp.expand(one.point)
         if any(meanings.setdefault(letter, meaning) != meaning for letter in letters):
@@ -85,7 +87,7 @@ def _letters(check: VectorInequality) -> None:
     if made:
         circle = ", ".join(sorted(map(str, made)))
         raise InputError(
-            f"A point needs to be known before the values there, got a circular dependence among {circle}; give the "
+            f"A point must be known before the values there, got a circular dependence among {circle}; give the "
             "point a letter of its own."
         )
     calls = tuple(f"{name}(" for name in families)

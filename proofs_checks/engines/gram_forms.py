@@ -198,7 +198,7 @@ def _premise(
         less, more = (premise.lts, premise.gts) if isinstance(premise, sp.Le | sp.Ge) else premise.args
         expression, signs = _difference(less, more, known)
         if signs and more.atoms(Vector):
-            raise UnsupportedError(f"the factor of a length needs to be nonnegative, got {signs[0]}")
+            raise UnsupportedError(f"the factor of a length must be nonnegative, got {signs[0]}")
         yield name, expression, [one for one in signs if not one.is_nonnegative]
         if isinstance(premise, sp.Eq):
             yield f"{name} reversed", -expression, []
@@ -227,11 +227,11 @@ def _difference(
         lengths = _lengths(side)
         number = sp.cancel(side / lengths[0]) if lengths else side
         if len(lengths) > 1 or number.atoms(Vector, FunctionValue):
-            raise UnsupportedError(f"each side needs to be a number or a number times a length, got {side}")
+            raise UnsupportedError(f"each side must be a number or a number times a length, got {side}")
         sides.append(number**2 * (inner(lengths[0].args[0], lengths[0].args[0]) if lengths else 1))
         if not entails(known, sp.Ge(number, 0, evaluate=False)):
             if side is less:
-                raise UnsupportedError(f"the smaller side needs to be nonnegative, got the factor {number}")
+                raise UnsupportedError(f"the smaller side must be nonnegative, got the factor {number}")
             signs.append(number)
     return _expanded(sides[0] - sides[1]), tuple(signs)
 
@@ -249,9 +249,7 @@ def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[Functi
     names: dict[sp.Expr, sp.Symbol] = {product: sp.Dummy(real=True) for product in products.values()}
     found = linear_coefficients(expression.xreplace(names), [*names.values(), *values])
     if found is None or any(one.atoms(Vector, FunctionValue, Norm, Inner) for one in found):
-        raise UnsupportedError(
-            f"sides need to be linear in inner products and function values, got {expression}"
-        )
+        raise UnsupportedError(f"sides must be linear in inner products and function values, got {expression}")
     matrix, place = sp.zeros(len(letters), len(letters)), letters.index
     for (u, v), row in zip(products, found, strict=False):
         matrix[place(u), place(v)] = matrix[place(v), place(u)] = row if u == v else row / 2

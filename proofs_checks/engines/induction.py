@@ -198,7 +198,7 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
         admits_value(check.index, sp.Integer(check.start + k)) for k in range(4)
     ):
         raise InputError(
-            f"index needs to be declared so that it can take every whole number from start={check.start} on, "
+            f"index must be declared so that it can take every whole number from start={check.start} on, "
             f"got index={check.index}; declare it an integer of at least the start."
         )
     spoken = [one for one in (*assumptions, *check.first) if check.index in one.free_symbols]

@@ -55,7 +55,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
         raise UnprovedError(f"No engine proves {condition}.")
     if _is_bound(condition):
         raise UnprovedError(
-            f"No engine proves {condition}, which has a function under a sum, an integral or a derivative."
+            f"No engine proves {condition}, which contains a function under a sum, an integral or a derivative."
         )
     given = frozenset(one for one in given if not _is_bound(one))
     values = lettered(condition, *given)
@@ -85,7 +85,7 @@ def replayed(*ends: Span | Proposition) -> None:
     terms = set[Basic]()
     for one in dict.fromkeys(one for end in ends for one in end.lines()):
         if not genuine(one):
-            raise UnprovedError(f"Each line needs to be made by a rule, got {one}.")
+            raise UnprovedError(f"Each line must be made by a rule, got {one}.")
         for needed in one.shown:
             if needed.condition not in needed.given:
                 prove(needed.condition, needed.given)
@@ -110,7 +110,7 @@ def _spoken(term: Basic, known: set[Basic], letters: dict[str, Symbol]) -> None:
     known.add(term)
     if isinstance(term, Float):
         raise UnprovedError(
-            f"Numbers need to be exact, got {term}: Sympy equates rounded numbers with others nearby."
+            f"Numbers must be exact, got {term}: Sympy equates rounded numbers with others nearby."
         )
     if isinstance(term, Symbol) and not isinstance(term, Dummy) and letters.setdefault(term.name, term) != term:
         raise UnprovedError(f"Each letter needs its own name, got {term.name} for two letters; rename one.")

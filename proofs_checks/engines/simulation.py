@@ -70,7 +70,7 @@ def interval(
     )
     if draws.min() < least - SLACK * abs(least) or draws.max() > most + SLACK * abs(most):
         raise InputError(
-            f"draws need to lie in [{least}, {most}], got draws from {draws.min()} to {draws.max()}; "
+            f"draws must lie in [{least}, {most}], got draws from {draws.min()} to {draws.max()}; "
             "correct the experiment."
         )
     if isinstance(known, EventIndicator):
@@ -86,16 +86,16 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide a `Simulated` check, with grade SIMULATED at best."""
     if check.relation not in (Relation.EQUAL, Relation.AT_MOST):
         raise InputError(
-            f"relation needs to be == or <= for a simulation, got relation={check.relation}; use one of them."
+            f"relation must be == or <= for a simulation, got relation={check.relation}; use one of them."
         )
     experiment = EXPERIMENTS.get(check.quantity)
     if experiment is None:
         raise InputError(
-            f"quantity needs to be one of {', '.join(EXPERIMENTS)}, got quantity={check.quantity}; choose one."
+            f"quantity must be one of {', '.join(EXPERIMENTS)}, got quantity={check.quantity}; choose one."
         )
     point = {symbol: sp.sympify(value, strict=True) for symbol, value in check.parameters.items()}
     if not all(value.is_number and admits_value(symbol, value) for symbol, value in point.items()):
-        raise NoPointError("the parameters of the simulation do not fit the declarations of their symbols.")
+        raise NoPointError("the parameters of the simulation contradict the declarations of their symbols.")
     if not all(truth_at(a, point) for a in assumptions if a.free_symbols <= point.keys()):
         raise NoPointError("the parameters of the simulation do not satisfy the assumptions.")
     left = [a.xreplace(point) for a in assumptions if not a.free_symbols <= point.keys()]
@@ -105,7 +105,7 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     numbers = {symbol.name: float(value) for symbol, value in point.items()}
     if set(numbers) != experiment.needs:
         raise InputError(
-            f"parameters need to be {', '.join(sorted(experiment.needs))} for quantity={check.quantity}, "
+            f"parameters must be {', '.join(sorted(experiment.needs))} for quantity={check.quantity}, "
             f"got parameters={', '.join(sorted(numbers))}; give each a number."
         )
     stated = check.value.xreplace(point)
@@ -113,14 +113,16 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     finite = known and all(number.is_finite and number.is_real for number in (stated, check.tolerance))
     if not finite or check.tolerance < 0 or abs(value := float(stated)) == inf:
         raise InputError(
-            "value and tolerance need to be finite real numbers at the parameters, and tolerance nonnegative, got "
+            "value and tolerance must be finite real numbers at the parameters, and tolerance nonnegative, got "
             f"value={stated} and tolerance={check.tolerance}; correct them."
         )
     tolerance = float(check.tolerance)
     seed = crc32(f"{check.quantity} {sorted(numbers.items())}".encode())
     draws = experiment.draw(np.random.default_rng(seed), experiment.copies, numbers)
     if not np.isfinite(draws).all():
-        raise InputError(f"draws need to be finite, got inf or nan for quantity={check.quantity}; correct it.")
+        raise InputError(
+            f"draws must be finite, got inf or nan for quantity={check.quantity}; correct the experiment."
+        )
     low, high = interval(experiment, draws, numbers)
     words = f"mean in [{low:.6g}, {high:.6g}] at confidence 1 - {FAILURE:g}, {draws.size} copies, seed {seed}"
     equal = check.relation is Relation.EQUAL

@@ -96,7 +96,7 @@ def attack(
     described_run("attack", run)
     if (runs := count("runs", runs)) < 4:
         raise InputError(
-            f"runs needs to be at least 4, two to learn from and two to score, got runs={runs}; give more."
+            f"runs must be at least 4, two to learn from and two to score, got runs={runs}; give more."
         )
     kind = choose_member("kind", kind, AttackKind)
     delta, level = chance("delta", delta), chance("level", level)

@@ -55,7 +55,7 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
         if not isinstance(row, Tensor) or not row.is_floating_point() or not bool(torch.isfinite(row).all()):
             got = f"item={type(item).__name__} with {getattr(row, 'dtype', type(row).__name__)}"
             raise InputError(
-                f"ClippedRows needs pairs (input, target) with finite real inputs, got {got}; clean them."
+                f"ClippedRows needs pairs (input, target) with finite real inputs, got {got}; correct the data."
             )
         tiny = 2.0**-40  # for the rounding of lengths
         most = self.norm * (1 - torch.finfo(row.dtype).eps - tiny)
@@ -98,7 +98,7 @@ def assumption_of(module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm:
     given = [part for one in (module, loss) if isinstance(one, nn.Module) for part in one.modules()]
     if changed := next(filter(_is_changed, given), None):
         raise InputError(
-            "A closed form needs layers and a loss that compute what their type says, got a hook or a changed forward "
+            "A closed form needs unmodified layers and an unmodified loss, got a hook or a changed forward method "
             f"on {type(changed).__name__}; remove it, or use Clipped(), which always holds."
         )
     layers = list(plain) if type(plain) is nn.Sequential else [plain]

@@ -63,7 +63,8 @@ def measure_center(
 def measure_between(gradients: Gradients, one: Tensor, other: Tensor, clip_norm: float) -> PairTable:
     """Table of one pair of points, each of shape (dimension,); errors as in `measure_center`."""
     return _table(
-        [_around(gradients, one, other[None], clip_norm)], "got nan or inf at one of two points; use others."
+        [_around(gradients, one, other[None], clip_norm)],
+        "at both points, got nan or inf at one of them; use other points.",
     )
 
 

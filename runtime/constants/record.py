@@ -212,7 +212,7 @@ class HolderEstimate(Displayed):
         if lam not in self.lambdas:
             raise InputError(
                 f"The order must be one that was measured ({', '.join(f'{x:g}' for x in self.lambdas)}), got "
-                f"lam={lam:g}; measure again with this order, which costs no new gradients."
+                f"lam={lam:g}; measure again with this order, which needs no new gradients."
             )
         return self.measured[kind].constants[self.lambdas.index(lam)]
 

@@ -118,8 +118,8 @@ def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: 
     if found is not None:
         raise InputError(
             f"{name} needs an assumption that the losses meet, got assumption={found.assumption!r}, but {found}; "
-            "assume what holds, scale the rows by a bound that does not depend on the data (a bias counts as one more "
-            "feature), or use Clipped()."
+            "choose an assumption that holds, scale the rows by a bound that does not depend on the data (a "
+            "bias counts as one more feature), or use Clipped()."
         )
     return f"tested on {workload.samples} rows of the data, not refuted"
 

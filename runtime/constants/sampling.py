@@ -103,7 +103,7 @@ class Sampling:
         object.__setattr__(self, "draw", choose_member("draw", self.draw, Draw))
         if not isinstance(self.folder, str | Path | None):
             raise InputError(
-                f"folder needs a path, got folder={echo(self.folder)}; leave it out to keep nothing."
+                f"folder needs a path, got folder={echo(self.folder)}; leave it out to store nothing."
             )
         object.__setattr__(self, "folder", None if self.folder is None else Path(self.folder))
         if self.on_step is not None and not callable(self.on_step):

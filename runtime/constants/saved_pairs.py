@@ -60,7 +60,9 @@ def save_pairs(path: Path, look: WorstCaseConstants) -> None:
 
     kept = [pair for pair in look.searched if pair.constant > 0]
     if not kept:
-        raise InputError(f"Pairs to save must be trusted, got none of {look.workload}; search in float64.")
+        raise InputError(
+            f"Pairs to save must be trusted, got none for workload={look.workload}; search in float64."
+        )
     arrays = {name: np.stack([pair.place[name] for pair in kept]) for name in _NAMES}
     said = {
         "format": _FORMAT,
@@ -92,7 +94,7 @@ def recheck(workload: Workload, path: Path) -> tuple[Rechecked, ...]:
     said, arrays = _read(path)
     if said["workload"] != workload.name:
         raise InputError(
-            f"Saved pairs must be of the workload that is named, got {path} of {said['workload']} for "
+            f"Saved pairs must belong to the named workload, got {path} of {said['workload']} for "
             f"workload={workload.name}; name {said['workload']}."
         )
     if said["subset"] is not None and workload.subset is None:

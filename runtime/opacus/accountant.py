@@ -151,7 +151,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             found.check_continues(self._description)
         elif len(self):
             raise InputError(
-                f"describe needs to come before the first step, got {len(self)} steps before it; describe right "
+                f"describe must be called before the first step, got {len(self)} steps before it; call it right "
                 "after make_private."
             )
         if len(self):
@@ -254,8 +254,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         described = self._description
         if described is None or self._assumption is None:
             raise InputError(
-                "A run needs to be described, got no description; call describe(optimizer, assumption, ...) after "
-                "make_private, and again after loading a state."
+                "The accountant needs a description of the run, got none; call describe(optimizer, "
+                "assumption, ...) after make_private, and again after loading a state."
             )
         if isfinite(described.diameter):
             self._check_projected()
@@ -293,7 +293,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"])) or "state"
             raise InputError(
-                f"The state needs to be as state_dict wrote it, got {place}={echo(first['input'], 80)} "
+                f"The state must be unchanged output of state_dict, got {place}={echo(first['input'], 80)} "
                 f"({first['msg']}); load an intact one."
             ) from None
         if found.mechanism != self.mechanism():
@@ -322,7 +322,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True))
         ):
             raise InputError(
-                "An accountant of the last iterate needs one model, got the parameters of another; make a "
+                "An accountant of the last iterate can follow only one model, got the parameters of another; make a "
                 "PrivacyEngine for each model, and compose their bounds."
             )
 

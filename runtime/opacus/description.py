@@ -62,14 +62,15 @@ class Description:
             return
         if changed == ["centre"]:
             raise InputError(
-                "describe needs the centre of the domain that training began with, got another; keep copies of the "
-                "initial parameters in the checkpoint, and call project(optimizer, diameter, centre=copies)."
+                "describe needs the centre of the domain that training began with, got a different one; keep "
+                "copies of the initial parameters in the checkpoint, and call project(optimizer, diameter, "
+                "centre=copies)."
             )
         if changed:
             name = changed[0]
             raise InputError(
-                f"describe needs to match the steps taken so far, got {name}={getattr(self, name)!r} after "
-                f"{name}={getattr(before, name)!r}; go on with the same data, batches, clip norm and domain."
+                f"describe must match the steps taken so far, got {name}={getattr(self, name)!r} after "
+                f"{name}={getattr(before, name)!r}; continue with the same data, batches, clip norm and domain."
             )
 
     def run(
@@ -101,7 +102,7 @@ class Description:
                 _unrolled(step_sizes), _unrolled((s, times) for s, _, times in history), strict=True
             ):
                 if not eta > 0:
-                    raise InputError("Each step needs its step size and one batch, got a step without them; do not "
+                    raise InputError("Each step needs a step size and one batch, got a step without them; do not "
                                      "use gradient accumulation.")  # fmt: skip
                 etas.append(eta if b == self.batch_size else upper(exact(eta) * b / self.batch_size * above))
                 noise = exact(eta) * exact(positive("noise_multiplier", sigma)) * exact(self.clip_norm)
@@ -123,7 +124,7 @@ class Description:
         m = round(1 / rate)
         if abs(rate * m - 1) > 1e-12:
             raise InputError(
-                f"The sampling rate needs to be one over a whole number, got sample_rate={rate:g}; pass the data "
+                f"The sampling rate must be one over a whole number, got sample_rate={rate:g}; pass the data "
                 "loader that make_private returned, and do not use gradient accumulation."
             )
         b = -(-(self.dataset_size + self.public) // m)

@@ -54,7 +54,7 @@ def project(optimizer: Any, diameter: float, centre: Sequence[Tensor] | None = N
     """
     if attached(optimizer) is not None:
         raise InputError(
-            f"project needs an optimiser that does not project yet, got one with diameter="
+            f"project needs an optimiser that does not already project, got one with diameter="
             f"{attached(optimizer).diameter:g}; make a new optimiser."  # type: ignore[union-attr]
         )
     parameters = parameters_of(optimizer)

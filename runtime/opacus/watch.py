@@ -205,21 +205,22 @@ class Watch:
         now = (optimizer.expected_batch_size, optimizer.max_grad_norm, weight_decay_of(optimizer))
         if now != (described.batch_size, described.clip_norm, described.weight_decay):
             raise InputError(
-                f"Clip norm, batch size and weight decay need to stay as described, got max_grad_norm={now[1]:g}, "
-                f"expected_batch_size={now[0]} and weight_decay={now[2]:g}; the accountant takes no schedule of them."
+                f"Clip norm, batch size and weight decay must stay as described, got max_grad_norm={now[1]:g}, "
+                f"expected_batch_size={now[0]} and weight_decay={now[2]:g}; the accountant does not support "
+                "schedules for them."
             )
         for name, before, value in zip(SCHEDULED, self._last[::-1], _numbers(optimizer)[::-1], strict=True):
             if before != value and name not in self._scheduled:
                 raise InputError(
-                    f"{name} needs to stay as it is unless a schedule is declared, got {name}={value:g} after "
+                    f"{name} must stay constant unless a schedule is declared, got {name}={value:g} after "
                     f"{name}={before:g}; if it follows a schedule that does not depend on the data, call "
                     f"describe(..., scheduled={(name,)!r})."
                 )
         projection = attached(optimizer)
         if projection is not self._projection or (projection and projection.diameter > described.diameter):
             raise InputError(
-                f"The projection needs to stay as described, diameter={described.diameter:g}, got another; attach "
-                "it with project before describe, and leave it in place."
+                f"The projection must stay as described, with diameter={described.diameter:g}, got a "
+                "different one; attach it with project before describe, and leave it in place."
             )
 
     def _check_data(self, sample_rate: float) -> None:
@@ -227,7 +228,7 @@ class Watch:
         rates = {sample_rate, loader.sample_rate, self._draws.sample_rate}
         if len(rates) > 1 or loader.batch_sampler is not self._draws:
             raise InputError(
-                f"The data loader needs to draw as described, sample_rate={sample_rate:g}, got another sampler or "
+                f"The data loader must sample as described, with sample_rate={sample_rate:g}, got another sampler or "
                 f"sample_rate={min(rates - {sample_rate}, default=sample_rate):g}; make a new PrivacyEngine for "
                 "another batch size."
             )
@@ -237,7 +238,7 @@ class Watch:
             or _contents(self._data) != self._seen
         ):
             raise InputError(
-                f"The data set needs to stay as described, dataset_size={size}, got a different or changed data "
+                f"The data set must stay as described, with dataset_size={size}, got a different or changed data "
                 f"set of {len(loader.dataset)} samples; make a new PrivacyEngine for other data."
             )
 

@@ -86,7 +86,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         for name, value, kind in needs:
             if not isinstance(value, kind):
                 raise InputError(
-                    f"{type(self).__name__} needs a {kind.__name__} as {name}, got {name}={type(value).__name__}; give "
+                    f"{type(self).__name__} needs a {kind.__name__} as {name}, got {name}={type(value).__name__}; pass "
                     "one."
                 )
         refuse_mixing(module)
@@ -96,7 +96,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         named = {name: p for name, p in module.named_parameters() if p.requires_grad}
         if not named:
             raise InputError(
-                f"{type(self).__name__} needs parameters to train, got none; give some with requires_grad."
+                f"{type(self).__name__} needs parameters to train, got none; pass parameters with requires_grad=True."
             )
         if not isinstance(center, str) or center not in ("initial", "origin"):
             raise InputError(f"center needs 'initial' or 'origin', got center={echo(center)}; choose one.")
@@ -132,7 +132,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         """
         t = self.done
         if t >= self.run.steps:
-            raise InputError(f"The run is over after steps={t}, got one step more; describe a longer run.")
+            raise InputError(f"The run is over after steps={t}, got one more step; describe a longer run.")
         checksums, point, drawn = self._check_rows(t, inputs, targets), self._point(), self._noise.done
         try:
             moved = self._moved(point, self._gradients(point, inputs, targets) if len(inputs) else None)
@@ -269,7 +269,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         for name in ("optimiser", "seed", "run", "layout"):
             if type(state[name]) is not type(mine[name]) or state[name] != mine[name]:
                 raise InputError(
-                    f"A checkpoint needs to be of the same run, with {name}={mine[name]}, got {name}={state[name]}; "
+                    f"A checkpoint must come from the same run, with {name}={mine[name]}, got {name}={state[name]}; "
                     "build the optimiser as it was in training."
                 )
         for name in ("parameters", "center"):

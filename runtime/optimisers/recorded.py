@@ -140,7 +140,7 @@ class RecordedSGD(ProjectedNoisySGD):
         t = self.done
         if t >= self.run.steps:
             raise InputError(
-                f"The run is over after steps={self.run.steps}, got one step more; train for as many epochs as it has "
+                f"The run is over after steps={self.run.steps}, got one more step; train for as many epochs as it has "
                 "(max_epochs=1 with batch_sampler, which holds all steps), or describe a longer run."
             )
         refuse_mixing(self._module)  # a trainer may have set training mode

@@ -44,7 +44,7 @@ def spread_iterates(steps: int, centers: int | None = None) -> tuple[int, ...]:
         return tuple(range(steps + 1))
     if centers < 2:
         raise InputError(
-            f"centers needs to include the first and the last iterate, got centers={centers}; give at least 2."
+            f"centers must include the first and the last iterate, got centers={centers}; give at least 2."
         )
     return tuple((2 * i * steps + centers - 1) // (2 * (centers - 1)) for i in range(centers))
 

@@ -100,7 +100,7 @@ def torchvision(part: str, name: str) -> ModuleType:
     """
     if find_spec("torchvision") is None:
         raise InputError(
-            f"The workload needs torchvision, got workload={name} without it; "
+            f"The workload needs torchvision, which is not installed, got workload={name}; "
             "run pip install 'lastiterate[runtime,vision]'."
         )
     try:

@@ -148,7 +148,7 @@ def _read_config(folder: Path, name: str) -> Any:
     )
     if kind not in FAMILIES:
         raise InputError(
-            f"A classifier must be of one of the families {', '.join(FAMILIES)}, got model_type={kind} in "
+            f"A classifier must belong to one of the families {', '.join(FAMILIES)}, got model_type={kind} in "
             f"workload={name}; write a function that builds it, and name the function as module:factory."
         )
     if not (isinstance(built, list) and any(str(one).endswith("ForSequenceClassification") for one in built)):
@@ -174,7 +174,7 @@ def transformers(name: str) -> Any:
     missing = [one for one in ("transformers", "safetensors") if find_spec(one) is None]
     if missing:
         raise InputError(
-            f"A Hugging Face classifier needs the libraries that read it, got workload={name} without "
+            f"A Hugging Face classifier needs packages that are not installed, got workload={name} without "
             f"{', '.join(missing)}; run pip install 'lastiterate[runtime,transformer]'."
         )
     if find_spec("torchvision") is not None:
@@ -200,7 +200,7 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
         raise InputError(f"Tokenised data must be a file, got data={path}; check the path.")
     if path.suffix not in _READERS:
         raise InputError(
-            f"Tokenised data must be in a file with one of the endings {', '.join(_READERS)}, got "
+            f"Tokenised data must be in a file whose name ends in one of {', '.join(_READERS)}, got "
             f"data={path}; convert it."
         )
     try:
@@ -221,7 +221,7 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
         raise
     except ImportError as error:
         raise InputError(
-            f"This file needs a library that reads it, got data={path} without {error.name}; install it."
+            f"This file needs {error.name}, which is not installed, got data={path}; install the package."
         ) from None
     except Exception as error:  # damaged bytes may raise anything
         said = f"{type(error).__name__}: {' '.join(str(error).split())[:100].rstrip('.')}"
@@ -232,12 +232,12 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
     if len(lengths) > 1 or labels.ndim != 1 or len(labels) != len(ids) or not ids:
         raise InputError(
             f"Tokenised data need a mask as long as each sentence and one label per sentence, got data={path} with "
-            f"{len(ids)} sentences and {_LABELS} of shape={tuple(labels.shape)}; write columns of one length."
+            f"{len(ids)} sentences and {_LABELS} of shape={tuple(labels.shape)}; write columns of equal length."
         )
     for row, one in enumerate(mask):
         if not set(one.tolist()) <= {0, 1} or not one.any():
             raise InputError(
-                f"{_MASK} must be 1 at the tokens and 0 after, got row={row} of data={path}; correct it."
+                f"{_MASK} must be 1 at the tokens and 0 after them, got row={row} of data={path}; correct it."
             )
     filled = [pad_sequence(one, True, by) for one, by in ((ids, padding), (mask, 0), (segments, 0))]
     return torch.stack(filled, dim=1), labels

@@ -226,9 +226,7 @@ def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, sca
     generator = torch.Generator().manual_seed(0)
     for target in targets[: 2 * _ROWS]:
         output = torch.randn(1, outputs, generator=generator, dtype=torch.float64)
-        with user_code(
-            f"The workload's loss needs to be scale times {loss}", "at a random output; name the loss."
-        ):
+        with user_code(f"The workload's loss must be scale times {loss}", "at a random output; name the loss."):
             if loss == "cross_entropy":
                 wanted = float(functional.cross_entropy(output, target[None].long()))
             else:
@@ -238,7 +236,7 @@ def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, sca
             got = float(given(output, target[None]))
         if not abs(got - scale * wanted) <= _SAME * scale:
             raise InputError(
-                f"The workload's loss needs to be scale times {loss}, got {got:g} instead of {scale * wanted:g} with "
+                f"The workload's loss must be scale times {loss}, got {got:g} instead of {scale * wanted:g} with "
                 f"scale={scale:g}; give constants_of_network the loss and the scale of the workload (for this loss, "
                 f"the scale is {got / wanted:g})."
             )

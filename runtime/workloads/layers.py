@@ -89,7 +89,7 @@ def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[La
     ``shape`` is as in `constants_of_network`.
     """
     if not isinstance(module, nn.Module):
-        raise InputError(f"Certified constants need a torch module, got {type(module).__name__}; give one.")
+        raise InputError(f"Certified constants need a torch module, got {type(module).__name__}; pass one.")
     refuse_complex(
         "A network of certified constants", **{name: [one] for name, one in module.named_parameters()}
     )
@@ -142,7 +142,7 @@ class _Reader:
         if not _as_usual(module):
             raise InputError(
                 f"Certified constants need {kind.__name__} without hooks and with default settings, got "
-                f"{name}={module}; change it."
+                f"{name}={module}; change that layer."
             )
         if kind is nn.Sequential:
             for key, part in module._modules.items():  # named_children omits duplicates
@@ -190,7 +190,9 @@ class _Reader:
             with torch.no_grad():
                 after = part(torch.zeros(1, *self._shape).to(next(part.parameters(), torch.zeros(0)))).shape[1:]
         except (RuntimeError, ValueError):
-            raise InputError(f"{name}={part} needs inputs that fit, got shape={self._shape}; fix it.") from None
+            raise InputError(
+                f"{name}={part} needs inputs of a shape that fits, got shape={self._shape}; correct one of them."
+            ) from None
         if prod(self._shape) * prod(after) > LARGEST:
             raise _NoConstantsError(
                 f"not known: {name}={type(part).__name__} has {prod(self._shape)} inputs and {prod(after)} outputs, "
@@ -237,7 +239,7 @@ def _batch_norm(name: str, module: Any, each: int) -> list[Layer]:
     mean, variance = _numbers(module.running_mean), _numbers(module.running_var)
     if module.training or mean is None or variance is None:
         raise InputError(
-            f"Certified constants need a batch norm in its eval mode, got {name}={module}, which uses the batch; call "
+            f"Certified constants need a batch norm in eval mode, got {name}={module}, which uses the batch; call "
             "eval()."
         )
     with precision():

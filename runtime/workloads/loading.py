@@ -85,7 +85,7 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
             takes = inspect.signature(factory).parameters
             if "data" not in takes and not any(one.kind is one.VAR_KEYWORD for one in takes.values()):
                 raise InputError(
-                    f"The workload reads no data of yours, got data={data} for workload={name}; leave it out."
+                    f"The workload does not read user data, got data={data} for workload={name}; leave it out."
                 )
             workload = factory(data=data)
     if not isinstance(workload, Workload):
@@ -119,7 +119,8 @@ def _imported(home: str, attribute: str, name: str) -> object:
         ) from None
     except (Exception, SystemExit) as error:
         raise InputError(
-            f"The module of a workload must be importable, got {describe_error(error)} from workload={name}; fix it."
+            f"The module of a workload must be importable, got {describe_error(error)} from workload={name}; "
+            "correct it."
         ) from error
     if not hasattr(module, attribute):
         hint = suggestion(attribute, vars(module), "name a function that it defines.", prefix=f"{home}:")

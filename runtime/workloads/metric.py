@@ -104,8 +104,8 @@ def _of_adam(state: Mapping[str, Any], module: nn.Module, path: Path) -> Weights
         names = [name for group in state["param_groups"] for name in group.get("param_names", ())]
     except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError, ZeroDivisionError):
         raise InputError(
-            f"A metric needs the state of an Adam optimiser after at least one step, got metric={path} of another "
-            "kind; save torch.optim.Adam(...).state_dict()."
+            f"A metric needs the state of an Adam optimiser after at least one step, got metric={path}, which "
+            "holds something else; save torch.optim.Adam(...).state_dict()."
         ) from None
     names = names or _in_order(module, len(found), len(state["param_groups"]), path)
     return {name: values for name, values in zip(names, found, strict=False) if values is not None}

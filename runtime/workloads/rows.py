@@ -36,9 +36,9 @@ def _refuse_rounded(values: Tensor, dtype: torch.dtype) -> None:
     if not bool(told_apart.all()) or not bool(cast.isfinite().all()):
         name, most = str(dtype).removeprefix("torch."), float(some.double().abs().max())
         raise InputError(
-            f"The data need a precision that holds them and keeps rows distinct, got dtype={name} for numbers up to "
-            f"{most:.6g}, which it rounds by {float(off.max()):.3g}; use float64, or shift and scale the data "
-            "by constants that do not depend on them."
+            f"The data need a precision that represents them and keeps rows distinct, got dtype={name} for "
+            f"numbers up to {most:.6g}, which it rounds by {float(off.max()):.3g}; use float64, or shift and "
+            "scale the data by constants that do not depend on them."
         )
 
 

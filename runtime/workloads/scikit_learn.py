@@ -133,7 +133,8 @@ def shipped(data: str, name: str) -> tuple[np.ndarray[Any, np.dtype[np.float64]]
         loaded = getattr(import_module("sklearn.datasets"), f"load_{data}")()
     except ImportError:
         raise InputError(
-            f"The data need scikit-learn, got workload={name} without it; run pip install 'lastiterate[runtime]'."
+            f"The data need scikit-learn, which is not installed, got workload={name}; run pip install "
+            "'lastiterate[runtime]'."
         ) from None
     return np.asarray(loaded.data, dtype=np.float64), torch.from_numpy(
         np.asarray(loaded.target, dtype=np.int64)

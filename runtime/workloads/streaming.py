@@ -30,12 +30,12 @@ def read_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None)
     wanted = None if samples is None else count("samples", samples)
     if not isinstance(data, Iterable | Dataset):
         raise InputError(
-            f"A loader needs to be iterable, got {type(data).__name__}; give a DataLoader or a Dataset."
+            f"A loader must be iterable, got {type(data).__name__}; give a DataLoader or a Dataset."
         )
     if isinstance(data, Iterator):
         raise InputError(
-            f"A loader needs to be iterable again, got {type(data).__name__}, which is over after one pass; give a "
-            "DataLoader, a Dataset, or a class whose __iter__ begins again."
+            f"A loader must be iterable more than once, got {type(data).__name__}, which is exhausted after "
+            "one pass; pass a DataLoader, a Dataset, or a class whose __iter__ begins again."
         )
     batches: list[list[Tensor]] = []
     digests: list[bytes] = []
@@ -51,12 +51,10 @@ def read_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None)
             )
     if not digests or len(digests) < (wanted or 0):
         needed = "at least one sample" if wanted is None else f"{wanted} samples"
-        raise InputError(
-            f"A loader needs to yield {needed}, got {len(digests)}; give more data, or ask for fewer."
-        )
+        raise InputError(f"A loader must yield {needed}, got {len(digests)}; give more data, or ask for fewer.")
     if sorted(digest for batch in _batches(data, wanted) for digest in _digests(batch)) != sorted(digests):
         raise InputError(
-            f"A loader needs to yield the same {len(digests)} samples in every pass, got different ones in the "
+            f"A loader must yield the same {len(digests)} samples in every pass, got different ones in the "
             "second; remove random transforms, sampling with replacement, and drop_last."
         )
     order = sorted(range(len(digests)), key=digests.__getitem__)
@@ -73,7 +71,7 @@ def _batches(data: Any, wanted: int | None) -> Iterator[list[Tensor]]:
     batched = isinstance(data, DataLoader) and data.batch_sampler is not None
     left = float("inf") if wanted is None else wanted
     seen: list[tuple[torch.dtype, torch.Size]] = []
-    with user_code("A loader needs to be read without an error", "in a pass over it; correct its Dataset."):
+    with user_code("A loader must be read without an error", "in a pass over it; correct its Dataset."):
         for given in data if hasattr(data, "__iter__") else (data[k] for k in range(len(data))):
             if left <= 0:
                 return
@@ -105,14 +103,14 @@ def _pair(given: Any) -> list[Tensor]:
             else type(given).__name__
         )
         raise InputError(
-            f"A loader needs to yield pairs (inputs, targets), got {got}; return them from its Dataset."
+            f"A loader must yield pairs (inputs, targets), got {got}; return them from its Dataset."
         )
     try:
         return [torch.as_tensor(part).detach().cpu() for part in given]
     except (TypeError, ValueError, RuntimeError):
         got = ", ".join(type(part).__name__ for part in given)
         raise InputError(
-            f"A loader needs to yield tensors, got {got}; make tensors of them in the Dataset."
+            f"A loader must yield tensors, got {got}; convert them to tensors in the Dataset."
         ) from None
 
 

@@ -58,6 +58,6 @@ def refuse_complex(what: str, /, **values: Iterable[Tensor]) -> None:
             if one.is_complex():
                 raise InputError(
                     f"{what} needs real numbers, because the imaginary parts of complex numbers would be lost, got "
-                    f"{name} of {str(one.dtype).removeprefix('torch.')}; store torch.view_as_real of it, and make it "
-                    "complex with torch.view_as_complex where it is used."
+                    f"{name} of {str(one.dtype).removeprefix('torch.')}; store torch.view_as_real of it, and "
+                    "convert it back with torch.view_as_complex where it is used."
                 )

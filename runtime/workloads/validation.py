@@ -43,8 +43,8 @@ def refuse_mixing(module: nn.Module) -> None:
     for name, one in module.named_parameters():
         if nn.parameter.is_lazy(one):
             raise InputError(
-                f"Per-sample gradients need parameters with shapes, got the lazy {name}; name its sizes, or pass a row "
-                "through the module first."
+                f"Per-sample gradients need parameters with shapes, got the lazy {name}; specify its sizes, "
+                "or pass a row through the module first."
             )
     refuse_complex(
         "A module", **{name: [one] for name, one in chain(module.named_parameters(), module.named_buffers())}

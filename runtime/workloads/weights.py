@@ -92,7 +92,7 @@ def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
             remedy = f"every name has the prefix {first!r}: save only the state_dict of that part."
         more = f" and {len(differences) - _NAMED} more" if len(differences) > _NAMED else ""
         raise InputError(
-            f"A checkpoint must be of the network that it is loaded into, got checkpoint={path}, which "
+            f"A checkpoint must belong to the network that it is loaded into, got checkpoint={path}, which "
             f"{', '.join(differences[:_NAMED])}{more}; {remedy}"
         )
     module.load_state_dict(weights)
@@ -106,7 +106,7 @@ def _of_torch(path: Path, called: str) -> Mapping[str, object]:
                 f"A {called} must be a file that torch.save wrote, {got}, written by an optimiser of this package; "
                 "load it into that optimiser and save its module with torch.save(module.state_dict(), FILE)."
             )
-    wrong = f"be a whole file that torch.save or safetensors wrote, {got}, which is cut off or of another kind"
+    wrong = f"be a complete file that torch.save or safetensors wrote, {got}, which is cut off or of another kind"
     try:
         if is_zipfile(path):  # every format since torch 1.6
             wrong = f"be undamaged, {got}, which has errors"
@@ -134,7 +134,7 @@ def _of_safetensors(path: Path, called: str) -> Mapping[str, object]:
     except SafetensorError as error:
         said = " ".join(str(error).split())
         raise InputError(
-            f"A {called} must be a whole file, got {called}={path} ({said}); save it again."
+            f"A {called} must be a complete file, got {called}={path} ({said}); save it again."
         ) from None
 
 

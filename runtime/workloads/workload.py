@@ -60,7 +60,7 @@ class Workload:
         if isinstance(self.module, nn.Module):
             raise InputError(
                 f"A workload needs a function that makes its module, got module={type(self.module).__name__}, a module "
-                "itself; give lambda: module."
+                "itself; pass lambda: module."
             )
         for name, values in (("inputs", self.inputs), ("targets", self.targets)):
             if not isinstance(values, Tensor):
@@ -139,14 +139,14 @@ class Workload:
         """Constants of the loss on the ball of ``diameter`` around the parameters drawn from ``seed``."""
         if self.constants is None:
             raise InputError(
-                f"Certified constants need a closed form, got workload={self.name}; give the workload constants, or "
+                f"Certified constants need a closed form, got workload={self.name}; define its constants, or "
                 "measure it and use an estimate."
             )
         module = self.initial(seed)
         known = self.constants(module, diameter)
         if isfinite(known.smoothness) and diameter > 2 * known.radius:
             raise InputError(
-                f"Certified constants need to hold on the ball of diameter={diameter!r}, got radius={known.radius!r} "
+                f"Certified constants must hold on the ball of diameter={diameter!r}, got radius={known.radius!r} "
                 f"from workload={self.name}; return constants for the requested ball from its "
                 "constants(module, diameter)."
             )
@@ -156,7 +156,7 @@ class Workload:
         if longest > known.input_norm:
             raise InputError(
                 f"Certified constants need inputs of norm at most {known.input_norm!r}, got a norm of {longest!r} in "
-                f"workload={self.name}; scale its inputs down, or certify for longer ones."
+                f"workload={self.name}; scale its inputs down, or certify constants for longer inputs."
             )
         if known.loss:
             with torch.no_grad():
@@ -208,12 +208,12 @@ def subset(workload: Workload, samples: int, seed: int) -> Workload:
     """
     if count("samples", samples) > workload.samples:
         raise InputError(
-            f"A subset needs samples to be at most the {workload.samples} of {workload.name}, got samples={samples}; "
+            f"A subset can have at most the {workload.samples} samples of {workload.name}, got samples={samples}; "
             "draw fewer, or leave it out for all of them."
         )
     if workload.subset is not None:
         raise InputError(
-            f"A subset must be drawn from all samples, got {workload.name} with {workload.subset}; draw once."
+            f"A subset must be drawn from all samples, got {workload.name} with {workload.subset}; draw only once."
         )
     order = stream(seed, purpose=_SUBSET).permutation(workload.samples)
     chosen = order[:samples].sort().values

@@ -55,7 +55,7 @@ class _LazyGroup(click.Group):
             module = import_module(f"lastiterate.commands.{cmd_name.replace('-', '_')}")
             return _laid_out(module.command)
         hint = suggestion(cmd_name, COMMANDS, f"choose one of {', '.join(COMMANDS)}.")
-        raise click.UsageError(f"Unknown command, got command={cmd_name}; {hint}", ctx)
+        raise click.UsageError(f"A known command is needed, got command={cmd_name}; {hint}", ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete commands, without importing them, and then options."""

@@ -192,7 +192,7 @@ def weighted(term: Basic) -> tuple[Expr, Basic]:
 def _parts(mixture: Basic) -> list[tuple[Expr, Basic]]:
     parts = [weighted(one) for one in Add.make_args(mixture)]
     if expand(Add(*(weight for weight, _ in parts))) != 1:
-        raise UnprovedError(f"The weights of a mixture need to add up to 1, got {mixture}.")
+        raise UnprovedError(f"The weights of a mixture must add up to 1, got {mixture}.")
     return parts
 
 
@@ -214,7 +214,9 @@ def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
     """Points for a draw from laws on one space, distinct from the given points and from the points in the laws."""
     maps = set[tuple[str, Basic]]().union(*map(_maps, laws))
     if len({dimension(law) for law in laws}) > 1 or len({level for level, _ in maps}) < len(maps):
-        raise UnprovedError(f"The laws need the same space, and their images the same map, got {laws}.")
+        raise UnprovedError(
+            f"The laws must be on the same space, and their images under the same map, got {laws}."
+        )
     taken = frozenset(given).union(*map(points, laws))
     free = (one for one in map(Point, ("x", "y", "ya", "yb", "yc", "yd")) if one not in taken)
     return tuple(islice(free, dimension(laws[0])))

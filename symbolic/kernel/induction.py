@@ -38,14 +38,12 @@ def own_letters(
     own = [*(letter for one in sequences for letter in (one.value, one.last)), *letters]
     declared = [letter for letter in own if letter.assumptions0 != plain]
     if declared:
-        raise UnprovedError(
-            f"Letters of an induction need to be declared real and nothing else, got {declared}."
-        )
+        raise UnprovedError(f"Letters of an induction must be declared real and nothing else, got {declared}.")
     terms = [part for one in sequences for part in (one.first, one.after, one.closed) if part is not None]
     named = set[Basic]().union(*(one.free_symbols for one in (*terms, *conditions)))
     if len({index, *own}) <= len(own) or named & {one.last for one in sequences}:
         raise UnprovedError(
-            f"Each sequence needs its own letter, and another letter, in no term, for its last value, got {own}."
+            f"Each sequence needs its own letter and, for its last value, a letter that occurs in no term, got {own}."
         )
 
 
@@ -88,7 +86,7 @@ class StepInduction:
     is_shown: bool = field(default=True, init=False)
 
     def __init_subclass__(cls, **_: Any) -> NoReturn:
-        raise TypeError("An induction may not have a subclass, which would change its rules.")
+        raise TypeError("An induction may not be subclassed, which would change its rules.")
 
     @rule
     def __post_init__(self) -> Any:
@@ -193,7 +191,7 @@ class StepInduction:
             or any(self.index not in variable.step.free_symbols for variable in one.drawn)
         ):
             raise UnprovedError(
-                "An induction needs to average over everything that is drawn in its steps, and over nothing else."
+                "An induction must average over everything that is drawn in its steps, and over nothing else."
             )
         if one.order is not begin.order:
             raise UnprovedError(f"Both judgements need the same order, got {begin.order} and {one.order}.")
@@ -286,7 +284,7 @@ class StepInduction:
 
     def _own(self) -> None:
         if not genuine(self) or type(self.kernel) is not Kernel:
-            raise UnprovedError("An induction needs to be made by the rules, with a Kernel.")
+            raise UnprovedError("An induction must be made by the rules, with a Kernel.")
 
     def _learn(self, known: frozenset[Boolean], shown: Iterable[Shown]) -> Self:
         """Store known facts about a step, valid once a rule returns the induction."""
@@ -334,7 +332,7 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
     payment is at most 1 + r, and all others are at most 1.
     """
     if not genuine(steps):
-        raise UnprovedError("Paying in cyclic order needs an induction that the rules made.")
+        raise UnprovedError("Paying in cyclic order needs an induction made by the rules.")
     b, n = batch
     of_steps = {p, k, u, U, Q, _p_m, _U_m, _Q_m}
     meant = steps.supposed(

@@ -94,7 +94,7 @@ class Calculus(Ground):
             return S.One
         if below == true or below in self.given:
             return S.NegativeOne
-        raise UnprovedError(f"The order needs to be known to be above or below 1, got {order}.")
+        raise UnprovedError(f"The order must be known to be above or below 1, got {order}.")
 
     @rule
     def jensen(
@@ -213,7 +213,9 @@ class Calculus(Ground):
     def equal(self, made: Proposition, left: Expr, right: Expr) -> Proposition:
         """Rewrite both sides by the laws of exponentials and of powers of nonnegative quantities."""
         if not (_equal_powers(made.left, left) and _equal_powers(made.right, right)):
-            raise UnprovedError(f"The sides need to equal the premise's, got {left} <= {right} from {made}.")
+            raise UnprovedError(
+                f"The sides must equal those of the premise, got {left} <= {right} from {made}."
+            )
         bases = {one.base for side in (left, right, made.left, made.right) for one in side.atoms(Pow)}
         conditions = [condition for one in sorted(bases, key=str) for condition in nonnegative(one)]
         return self._draw("equal", (left, right), (made,), conditions)
@@ -248,7 +250,7 @@ class Calculus(Ground):
             sides = (made.left.subs(letter, value), made.right.subs(letter, value))
             totals = {one.lhs: one.rhs for one in made.given if isinstance(one, Eq)}
             if not _same(*(one.xreplace(totals) for one in sides)):
-                raise UnprovedError(f"Both sides need to be equal at {letter} = {value}, got {sides}.")
+                raise UnprovedError(f"Both sides must be equal at {letter} = {value}, got {sides}.")
             strict = {one for one in made.given if one in (Gt(letter, value), Lt(letter, value))}
             weak = {Ge(letter, value) if isinstance(one, Gt) else Le(letter, value) for one in strict}
             discharged, supposed = discharged | strict, supposed | weak - {true}
@@ -323,7 +325,7 @@ class Calculus(Ground):
     def restrict(self, made: Proposition, condition: Basic, law: Basic) -> Proposition:
         """Extend an inequality from a ball to all points, if both sides have a density on the ball as a factor."""
         if not isinstance(condition, Le) or not isinstance(condition.lhs, Norm):
-            raise UnprovedError(f"A ball needs to be given by Norm(point) <= radius, got {condition}.")
+            raise UnprovedError(f"A ball must be given by Norm(point) <= radius, got {condition}.")
         factor = density(law, *condition.lhs.args)
         if not all(gathered(one).as_powers_dict().get(factor) == 1 for one in (made.left, made.right)):
             raise UnprovedError(f"Extending from a ball needs the factor {factor} on both sides, got {made}.")
@@ -367,12 +369,10 @@ class Calculus(Ground):
                 f"Orders above and below 1 need the same inequality, continuous in the order, got {above} and {below}."
             )
         if least == 0 and above.says.has(Supremum):
-            raise UnprovedError(f"An inequality at order 0 may have no supremum, got {above}.")
+            raise UnprovedError(f"An inequality at order 0 may not contain a supremum, got {above}.")
         ways = ({Gt(order, 1)}, {Gt(order, 0), Lt(order, 1)} - {true})
         if not all(way <= made.given for way, made in zip(ways, (above, below), strict=True)):
-            raise UnprovedError(
-                f"Orders above and below 1 need to be given, got {above.given} and {below.given}."
-            )
+            raise UnprovedError(f"Orders above and below 1 must be given, got {above.given} and {below.given}.")
         rests = [made.given - way for way, made in zip(ways, (above, below), strict=True)]
         if any(order in one.free_symbols for rest in rests for one in rest):
             raise UnprovedError(f"No other condition on the order may be left, got {rests}.")
@@ -458,7 +458,7 @@ class Calculus(Ground):
         named = made.says.free_symbols.union(*(one.free_symbols for one in made.given - {chosen}))
         if not isinstance(chosen, Parting) or not within or not isinstance(kernel, Symbol) or kernel in named:
             raise UnprovedError(
-                f"The kernel {kernel} may not occur in {made}, and its laws need to be within a distance of each other."
+                f"The kernel {kernel} may not occur in {made}, and its laws must be within a distance of each other."
             )
         return self._draw("forget", made.says, (made,), (Ge(radius, 0),), discharged=(chosen,))
 
@@ -605,7 +605,8 @@ def _runs(index: Symbol, count: Expr, fixed: Iterable[Basic]) -> None:
     whole = _ranges(index, integer=True, positive=True) or _ranges(index, integer=True, nonnegative=True)
     if not whole or not count.is_integer or any(index in one.free_symbols for one in (count, *fixed)):
         raise UnprovedError(
-            f"A sum needs a nonnegative index in no fixed term, and an integer count, got {index}, {fixed} and {count}."
+            "A sum needs a nonnegative index that occurs in no fixed term, and an integer count, got "
+            f"{index}, {fixed} and {count}."
         )
 
 

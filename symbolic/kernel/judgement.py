@@ -143,7 +143,7 @@ class Ground:
 
     def __init_subclass__(cls, **_: Any) -> None:
         if cls.__module__ not in _OF_RULES:
-            raise TypeError("A kernel or a calculus may not have a subclass, which would change its rules.")
+            raise TypeError("A kernel or a calculus may not be subclassed, which would change its rules.")
 
     def under(self, *conditions: Boolean) -> Self:
         """The same rules under additional conditions."""
@@ -164,7 +164,7 @@ def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown
     if condition == false:
         raise FalseLineError("A side condition is false.")
     if any(one.atoms(Whichever) for one in given):
-        raise UnprovedError("A given condition may not contain a letter that stands for any value.")
+        raise UnprovedError("A given condition may not contain a letter that stands for an arbitrary value.")
     return Shown(condition, given, "given" if condition in given else ground.prover(condition, given))
 
 
@@ -313,7 +313,9 @@ def separate(parts: Iterable[Span], others: Sequence[Span]) -> None:
         for other in others:
             shared = one.drawn & (other.drawn | other.scope) | one.scope & other.drawn
             if shared:
-                raise UnprovedError(f"Neither part may use a variable the other averages over, got {shared}.")
+                raise UnprovedError(
+                    f"Neither part may use a variable that the other averages over, got {shared}."
+                )
 
 
 @dataclass(frozen=True)
@@ -327,7 +329,7 @@ class Guarantee:
         for span, order in ((self.first, Order.FIRST), (self.second, Order.SECOND)):
             if not genuine(span):
                 raise UnprovedError(
-                    f"A guarantee needs judgements that the rules made, got {type(span).__name__}."
+                    f"A guarantee needs judgements made by the rules, got {type(span).__name__}."
                 )
             if span.order is not order or span.near != 0 or span.far != 0 or span.start != 0 or span.scope:
                 raise UnprovedError(

@@ -75,7 +75,7 @@ class Kernel(Ground):
         compact A these sets shrink to A^z as e decreases to 0. So P(A) - g Q(A^z) <= (1 - g) P(A).
         """
         if span[0] != 0:
-            raise UnprovedError(f"The laws of the two runs need to start at step 0, got {span}.")
+            raise UnprovedError(f"The laws of the two runs must start at step 0, got {span}.")
         near = Hypothesis(
             "W_infinity of the laws of the two runs after so many steps is at most this", (*span, distance)
         )
@@ -144,7 +144,7 @@ class Kernel(Ground):
         head, *rest = spans
         if variable.follows:
             raise FalseLineError(
-                f"A mean over {variable.name} needs the same law of it in both runs and at every state."
+                f"A mean over {variable.name} needs it to have the same law in both runs and at every state."
             )
         if any(variable not in span.scope for span in spans) or len(events) not in {0, len(spans)}:
             raise UnprovedError(
@@ -205,7 +205,7 @@ class Kernel(Ground):
             raise UnprovedError("A step needs a hidden coin if and only if its guide is the run's own map.")
         if any(expansion.z in one.free_symbols for one in self.given) or expansion.z.assumptions0 != _DISTANCE:
             raise UnprovedError(
-                f"The distance {expansion.z} needs to be declared nonnegative and free of conditions, got {self.given}."
+                f"The distance {expansion.z} must be declared nonnegative and free of conditions, got {self.given}."
             )
         hidden, scope, (near, far) = coin or Coin(Equal()), frozenset(revealed), distances
         conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length), Ge(shift.length, 0)]
@@ -265,7 +265,7 @@ def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr
     and their parts. F must hold for all pairs of points.
     """
     if near.scope != far.scope:
-        raise UnprovedError("A contraction needs the same revealed variables near and far.")
+        raise UnprovedError("A contraction needs the same revealed variables in its near and far premises.")
     inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
     if not before.order is near.order is far.order:
         raise UnprovedError("A contraction needs the same order in all three premises.")
@@ -329,14 +329,12 @@ def _shares(index: Symbol, count: Expr, weight: Expr, *, of_events: bool) -> Non
     counts(index, count)
     if weight.atoms(AppliedUndef):
         if of_events and not weight.is_nonnegative:
-            raise UnprovedError(f"Shares of events need to be declared nonnegative, got {weight}.")
+            raise UnprovedError(f"Shares of events must be declared nonnegative, got {weight}.")
         return
     some = [weight.subs(index, i) for i in range(int(count))] if count.is_Integer and weight.has(index) else ()
     of_all = all(one.is_nonnegative for one in some) and simplify(Add(*some) - 1) == 0 if some else None
     if not (simplify(weight * count - 1) == 0 if of_all is None and not weight.has(index) else of_all):
-        raise UnprovedError(
-            f"Weights need to be nonnegative and add up to 1, got {weight} for each of {count}."
-        )
+        raise UnprovedError(f"Weights must be nonnegative and add up to 1, got {weight} for each of {count}.")
 
 
 def _over(index: Symbol, hypotheses: Iterable[Hypothesis]) -> frozenset[Hypothesis]:

@@ -73,7 +73,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
             return
         if hasattr(kind, "premises"):
             if not genuine(thing):
-                raise UnprovedError(f"A premise needs to be a judgement that the rules made, got {thing}.")
+                raise UnprovedError(f"A premise must be a judgement made by the rules, got {thing}.")
         elif kind in {tuple, list, set, frozenset}:
             for part in thing:
                 admit(part)
@@ -102,7 +102,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
         starts = getattr(getattr(module, "__spec__", None), "_initializing", False)
         inside = function.__module__.removeprefix(_PACKAGE) in _MODULES and function.__globals__ is vars(module)
         if not (starts and inside):
-            raise UnprovedError(f"A rule needs to be in a module of rules, got {function.__qualname__}.")
+            raise UnprovedError(f"A rule must be in a module of rules, got {function.__qualname__}.")
 
         @wraps(function)
         def applied(*args: Any, **kwargs: Any) -> Any:

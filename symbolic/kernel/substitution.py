@@ -43,7 +43,7 @@ def declared(symbol: Basic, value: Expr) -> list[Boolean]:
         if name not in known and getattr(value, f"is_{name}") is not holds
     ]
     if lacks:
-        raise UnprovedError(f"A value for {symbol} needs to be {', '.join(sorted(lacks))}, got {value}.")
+        raise UnprovedError(f"A value for {symbol} must be {', '.join(sorted(lacks))}, got {value}.")
     return [one for one in conditions if one != true]
 
 

@@ -188,7 +188,7 @@ def test_steps_differ() -> None:
         ({}, {"steps": [-1]}, "steps"),
         ({}, {}, "either steps or position"),
         ({}, {"steps": [1], "position": 1}, "either steps or position"),
-        ({}, {"position": 12}, "position needs"),
+        ({}, {"position": 12}, "position must"),
         ({"sampling": "shuffled"}, {"steps": [1]}, "known order"),
         ({"noise_std": 1e-70}, {"steps": [1]}, "participation needs numbers between"),
     ],

@@ -125,10 +125,10 @@ def test_epochs_are_counted_in_whole_batches() -> None:
             "sampling='cyclic' needs a batch_size that divides dataset_size=5, got batch_size=3",
         ),
         ({"batch_size": 3}, "sampling='full' needs batch_size equal to dataset_size=5, got batch_size=3"),
-        ({"batch_size": 6}, "batch_size needs to be at most dataset_size=5, got batch_size=6"),
+        ({"batch_size": 6}, "batch_size must be at most dataset_size=5, got batch_size=6"),
         (
             {"sampling": "all"},
-            "sampling needs to be one of full, cyclic, shuffled, without_replacement, poisson, got sampling='all'",
+            "sampling must be one of full, cyclic, shuffled, without_replacement, poisson, got sampling='all'",
         ),
         ({"adjacency": "add_remove"}, "sampling='full' needs adjacency='replace', got adjacency='add_remove'"),
         (

@@ -69,7 +69,7 @@ _BAD = [
     (_RUN + '[assumption]\nkind = "sum"\nparts = [1, 2]\n', "parts="),
     (_RUN + '[assumption]\nkind = "sum"\nparts = []\n', "got"),
     ("run = 3\n" + _SMOOTH, "run=3"),
-    ("not toml", "needs to be TOML"),
+    ("not toml", "must be TOML"),
 ]
 
 

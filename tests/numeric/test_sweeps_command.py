@@ -74,7 +74,7 @@ def test_bad_input(subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytes
         (_FILE.replace("delta", "detla"), ("--out", "out.csv"), "did you mean delta"),
         (_FILE.replace("[1.0, 100.0]", "[]"), ("--out", "out.csv"), "L=[]"),
         (_FILE.replace("steps = 50", "step = 50"), ("--out", "out.csv"), "key='step'"),
-        ("[grid", ("--out", "out.csv"), "needs to be TOML"),
+        ("[grid", ("--out", "out.csv"), "must be TOML"),
     ]:
         with subtests.test(text=text, options=options, said=said):
             monkeypatch.chdir(tmp_path)

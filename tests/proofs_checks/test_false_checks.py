@@ -115,8 +115,8 @@ AT = {CHANCE: HALF, NORM: 1}
     ("value", "assumptions", "words"),
     [
         (CHANCE * NORM, (r < CHANCE, r > 1), "The parameters"),
-        (NORM + (CHANCE - HALF) * sp.log(r), (), "need to be finite real numbers at the parameters"),
-        (NORM / 2 + (CHANCE - HALF) / (NORM - 1), (), "need to be finite real numbers at the parameters"),
+        (NORM + (CHANCE - HALF) * sp.log(r), (), "must be finite real numbers at the parameters"),
+        (NORM / 2 + (CHANCE - HALF) / (NORM - 1), (), "must be finite real numbers at the parameters"),
     ],
 )
 def test_a_simulation_is_not_held(value: sp.Expr, assumptions: tuple[sp.Basic, ...], words: str) -> None:

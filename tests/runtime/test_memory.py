@@ -174,7 +174,7 @@ def test_running_out_of_memory_is_one_sentence(error: Exception, monkeypatch: py
     for name in ("total", "point_chunks"):  # before the first draw, and among the pairs
         with monkeypatch.context() as patched:
             patched.setattr(Gradients, name, full)
-            with pytest.raises(InputError, match=r"lower memory \(--memory\)") as refused:
+            with pytest.raises(InputError, match=r"lower the memory budget \(--memory\)") as refused:
                 estimate_holder(workload, paper_run(workload, steps=2), (1.0,), Sampling(inits=1, points=1))
             assert "\n" not in str(refused.value)
 

@@ -86,9 +86,7 @@ def command(
             f"others applies only to crafted losses, got others={others} and workload={workload}; leave one out."
         )
     if workload is None and (kind != "canary" or checkpoint is not None):
-        raise InputError(
-            f"kind={kind} with checkpoint={checkpoint} needs a network, got none; give --workload, too."
-        )
+        raise InputError(f"kind={kind} with checkpoint={checkpoint} needs a network, got none; add --workload.")
     if workload is None:
         network = worst_case(run, assumption, hardest(run, assumption, delta) if others is None else others)
     else:

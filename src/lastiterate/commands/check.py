@@ -81,7 +81,7 @@ def command(
         need_cvc5()  # before minutes are spent on the claims
     if second_opinion and path is not None:
         raise click.UsageError(
-            f"--second-opinion works only on the ledger, got PATH={path}, too; leave one out."
+            f"--second-opinion works only on the ledger, got PATH={path} as well; leave one out."
         )
     chosen = book(path)
     complete = paper is None and not keys

@@ -254,7 +254,7 @@ def _side_by_side(
         try:
             look = search_worst(one, lambdas, folder)
         except Interrupted as error:
-            raise Interrupted(f"{len(rows)} of {len(chosen)} workloads are searched, and {error}") from None
+            raise Interrupted(f"{len(rows)} of {len(chosen)} workloads were searched, and {error}") from None
         size = sum(p.numel() for p in one.workload.initial(0).parameters() if p.requires_grad)
         about = look.workload, size, one.workload.samples, one.advised
         seconds = monotonic() - began

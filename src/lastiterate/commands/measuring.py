@@ -78,7 +78,7 @@ def require_torch() -> None:
     """Raise an `InputError` if torch is not installed."""
     if find_spec("torch") is None:
         raise InputError(
-            "Training a network needs torch, got an installation without it; run pip install 'lastiterate[runtime]'."
+            "Training a network needs torch, which is not installed; run pip install 'lastiterate[runtime]'."
         )
 
 

@@ -22,9 +22,7 @@ def command(path: Path) -> None:
     if path.suffix != ".py":
         raise InputError(f"A module of claims needs a name that ends in .py, got path={path}; add the ending.")
     if path.exists() or path.is_symlink():
-        raise InputError(
-            f"A new module needs a name that is free, got path={path}, which already exists; choose another."
-        )
+        raise InputError(f"A new module needs a path that does not exist yet, got path={path}; choose another.")
     text = (resources.files("lastiterate.commands") / "claim.py.template").read_bytes()
     with writing("A new module needs", f"path={path}", "choose another"):
         path.parent.mkdir(parents=True, exist_ok=True)

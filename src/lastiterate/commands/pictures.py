@@ -35,17 +35,18 @@ def checked_plot(plan: SweepPlan, plot: str) -> tuple[str, str]:
     upward = upward if colon else "epsilon"
     if across not in plan.axes or upward not in ("epsilon", "mu"):
         raise InputError(
-            f"A picture needs AXIS:epsilon or AXIS:mu, got plot={plot!r}; the axes are {', '.join(plan.axes)}."
+            f"A plot needs AXIS:epsilon or AXIS:mu, got plot={plot!r}; the axes are {', '.join(plan.axes)}."
         )
     values = plan.axes[across]
     if len(values) < 2 or any(isinstance(value, str) or not isfinite(value) for value in values):
         raise InputError(
-            f"A picture needs an axis of two or more finite numbers, got {across}={echo(list(values))}; plot another."
+            f"A plot needs an axis of two or more finite numbers, got {across}={echo(list(values))}; choose "
+            "another axis."
         )
     curves = plan.rows // len(values)
     if curves > _MOST_CURVES:
         raise InputError(
-            f"A picture can have at most {_MOST_CURVES} curves, got {curves} combinations of the other axes; sweep "
+            f"A plot can have at most {_MOST_CURVES} curves, got {curves} combinations of the other axes; sweep "
             "fewer of their values, or plot another axis."
         )
     return across, upward
@@ -68,7 +69,7 @@ def draw_sweep(table: SweepTable, plot: str) -> "Figure":
             groups[label or "upper bound"].append((record[across], record[upward]))
     if not groups:
         raise InputError(
-            f"A picture needs rows with a finite {upward}, got none in rows={table.plan.rows}; see the error column."
+            f"A plot needs rows with a finite {upward}, got none in rows={table.plan.rows}; see the error column."
         )
     canvas = Figure(figsize=(7.4, 5.0), layout="constrained")
     axes = canvas.subplots()

@@ -34,7 +34,7 @@ def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: in
       lastiterate show paper/lemma_1 claims
     """
     if again and as_json:
-        raise click.UsageError("--recompute cannot print JSON, got --json, too; leave one out.")
+        raise click.UsageError("--recompute cannot print JSON, got --json as well; leave one out.")
     with progress(f"deciding {key}") as told:
         chosen = book(path)
         claims = chosen.choose(keys=(key,))

@@ -29,7 +29,7 @@ def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
         text = certificate.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
-            f"A certificate needs to be readable text, got {certificate}: {error}; check it."
+            f"A certificate must be readable text, got {certificate}: {error}; check the file."
         ) from error
     try:
         holds, said = True, check(text)

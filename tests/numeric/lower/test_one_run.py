@@ -259,7 +259,7 @@ def test_a_bound_stands_and_a_smaller_one_is_refuted_where_the_adjacency_is_that
         ({"level": 1.0}, "level=1"),
         (
             {"adjacency": "zero_out"},
-            "adjacency needs to be 'replace' or 'add_remove', got adjacency='zero_out'",
+            "adjacency must be 'replace' or 'add_remove', got adjacency='zero_out'",
         ),
     ],
 )

@@ -407,9 +407,9 @@ _LAYER = Layer([[1.0, 2.0]], [0.0])
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: Layer([1.0]), "weight needs finite numbers in 2 dimensions"),
+        (lambda: Layer([1.0]), "weight needs a finite array with 2 dimensions"),
         (lambda: Layer("x"), "weight needs an array"),
-        (lambda: Layer([[inf]]), "weight needs finite"),
+        (lambda: Layer([[inf]]), "weight needs a finite"),
         (lambda: Layer([[1.0]], [1.0, 2.0]), "bias needs one number per output"),
         (lambda: Layer([[1.0]], activation="swish"), "activation='swish'"),
         (lambda: network_constants([], [[1.0]], 0.1), "at least one Layer"),

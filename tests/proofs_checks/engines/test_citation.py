@@ -68,7 +68,7 @@ def test_a_cited_number_that_may_be_undefined_is_no_fact():
 @pytest.mark.parametrize(
     ("check", "said"),
     [
-        (replace(AT_MOST, cited=(RATE, RATE)), "Exactly one cited result needs"),
+        (replace(AT_MOST, cited=(RATE, RATE)), "Exactly one cited result must have"),
         (replace(UNION, conclusion=Abs(z) <= 1), "covers needs one probability"),
         (replace(AT_MOST, given=(Smooth(v), u <= 4, u > 5)), "no sample"),
     ],

@@ -93,7 +93,7 @@ def test_the_entries_written_out() -> None:
 @pytest.mark.parametrize(
     ("left", "words"),
     [
-        (gaussian_mean([A, A], entries=ENTRIES), "sizes that fit"),
+        (gaussian_mean([A, A], entries=ENTRIES), "matching sizes"),
         (batch_mean(Norm(TOTAL), "draws", b), "over a batch needs"),
     ],
 )

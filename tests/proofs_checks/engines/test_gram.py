@@ -260,7 +260,7 @@ def test_no_parameters_meet_the_premises():
 def test_what_is_not_linear_in_inner_products_is_refused(left: sp.Expr, right: sp.Expr):
     outcome = _decided(left, right)
     assert outcome.status is Status.ERROR
-    assert "side needs to be" in outcome.detail
+    assert "side must be" in outcome.detail
 
 
 def test_an_equation_is_two_inequalities():

@@ -53,10 +53,10 @@ def test_an_interval_that_reaches_past_the_tolerance_decides_nothing():
 @pytest.mark.parametrize(
     ("check", "why"),
     [
-        (Simulated("nothing", EQUAL, sp.Integer(1), {}), "quantity needs"),
-        (Simulated("noise_energy", EQUAL, sp.Integer(1), {dim: 5}), "parameters need"),
-        (Simulated("noise_energy", "<", sp.Integer(1), NOISE), "relation needs"),
-        (Simulated("noise_energy", EQUAL, K, NOISE), "value and tolerance need"),
+        (Simulated("nothing", EQUAL, sp.Integer(1), {}), "quantity must"),
+        (Simulated("noise_energy", EQUAL, sp.Integer(1), {dim: 5}), "parameters must"),
+        (Simulated("noise_energy", "<", sp.Integer(1), NOISE), "relation must"),
+        (Simulated("noise_energy", EQUAL, K, NOISE), "value and tolerance must"),
         (Simulated("noise_energy", EQUAL, sp.oo, NOISE), "finite"),
     ],
 )
@@ -72,7 +72,7 @@ def test_parameters_outside_the_assumptions_are_an_error():
 
 def test_a_draw_outside_the_promised_range_is_refused():
     experiment = Experiment(frozenset(), 2, lambda *_: np.zeros(2), ValueRange(lambda _: 0.0, lambda _: 1.0))
-    with pytest.raises(InputError, match="draws need to lie"):
+    with pytest.raises(InputError, match="draws must lie"):
         interval(experiment, np.array([0.5, 2.0]), {})
 
 

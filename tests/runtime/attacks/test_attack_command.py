@@ -161,7 +161,7 @@ def test_an_interrupted_attack_goes_on(
     ("arguments", "said"),
     [
         (["run.toml", "--delta", "0"], "delta needs a number in (0, 1), got delta=0"),
-        (["run.toml", "--delta", "1e-5", "--runs", "3"], "runs needs to be at least 4"),
+        (["run.toml", "--delta", "1e-5", "--runs", "3"], "runs must be at least 4"),
         (["run.toml", "--delta", "1e-5", "--kind", "loss"], "kind=loss with checkpoint=None needs a network"),
         (
             ["run.toml", "--delta", "1e-5", "--kind", "canarry"],
@@ -177,7 +177,7 @@ def test_an_interrupted_attack_goes_on(
         (["run.toml", "--delta", "1e-5", "--threads", "0"], "threads needs a whole number of at least 1"),
         (
             ["none.toml", "--delta", "1e-5"],
-            "needs to be readable text, got path=none.toml: No such file or directory; check",
+            "must be readable text, got path=none.toml: No such file or directory; check",
         ),
         (["typo.toml", "--delta", "1e-5"], "got key='stepsize'; did you mean step_size?"),
         (

@@ -159,10 +159,10 @@ def _shared() -> nn.Module:
     ("make", "said"),
     [
         (lambda: nn.Sequential(nn.Bilinear(3, 2, 1)), "got 0=Bilinear"),
-        (lambda: nn.Sequential(nn.Conv1d(3, 2, 1)), "needs inputs that fit, got shape"),
+        (lambda: nn.Sequential(nn.Conv1d(3, 2, 1)), "needs inputs of a shape that fits, got shape"),
         (lambda: nn.Sequential(nn.Conv2d(1, 2, 1, padding_mode="circular")), "default settings, got 0=Conv2d"),
         (lambda: nn.Sequential(nn.Conv2d(1, 2, 3, padding="same")), "default settings, got 0=Conv2d"),
-        (lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool1d(2)), "needs inputs that fit"),
+        (lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool1d(2)), "needs inputs of a shape that fits"),
         (
             lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool2d(2, count_include_pad=False)),
             "settings, got 1=AvgPool2d",
@@ -288,5 +288,5 @@ def test_small_balls_make_the_bound_smaller() -> None:
 
 def test_targets_that_are_no_classes_are_told_in_one_sentence() -> None:
     line = Workload("line", lambda: nn.Linear(4, 1), nn.functional.mse_loss, torch.eye(4), torch.ones(4, 1))
-    with pytest.raises(InputError, match="needs to be scale times cross_entropy, got RuntimeError"):
+    with pytest.raises(InputError, match="must be scale times cross_entropy, got RuntimeError"):
         certified_constants(line, 0.1)

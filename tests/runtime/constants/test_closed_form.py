@@ -101,7 +101,7 @@ def test_rows_are_kept_within_their_norm_in_every_precision() -> None:
         (nn.Linear(3, 1), nn.BCEWithLogitsLoss(pos_weight=torch.tensor(9.0)), "the unweighted mean"),
         (nn.Linear(3, 2), nn.CrossEntropyLoss(), "cross entropy of classes"),
         (nn.Linear(3, 1).requires_grad_(False), nn.MSELoss(), "all its parameters trained"),
-        (nn.utils.weight_norm(nn.Linear(3, 1)), nn.MSELoss(), "compute what their type says"),
+        (nn.utils.weight_norm(nn.Linear(3, 1)), nn.MSELoss(), "needs unmodified layers"),
     ],
 )
 def test_where_there_is_no_closed_form_one_sentence_says_what_to_do(
@@ -212,12 +212,12 @@ def test_a_layer_that_computes_something_else_has_no_closed_form(
     """Its constant would be a hundred times too small."""
     layer, rows = nn.Linear(3, 1, bias=False), ClippedRows(scores(), 1.0)
     assert assumption_of(layer, nn.MSELoss(), rows, clip_norm=1.0) == Convex(2.0)
-    with pytest.raises(InputError, match="compute what their type says"):
+    with pytest.raises(InputError, match="needs unmodified layers"):
         assumption_of(change(layer), nn.MSELoss(), rows, clip_norm=1.0)
 
 
 def test_a_loss_that_computes_something_else_has_no_closed_form() -> None:
     loss = nn.MSELoss()
     vars(loss)["forward"] = lambda given, wanted: 10 * functional.mse_loss(given, wanted)
-    with pytest.raises(InputError, match="compute what their type says"):
+    with pytest.raises(InputError, match="needs unmodified layers"):
         assumption_of(nn.Linear(3, 1), loss, ClippedRows(scores(), 1.0), clip_norm=1.0)

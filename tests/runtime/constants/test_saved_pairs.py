@@ -152,6 +152,6 @@ def test_a_foreign_file_is_one_sentence(tmp_path: Path) -> None:
 
 def test_nothing_to_save_is_one_sentence(tmp_path: Path) -> None:
     work = known.linear()
-    with pytest.raises(InputError, match="got none of linear"):
+    with pytest.raises(InputError, match="got none for workload=linear"):
         save_pairs(tmp_path / "pairs", worst_case_constants(work, paper_run(work, steps=2), (1.0,)))
     assert not list(tmp_path.iterdir())

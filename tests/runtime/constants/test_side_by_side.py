@@ -123,7 +123,7 @@ def test_ctrl_c_says_which_workload_was_under_way(
     monkeypatch.setattr(estimate, "search_worst", pressed)
     assert _run(*_BOTH) == 130
     assert (
-        "interrupted: 1 of 2 workloads are searched, and 1 of 4 parts of bent are fin"
+        "interrupted: 1 of 2 workloads were searched, and 1 of 4 parts of bent are fin"
         in capsys.readouterr().err
     )
 

@@ -170,7 +170,7 @@ def test_weight_decay_contracts_without_a_projection() -> None:
     training.train(120)
     assert training.accountant.get_epsilon(DELTA) < found * 1.01
     training.optimizer.param_groups[0]["weight_decay"] = 0.1
-    with pytest.raises(InputError, match=r"and weight_decay=0\.1; the accountant takes no schedule"):
+    with pytest.raises(InputError, match=r"and weight_decay=0\.1; the accountant does not support schedules"):
         training.train(1)
 
 

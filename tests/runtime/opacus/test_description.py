@@ -33,7 +33,7 @@ def test_a_domain_needs_a_projection_in_every_step() -> None:
     project(training.optimizer, 2.0)
     with pytest.raises(InputError, match="diameter=2"):
         training.described(Convex(1.0), 1.0)
-    with pytest.raises(InputError, match="does not project yet"):
+    with pytest.raises(InputError, match="does not already project"):
         project(training.optimizer, 1.0)
     training.described(Convex(1.0), 2.0).train(2)
     training.accountant.step(noise_multiplier=1.5, sample_rate=0.1)  # a step that this optimiser did not take

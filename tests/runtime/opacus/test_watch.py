@@ -133,7 +133,7 @@ def test_a_projection_that_is_left_out_or_widened_is_refused() -> None:
         training.accountant.get_epsilon(DELTA)
     wider = projected().train(2)
     wider.accountant._projection.diameter = 2.0
-    with pytest.raises(InputError, match="The projection needs to stay as described"):
+    with pytest.raises(InputError, match="The projection must stay as described"):
         wider.train(1)
 
 

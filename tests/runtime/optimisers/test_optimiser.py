@@ -254,5 +254,5 @@ def test_a_module_that_cannot_be_copied_or_has_no_shapes_is_one_sentence() -> No
     assert bound(optimiser.accounted(), Clipped(), delta=1e-5).epsilon > 0
     with pytest.raises(InputError, match="a copy of the module, got RuntimeError: no copies"):
         RecordedSGD(_Uncopied(3, 1), mse_loss, run, rows, zeros)
-    with pytest.raises(InputError, match="got the lazy weight; name its sizes"):
+    with pytest.raises(InputError, match="got the lazy weight; specify its sizes"):
         ProjectedNoisySGD(nn.LazyLinear(1), mse_loss, run)

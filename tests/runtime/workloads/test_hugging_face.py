@@ -146,7 +146,7 @@ def _rewritten(path: Path, **changed: Any) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"model_type": "gpt2"}, "must be of one of the families albert, bert, .*got model_type=gpt2"),
+        ({"model_type": "gpt2"}, "must belong to one of the families albert, bert, .*got model_type=gpt2"),
         (
             {"architectures": ["BertModel"]},
             r"a classifier of whole sentences, got architectures=\['BertModel'\]",
@@ -154,7 +154,7 @@ def _rewritten(path: Path, **changed: Any) -> None:
         ({"architectures": None}, "must be a classifier of whole sentences, got architectures=None"),
         ({"id2label": {"0": "a"}, "label2id": {"a": 0}}, "at least 2 classes, got num_labels=1"),
         ({"problem_type": "regression"}, "problem_type=regression"),
-        ({"hidden_size": 24}, "must be of the network that it is loaded into, got checkpoint=.* real for "),
+        ({"hidden_size": 24}, "must belong to the network that it is loaded into, got checkpoint=.* real for "),
         ({"hidden_size": "wide"}, "config.json must describe its network|must be made without an error"),
     ],
     ids=str,
@@ -208,11 +208,11 @@ def test_without_data_it_is_one_sentence(folder: Path) -> None:
         ({"attention_mask": [[1]] * 4}, "a mask as long as each sentence"),
         (
             {"attention_mask": [[2] * length for length in _LENGTHS]},
-            "must be 1 at the tokens and 0 after, got row=0",
+            "must be 1 at the tokens and 0 after them, got row=0",
         ),
         (
             {"attention_mask": [[0] * length for length in _LENGTHS]},
-            "must be 1 at the tokens and 0 after, got row=0",
+            "must be 1 at the tokens and 0 after them, got row=0",
         ),
         ({"token_type_ids": [[2] * length for length in _LENGTHS]}, "within the 2 segments .* got 2 in"),
     ],
@@ -229,7 +229,7 @@ def test_data_that_do_not_suit(folder: Path, data: Path, changed: dict[str, Any]
 )
 def test_damaged_and_unknown_files_are_one_sentence(folder: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"PK\x03\x04 nothing of the kind")
-    with pytest.raises(InputError, match=r"^(Tokenised data must be|This file needs a library)[^\n]*$"):
+    with pytest.raises(InputError, match=r"^(Tokenised data must be|This file needs )[^\n]*$"):
         load_workload(f"hf:{folder}", tmp_path / name)
 
 

@@ -188,7 +188,7 @@ def test_states_that_are_none_are_refused(tmp_path: Path) -> None:
     torch.save({"w": torch.ones(4)}, tmp_path / "whole.pt")
     for junk in (b"junk", (tmp_path / "whole.pt").read_bytes()[:100]):
         (tmp_path / "junk.pt").write_bytes(junk)
-        with pytest.raises(InputError, match=r"A metric must be a whole file .* got metric="):
+        with pytest.raises(InputError, match=r"A metric must be a complete file .* got metric="):
             read_metric(tmp_path / "junk.pt", work)
     torch.save({"w": nn.Linear(1, 1)}, tmp_path / "junk.pt")
     with pytest.raises(InputError, match=r"A metric must contain only tensors, got metric=.* pickled module"):

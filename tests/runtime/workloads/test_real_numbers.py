@@ -97,7 +97,7 @@ SMALL = torch.linspace(0, 1, 10, dtype=torch.float64)[:, None]
 )
 def test_data_that_a_precision_does_not_hold_are_refused(values: Tensor, dtype: torch.dtype) -> None:
     with pytest.raises(
-        InputError, match="a precision that holds them and keeps rows distinct, got dtype=float"
+        InputError, match="a precision that represents them and keeps rows distinct, got dtype=float"
     ):
         Rows(values, torch.device("cpu"), dtype)
 

@@ -147,7 +147,7 @@ def test_the_number_is_found_or_given() -> None:
     assert read_samples(endless, samples=6)[0].flatten().sort().values.tolist() == [0, 1, 2, 3, 4, 5]
     assert of_loader(DATA, samples=12).samples == 12
     assert of_loader(DATA).samples == 30
-    with pytest.raises(InputError, match=r"needs to yield 31 samples, got 30; give more"):
+    with pytest.raises(InputError, match=r"must yield 31 samples, got 30; give more"):
         read_samples(DATA, samples=31)
 
 
@@ -216,8 +216,8 @@ class Broken(Dataset[int]):
 @pytest.mark.parametrize(
     ("loader", "said"),
     [
-        (5, "needs to be iterable, got int"),
-        (((row, label) for row, label in DATA), "iterable again, got generator, which is over after one pass"),
+        (5, "must be iterable, got int"),
+        (((row, label) for row, label in DATA), "iterable more than once, got generator, which is exhausted after one pass"),
         ([], "at least one sample, got 0"),
         ([ROWS[0]], r"yield pairs \(inputs, targets\), got Tensor"),
         (DataLoader(TensorDataset(ROWS)), r"yield pairs \(inputs, targets\), got list of 1"),

@@ -80,7 +80,7 @@ def test_a_pickled_module_is_refused_and_not_executed(tmp_path: Path) -> None:
 def test_old_pickles_are_refused_and_not_executed(tmp_path: Path) -> None:
     path = tmp_path / "old.pt"
     torch.save(Harmful(), path, _use_new_zipfile_serialization=False)
-    with pytest.raises(InputError, match="whole file that torch"):
+    with pytest.raises(InputError, match="complete file that torch"):
         read_weights(path)
     assert not RAN
 
@@ -212,4 +212,4 @@ def test_an_attack_on_crafted_losses_takes_no_checkpoint(
     with pytest.raises(SystemExit) as ended:
         main(["attack", str(file), "--delta", "1e-5", "--checkpoint", "net.pt"])
     assert ended.value.code == 2
-    assert "give --workload, too" in capsys.readouterr().err
+    assert "add --workload" in capsys.readouterr().err

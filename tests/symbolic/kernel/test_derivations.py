@@ -398,7 +398,7 @@ def test_an_induction_takes_nothing_from_a_declaration(declared: str) -> None:
     u, last = Symbol("u", **{declared: True}, real=True), Symbol("u_m", real=True)
     with pytest.raises(UnprovedError, match="declared real and nothing else"):
         StepInduction(KERNEL, j, m, (Sequence(u, S.One, 2 * u, last, 2**j),))
-    with pytest.raises(UnprovedError, match="its count to be an integer"):
+    with pytest.raises(UnprovedError, match="its count must be an integer"):
         StepInduction(KERNEL, j, s, ())
 
 

@@ -195,7 +195,7 @@ def test_images_under_two_maps_are_not_compared():
         with pytest.raises(UnprovedError, match="same space"):
             RULES.divergence(made, alpha, pair, [(S.One, FIRST, SECOND)])
     nested = [Image(MAP, Image(how, FIRST)) for how in (MAP, OTHER_MAP)]
-    with pytest.raises(UnprovedError, match="images the same map"):
+    with pytest.raises(UnprovedError, match="images under the same map"):
         place(*nested)
 
 
@@ -314,14 +314,14 @@ def test_equal_sides_are_equal():
     made = RULES.maximum(P, Q)
     assert RULES.equal(made, P, made.right)
     for sides in ((2 * P, made.right), (P, 2 * made.right)):
-        _refused("need to equal the premise", RULES.equal, made, *sides)
+        _refused("must equal those of the premise", RULES.equal, made, *sides)
 
 
 def test_an_end_is_reached_where_sides_are_equal_and_nothing_else_is_supposed():
     inside = Calculus(prove, frozenset({MIX > 0}))
     made = inside.times(inside.maximum(P, Q), MIX)
     assert inside.ends(made, MIX, S.Zero).given == frozenset()
-    _refused("Both sides need to be equal", inside.ends, inside.maximum(MIX * P, Q), MIX, S.Zero)
+    _refused("Both sides must be equal", inside.ends, inside.maximum(MIX * P, Q), MIX, S.Zero)
     below = inside.under(MIX < 1)
     _refused("No other condition", below.ends, below.times(below.maximum(P, Q), MIX), MIX, S.Zero)
 
