@@ -106,7 +106,9 @@ def _of_torch(path: Path, called: str) -> Mapping[str, object]:
                 f"A {called} must be a file that torch.save wrote, {got}, written by an optimiser of this package; "
                 "load it into that optimiser and save its module with torch.save(module.state_dict(), FILE)."
             )
-    wrong = f"be a complete file that torch.save or safetensors wrote, {got}, which is cut off or of another kind"
+    wrong = (
+        f"be a complete file that torch.save or safetensors wrote, {got}, which is cut off or of another kind"
+    )
     try:
         if is_zipfile(path):  # every format since torch 1.6
             wrong = f"be undamaged, {got}, which has errors"

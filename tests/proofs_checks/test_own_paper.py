@@ -124,9 +124,7 @@ def test_a_name_is_registered_once(folder):
     read_claims(folder)
     other = folder / "claims" / "other.py"
     other.write_text('DERIVATIONS = {"full_batch/convex": None}\nCLAIMS = ()\n')
-    with pytest.raises(
-        InputError, match="unused names, got 'full_batch/convex', which is taken; rename it"
-    ):
+    with pytest.raises(InputError, match="unused names, got 'full_batch/convex', which is taken; rename it"):
         read_claims(folder)
 
 

@@ -24,7 +24,10 @@ _SAMPLED = pytest.mark.parametrize("function", [s_up, s_down, replacement_step])
 def test_rate(subtests: pytest.Subtests) -> None:
     for q in [0.0, -0.1, 1.5, nan, inf, "half", None, True, 1e-60]:
         for function in [s_up, s_down, replacement_step]:
-            with subtests.test(function=function, q=q), pytest.raises(InputError, match=r"q (needs|must) .*got q="):
+            with (
+                subtests.test(function=function, q=q),
+                pytest.raises(InputError, match=r"q (needs|must) .*got q="),
+            ):
                 function(q, 1.0, alpha=2)
 
 

@@ -172,7 +172,8 @@ def test_closed_forms_say_where_they_hold() -> None:
 
 def test_constants_of_the_samples_at_hand_prove_nothing_of_adjacent_data() -> None:
     with pytest.raises(
-        InputError, match=r"every sample .*statement='of mine'; specify the possible inputs: constants_of_network"
+        InputError,
+        match=r"every sample .*statement='of mine'; specify the possible inputs: constants_of_network",
     ):
         _constants(3.0, 4.0, -inf, "of mine", any_sample=False).assumption(_RUN)
 

@@ -217,7 +217,10 @@ class Broken(Dataset[int]):
     ("loader", "said"),
     [
         (5, "must be iterable, got int"),
-        (((row, label) for row, label in DATA), "iterable more than once, got generator, which is exhausted after one pass"),
+        (
+            ((row, label) for row, label in DATA),
+            "iterable more than once, got generator, which is exhausted after one pass",
+        ),
         ([], "at least one sample, got 0"),
         ([ROWS[0]], r"yield pairs \(inputs, targets\), got Tensor"),
         (DataLoader(TensorDataset(ROWS)), r"yield pairs \(inputs, targets\), got list of 1"),
