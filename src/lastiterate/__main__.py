@@ -102,7 +102,7 @@ def _no_option(error: click.NoSuchOption) -> str:
     params = error.ctx.command.params if error.ctx else ()
     known = [name for one in params for name in one.opts if name.startswith("--")]
     hint = suggestion(error.option_name, known, f"the options are {', '.join(known)}.", cutoff=0.75)
-    return f"Unknown option, got {error.option_name}; {hint}"
+    return f"A known option is needed, got {error.option_name}; {hint}"
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -38,15 +38,17 @@ _CLIPPING = "clipping alone"
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--delta", type=float, required=True, help="Delta of (epsilon, delta), in (0, 1).")
-@click.option("--workload", help="Network, builtin:NAME or module:factory; crafted losses if left out.")
+@click.option("--workload", help="Network: builtin:NAME or module:factory; by default, crafted losses.")
 @from_checkpoint
 @option("--kind", type=click.Choice(["canary", "loss", "shadow"]), default="canary", help="Kind of attack.")
 @click.option("--others", help="Crafted losses of other samples, without --workload: still, pull or outward.")
-@option("--runs", default=500, help="Runs on each data set, half of them learned from and half of them scored.")
+@option("--runs", default=500, help="Runs on each data set: half to learn the attack, half to score it.")
 @click.option(
-    "--target", type=int, help="Index of the sample that differs; if left out, one of largest privacy loss."
+    "--target",
+    type=int,
+    help="Index of the sample that differs; by default, one with the largest privacy loss.",
 )
-@option("--level", default=0.95, help="Confidence of all lower bounds together.")
+@option("--level", default=0.95, help="Joint confidence of all lower bounds.")
 @computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @resuming
@@ -66,13 +68,13 @@ def command(
 
     The run is trained many times on the data and on the adjacent data. Correct guesses give lower confidence
     bounds on epsilon and mu, compared with the bounds under the assumption of the file and under clipping
-    alone. Exit status 1 if a bound is refuted. Finished runs are kept for the next call, even with more
+    alone. The exit status is 1 if a bound is refuted. Later calls reuse finished runs, even with a larger
     --runs.
 
     The attack "canary" uses a sample with the worst gradients, "loss" uses the loss of a real sample, and
-    "shadow" uses a likelihood ratio of this loss. The last two need one sample more than the run's
-    dataset_size, as a replacement. Without --workload, the gradients of all samples are crafted as the worst
-    that the assumption allows.
+    "shadow" uses a likelihood ratio of this loss. The last two need one more sample than the run's
+    dataset_size, as a replacement. Without --workload, the gradients of all samples are the worst that the
+    assumption allows.
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder

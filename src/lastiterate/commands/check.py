@@ -48,7 +48,7 @@ from lastiterate.symbolic.claim import Claim
     help="Limit on the computing time of a check, a mutant or a near miss; beyond it, the answer is left open.",
 )
 @no_cache
-@click.option("--update-lock", is_flag=True, help="Write what was found to the lock file.")
+@click.option("--update-lock", is_flag=True, help="Write the results to the lock file.")
 @click.option("--second-opinion", is_flag=True, help="Ask cvc5 about everything that z3 has proved.")
 def command(
     path: Path | None,
@@ -66,8 +66,8 @@ def command(
     The lock file of a folder is lastiterate.lock.json in the root of its repository. Until --update-lock
     writes it, every claim has to hold. The modules of a folder are Python code, which is run.
 
-    Exit status 0 if every verdict, grade and mutant is as the lock file says and every mutant is rejected. With
-    --second-opinion, cvc5 must not contradict z3, either; the questions that it leaves open are counted.
+    The exit status is 0 if every verdict, grade and mutant agrees with the lock file and every mutant is
+    rejected. With --second-opinion, cvc5 must also not contradict z3; questions that it leaves open are counted.
 
     \b
     Examples:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 @click.argument("checkpoints", nargs=-1, required=True, type=click.Path(path_type=Path))
 @option("--lambda", "order", type=float, default=1.0, help="Hölder order in (0, 1].")
 @option("--points", default=100, help="Points drawn around every checkpoint.")
-@option("--radius", default=1.0, help="Radius of the ball that the points are drawn in.")
+@option("--radius", default=1.0, help="Radius of the ball from which the points are drawn.")
 @option("--draw", default="uniform", help="How to draw points: uniform in the ball, or with log-uniform radii.")
-@click.option("--samples", type=int, show_default="all", help="Random samples to use in place of all data.")
+@click.option("--samples", type=int, show_default="all", help="Number of randomly drawn samples to use.")
 @computing
-@click.option("--layers", is_flag=True, help="Also constants of every layer; they need no further gradients.")
-@click.option("--data", type=click.Path(path_type=Path), help="Your data, for a workload that reads it.")
+@click.option("--layers", is_flag=True, help="Also measure every layer, without further gradients.")
+@click.option("--data", type=click.Path(path_type=Path), help="Your data, for a workload that reads data.")
 @metric_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @resuming
@@ -50,7 +50,7 @@ def command(
     r"""Measure the Hölder constants of WORKLOAD at the CHECKPOINTS of its training run, in this order.
 
     A checkpoint is a file of weights saved by torch or safetensors; a folder stands for its checkpoints in
-    numerical order. Points are drawn around each checkpoint in the same directions; between successive
+    numerical order. Points are drawn in the same directions around each checkpoint; between successive
     checkpoints, the change of the gradients is divided by the distance. All constants are lower estimates for
     per-sample gradients. With --metric, lengths are weighted by coordinate, as for Adam.
 

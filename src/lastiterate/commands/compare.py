@@ -17,7 +17,9 @@ Examples:
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--order", type=float, default=2.0, show_default=True, help="Order alpha > 1.")
-@click.option("--theorem", "name", help="One theorem by name: its verdict, why, and what is true instead.")
+@click.option(
+    "--theorem", "name", help="Name of one theorem: show its verdict, the reason, and what is true instead."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(run_file: Path, order: float, name: str | None, as_json: bool) -> None:
     """Show what each theorem claims for the run in RUN_FILE, with its verdict in the ledger.

@@ -28,7 +28,7 @@ _LITTLE = 0.1
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--workload", required=True, help="Network: builtin:NAME or module:factory.")
 @from_checkpoint
-@option("--pairs", default=1000, help="Pairs of runs.")
+@option("--pairs", default=1000, help="Number of pairs of runs.")
 @option("--replaced", default=0, help="Index of the sample that differs.")
 @computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -46,7 +46,7 @@ def command(
 
     The runs of a pair share batches and noise. No pair may exceed the tracked distance D_t, computed under
     the assumption of the file, with constants in closed form if the loss has them, and under clipping alone.
-    Exit status 1 if a pair exceeds D_t. Finished pairs are kept for the next call. The replacement is sample
+    The exit status is 1 if a pair exceeds D_t. Later calls reuse finished pairs. The replacement is sample
     number dataset_size + 1 of the workload.
     """
     measuring.require_torch()

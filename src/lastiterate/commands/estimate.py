@@ -45,32 +45,32 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
     default="search",
     help="Search for the worst pair; or draw pairs as the paper does, uniform in the ball or with log-uniform radii.",
 )
-@click.option("--inputs", help="Inputs to search as well, with every label: box:LOW,HIGH bounds every entry.")
+@click.option("--inputs", help="Inputs to search too, with every label: box:LOW,HIGH bounds every entry.")
 @option(
     "--kind",
     type=click.Choice(["sample", "sample_clipped"]),
     default="sample",
     help="Gradient to search: of one sample, clipped or not.",
 )
-@click.option("--save-pairs", type=OutputFile(), help="File to keep the worst pairs in.")
+@click.option("--save-pairs", type=OutputFile(), help="File in which to save the worst pairs.")
 @click.option(
     "--recheck", type=_FILE, help="Only recompute the saved pairs of this file; exit status 1 if one fails."
 )
-@option("--inits", default=20, help="Initialisations to train, with --draw.")
-@click.option("--centers", type=int, show_default="all", help="Iterates to keep and measure, evenly spaced.")
+@option("--inits", default=20, help="Number of initialisations to train, with --draw.")
+@click.option("--centers", type=int, show_default="all", help="Number of evenly spaced iterates to measure.")
 @option("--points", default=100, help="Points drawn around every iterate, with --draw.")
-@option("--radius", default=1.0, help="Radius of the ball that the points are drawn in.")
+@option("--radius", default=1.0, help="Radius of the ball from which the points are drawn.")
 @option("--steps", default=200, help="Training steps; also T in the privacy estimates.")
 @option("--step-size", default=0.1, help="Learning rate in training.")
 @option("--clip-norm", default=1.0, help="Clip norm in training.")
 @option("--noise-std", default=0.001, help="Noise added to the iterate in training.")
 @option("--diameter", default=1.0, help="Diameter of the domain, twice its radius; inf for none.")
-@click.option("--samples", type=int, show_default="all", help="Random samples to use in place of all data.")
-@click.option("--batch-size", type=int, show_default="all", help="Samples in a training step.")
+@click.option("--samples", type=int, show_default="all", help="Number of randomly drawn samples to use.")
+@click.option("--batch-size", type=int, show_default="all", help="Samples per training step.")
 @option("--sampling", default="full", help="Batches: full, cyclic, shuffled, without_replacement or poisson.")
 @computing
-@click.option("--layers", is_flag=True, help="Also the constants of every layer; needs --draw.")
-@click.option("--data", type=click.Path(path_type=Path), help="Your data, for a workload that reads it.")
+@click.option("--layers", is_flag=True, help="Also measure every layer; needs --draw.")
+@click.option("--data", type=click.Path(path_type=Path), help="Your data, for a workload that reads data.")
 @from_checkpoint
 @metric_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")

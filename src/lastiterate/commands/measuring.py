@@ -26,7 +26,7 @@ def computing(command: Callable[..., Any]) -> Callable[..., Any]:
         option("--device", default="cpu", help="Device: cpu, cuda or cuda:INDEX."),
         option("--dtype", default="float64", help="Precision: float64 or float32."),
         click.option(
-            "--memory", type=int, help="Most bytes for a chunk; if left out, chosen by the available memory."
+            "--memory", type=int, help="Maximum bytes per chunk; by default, chosen from the available memory."
         ),
         option("--threads", default=1, help="Threads on the CPU."),
         option("--seed", default=0, help="Seed of all random numbers."),
@@ -50,7 +50,7 @@ metric_option: Final = click.option(
 resuming: Final = click.option(
     "--resume",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of finished parts; the user's cache folder if left out.",
+    help="Folder for finished parts; by default, the user's cache folder.",
 )
 """Options that load weights into a network, measure in a diagonal metric, and name the folder of results."""
 

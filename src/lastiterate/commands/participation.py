@@ -38,7 +38,7 @@ def _numbers(text: str) -> list[int]:
 @click.option("--delta", type=float, help="Delta of (epsilon, delta) bounds.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, order: float | None, delta: float | None, as_json: bool, **uses: Any) -> None:
-    """Bound what the last iterate of the run in RUN_FILE reveals about a sample, by the steps that use it.
+    """Bound what the last iterate of the run in RUN_FILE reveals about a sample, given the steps that use it.
 
     Without --steps and --position, the loss is bounded for the samples of every batch of an epoch: the
     worst, the 90 % quantile, the median and the best.

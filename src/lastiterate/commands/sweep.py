@@ -26,7 +26,7 @@ A sweep file is a run file, as `lastiterate bound --help` shows it, with a grid;
 @click.option(
     "--backend", default="loky", show_default=True, help="What runs the processes: loky, or dask for a cluster."
 )
-@click.option("--scheduler", help="Address of the cluster's scheduler; a cluster on this machine if left out.")
+@click.option("--scheduler", help="Address of the cluster's scheduler; by default, a cluster on this machine.")
 @click.option(
     "--plot", metavar="AXIS:COLUMN", help="Also plot epsilon or mu against an axis, as a PNG next to OUT."
 )
@@ -37,7 +37,7 @@ def command(
     """Bound every run of the grid in SWEEP_FILE.
 
     Computed rows are kept in OUT.rows.jsonl. An interrupted sweep continues from this file, and a finished
-    sweep returns at once. A changed sweep is refused until the file is deleted. A refused row gives the
+    sweep returns at once. A changed sweep is refused until the file is deleted. A refused row states the
     reason.
     """
     from lastiterate.commands.pictures import checked_plot, write_sweep_picture

@@ -14,8 +14,8 @@ from lastiterate.commands.output import say_json
 def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
     r"""Check a CERTIFICATE that `bound --certificate` wrote: all values but the choices are computed again.
 
-    Exit status 0 if the certificate holds, 1 if it is refused. The file proofs_checks/certificates/checker.py
-    alone runs this check.
+    The exit status is 0 if the certificate holds, 1 if it is refused. The check needs only the
+    file proofs_checks/certificates/checker.py.
 
     \b
     Examples:
