@@ -161,7 +161,9 @@ def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
         )
     low, best = 1, at(replace(run, steps=1))
     if best.epsilon > epsilon:
-        raise InputError(f"The target must be met by a run of one step, got epsilon={epsilon:g}; add noise.")
+        raise InputError(
+            f"The target must be attainable by a run of one step, got epsilon={epsilon:g}; add noise."
+        )
     # Epsilon grows at most in proportion to the steps, so the first try rarely misses the target.
     high, leap = max(2, int(min(epsilon / max(best.epsilon, 1e-300), _MOST_STEPS))), 2
     while (more := at(replace(run, steps=high))).epsilon <= epsilon:

@@ -127,7 +127,7 @@ def _pmf(
     if last - first > _MOST_POINTS:
         raise InputError(
             f"discretization must be large enough for losses up to {losses[-1]:.3g}, got "
-            f"discretization={step:g}; enlarge it."
+            f"discretization={step:g}; increase it."
         )
     # A loss is split between its two grid neighbours as in `accounting.pld`.
     up = np.clip(-np.expm1(left * step - losses) / -np.expm1(-step), 0.0, 1.0)

@@ -129,7 +129,7 @@ def one_run(
     guesses = tuple((2 * half, int((~ranked[:half]).sum() + ranked[-half:].sum())) for half in halves)
     if not guesses:
         raise InputError(
-            f"An audit in one run needs at least 2 canaries, got canaries={len(known)}; plant more."
+            f"An audit in one run needs at least 2 canaries, got canaries={len(known)}; plant more canaries."
         )
     doubt = (1 - level) / len(guesses)
     mu = max(_least_mu(len(known), *one, doubt) for one in guesses)

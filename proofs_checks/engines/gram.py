@@ -87,7 +87,7 @@ def _letters(check: VectorInequality) -> None:
     if made:
         circle = ", ".join(sorted(map(str, made)))
         raise InputError(
-            f"A point must be known before the values there, got a circular dependence among {circle}; give the "
+            f"A point must be known before the values at it, got a circular dependence among {circle}; give the "
             "point a letter of its own."
         )
     calls = tuple(f"{name}(" for name in families)

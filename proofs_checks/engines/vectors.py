@@ -30,7 +30,7 @@ def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
     letters = sorted(check.vector.atoms(Vector).union(*(one.atoms(Vector) for one in said)), key=str)
     if len(letters) > MOST:
         raise UnsupportedError(
-            f"the vectors engine decides lengths of sums of at most {MOST} vectors, got {len(letters)}"
+            f"the vectors engine can decide lengths of sums of at most {MOST} vectors, got {len(letters)}"
         )
     given = [*check.given, *gram(letters)]
     try:

@@ -284,7 +284,7 @@ class HolderEstimate(Displayed):
         except (ValueError, AttributeError) as error:
             raise InputError(
                 f"A measurement must be the output of lastiterate estimate --draw uniform --json, got "
-                f"text={text[:40]!r} ({type(error).__name__}); write it again."
+                f"text={text[:40]!r} ({type(error).__name__}); run that command again."
             ) from None
 
 

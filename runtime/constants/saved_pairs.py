@@ -94,7 +94,7 @@ def recheck(workload: Workload, path: Path) -> tuple[Rechecked, ...]:
     said, arrays = _read(path)
     if said["workload"] != workload.name:
         raise InputError(
-            f"Saved pairs must belong to the named workload, got {path} of {said['workload']} for "
+            f"Saved pairs must belong to the named workload, got {path} from {said['workload']} for "
             f"workload={workload.name}; name {said['workload']}."
         )
     if said["subset"] is not None and workload.subset is None:

@@ -293,7 +293,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"])) or "state"
             raise InputError(
-                f"The state must be unchanged output of state_dict, got {place}={echo(first['input'], 80)} "
+                f"The state must be the unchanged output of state_dict, got {place}={echo(first['input'], 80)} "
                 f"({first['msg']}); load an intact one."
             ) from None
         if found.mechanism != self.mechanism():
@@ -332,7 +332,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         elif self._left and fingerprint_of_values(parameters_of(optimizer)) != self._left:
             raise InputError(
                 "describe needs the parameters as the last step left them, got different ones; load the model of the "
-                "same checkpoint before describe."
+                "same checkpoint before calling describe."
             )
 
     def _projected(self) -> int:

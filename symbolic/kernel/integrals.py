@@ -196,7 +196,7 @@ class Calculus(Ground):
         """
         values = quantities(made.left, made.right)
         if not quantities(left, right).keys() <= values.keys():
-            raise UnprovedError(f"{left} <= {right} has quantities that do not occur in {made}.")
+            raise UnprovedError(f"{left} <= {right} contains quantities that do not occur in {made}.")
         there, asked = (Le(*(side.xreplace(values) for side in sides), evaluate=False)
                         for sides in ((made.left, made.right), (left, right)))  # fmt: skip
         for one, value in values.items():
@@ -255,7 +255,7 @@ class Calculus(Ground):
             weak = {Ge(letter, value) if isinstance(one, Gt) else Le(letter, value) for one in strict}
             discharged, supposed = discharged | strict, supposed | weak - {true}
         if any(letter in one.free_symbols for one in made.given - discharged):
-            raise UnprovedError(f"No other condition on {letter} may be left, got {made.given - discharged}.")
+            raise UnprovedError(f"No other condition on {letter} may remain, got {made.given - discharged}.")
         return self._draw("ends", made.says, (made,), supposed=supposed, discharged=discharged)
 
     @rule
@@ -375,7 +375,7 @@ class Calculus(Ground):
             raise UnprovedError(f"Orders above and below 1 must be given, got {above.given} and {below.given}.")
         rests = [made.given - way for way, made in zip(ways, (above, below), strict=True)]
         if any(order in one.free_symbols for rest in rests for one in rest):
-            raise UnprovedError(f"No other condition on the order may be left, got {rests}.")
+            raise UnprovedError(f"No other condition on the order may remain, got {rests}.")
         known = {"supposed": {Ge(order, least)} - {true}, "discharged": set[Basic]().union(*ways)}
         return self._draw("every order", above.says, (above, below), cites=(CONTINUOUS,), **known)
 
@@ -458,7 +458,7 @@ class Calculus(Ground):
         named = made.says.free_symbols.union(*(one.free_symbols for one in made.given - {chosen}))
         if not isinstance(chosen, Parting) or not within or not isinstance(kernel, Symbol) or kernel in named:
             raise UnprovedError(
-                f"The kernel {kernel} may not occur in {made}, and its laws must be within a distance of each other."
+                f"The kernel {kernel} may not occur in {made}, and its laws must be at most a given distance apart."
             )
         return self._draw("forget", made.says, (made,), (Ge(radius, 0),), discharged=(chosen,))
 
@@ -554,7 +554,7 @@ class Calculus(Ground):
     @staticmethod
     def _within(made: Proposition) -> tuple[Basic, Basic, Expr]:
         if not isinstance(made.says, Within):
-            raise UnprovedError(f"Laws within a distance of each other are needed, got {made}.")
+            raise UnprovedError(f"Laws within a given distance of each other are needed, got {made}.")
         first, second, z = made.says.args
         return first, second, z
 
