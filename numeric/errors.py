@@ -223,7 +223,7 @@ _ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
         ("max_batch_size", "truncated_batch_size", "physical_batch_size"),
         (
             "batch_size",
-            "batches that are cut to a maximum size have no bound here; accumulate a large batch in parts.",
+            "no bound is known for batches that are cut to a maximum size; accumulate a large batch in parts.",
         ),
     ),
     **dict.fromkeys(

@@ -153,4 +153,4 @@ def test_the_lock_file_is_the_same_from_every_folder(collect, tmp_path):
 def test_a_pattern_that_matches_nothing_says_so(collect):
     code, out = collect({"lemma.py": TEMPLATE}, "--lastiterate")
     assert code == 5
-    assert "lastiterate: no file here that is called claims/*.py has claims; name one" in out
+    assert "lastiterate: no file that matches claims/*.py has claims; name one" in out

@@ -78,7 +78,9 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
             f"The factory of a workload must be callable, got {attribute}={type(factory).__name__} in "
             f"workload={name}; name a function that returns a Workload."
         )
-    with user_code("The factory of a workload must return one", f"from workload={name}; correct the factory."):
+    with user_code(
+        "The factory of a workload must return a workload", f"from workload={name}; correct the factory."
+    ):
         if data is None:
             workload = factory()
         else:

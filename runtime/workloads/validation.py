@@ -102,7 +102,7 @@ def probe(
             )
         mend = "write them without branches on values, .item() or in-place changes."
         with user_code(
-            "The module and the loss must be batched by torch.func.vmap", f"in workload={name}; {mend}"
+            "torch.func.vmap must be able to batch the module and the loss", f"in workload={name}; {mend}"
         ):
             found = batched()
     off = torch.linalg.vector_norm(found - plain)

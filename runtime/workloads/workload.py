@@ -166,7 +166,7 @@ class Workload:
 
     def _made(self) -> nn.Module:
         mend = f"from workload={self.name}; correct its factory."
-        with user_code("The module of a workload must be made without an error", mend):
+        with user_code("The module of a workload must be built without an error", mend):
             return self.module()
 
     def initial(self, seed: int) -> nn.Module:

@@ -139,6 +139,4 @@ def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest
     if not config.getoption("lastiterate") or any(isinstance(item, ClaimItem) for item in items):
         return ""
     patterns = " ".join(config.getini("lastiterate_claims"))
-    return (
-        f"lastiterate: no file here that is called {patterns} has claims; name one, or set lastiterate_claims."
-    )
+    return f"lastiterate: no file that matches {patterns} has claims; name one, or set lastiterate_claims."

@@ -157,9 +157,9 @@ def test_only_whole_rows_are_taken_up(line: str, good: bool, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("run", "assumption", "grid", "part"),
     [
-        (replace(_RUN, steps=51), Convex(1.0), _GRID, "another run in"),
-        (_RUN, Convex(2.0), _GRID, "another assumption in"),
-        (_RUN, Convex(1.0), _GRID | {"order": [2]}, "another grid in"),
+        (replace(_RUN, steps=51), Convex(1.0), _GRID, "a different run in"),
+        (_RUN, Convex(2.0), _GRID, "a different assumption in"),
+        (_RUN, Convex(1.0), _GRID | {"order": [2]}, "a different grid in"),
     ],
 )
 def test_a_changed_sweep_is_refused(

@@ -239,7 +239,7 @@ def test_a_bound_stands_and_a_smaller_one_is_refuted_where_the_adjacency_is_that
     batches = replace(run, batch_size=1, sampling="without_replacement", noise_std=40.0)
     assert "profile" in found.refutes(bound(batches, Convex(1.0), delta=1e-5))
     with pytest.raises(
-        InputError, match=r"adjacency of the coins, replace, got adjacency=add_remove of sampling=poisson"
+        InputError, match=r"adjacency of the coins, replace, got adjacency=add_remove with sampling=poisson"
     ):
         found.refutes(
             bound(replace(batches, sampling="poisson", adjacency="add_remove"), Convex(1.0), delta=1e-5)

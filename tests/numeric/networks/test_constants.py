@@ -84,7 +84,7 @@ def random_convolutions(
 
 
 def centre(layers: list[Layer]) -> Tensor:
-    """The parameters that move, in one vector."""
+    """The a trained parameter, in one vector."""
     parts = [np.ravel(part) for layer in layers for part, moves in _parts(layer) if moves]
     return torch.tensor(np.concatenate(parts))
 
@@ -94,7 +94,7 @@ def _parts(layer: Layer) -> list[tuple[np.ndarray, bool]]:
 
 
 def loss_of(layers: list[Layer]) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
-    """Cross-entropy of the network as torch computes it, from the parameters that move, an input and a label."""
+    """Cross-entropy of the network as torch computes it, from the a trained parameter, an input and a label."""
 
     def loss(w: Tensor, x: Tensor, label: Tensor) -> Tensor:
         states, used = [x], 0
@@ -414,7 +414,7 @@ _LAYER = Layer([[1.0, 2.0]], [0.0])
         (lambda: Layer([[1.0]], activation="swish"), "activation='swish'"),
         (lambda: network_constants([], [[1.0]], 0.1), "at least one Layer"),
         (lambda: network_constants([_LAYER, _LAYER], [[1.0, 1.0]], 0.1), "got 2 inputs for 1 outputs"),
-        (lambda: network_constants([Layer([[1.0]], weight_moves=False)], [[1.0]], 0.1), "parameters that move"),
+        (lambda: network_constants([Layer([[1.0]], weight_moves=False)], [[1.0]], 0.1), "a trained parameter"),
         (lambda: network_constants([_LAYER], [[1.0]], 0.1), "samples needs rows of 2"),
         (lambda: network_constants([_LAYER], [["a", "b"]], 0.1), "samples needs an array"),
         (lambda: network_constants([_LAYER], [[1.0, 1.0]], -1), "radius=-1"),

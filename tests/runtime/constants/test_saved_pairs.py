@@ -143,7 +143,7 @@ def test_a_foreign_file_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="check it"):
         recheck(WORK, tmp_path / "none")
     path = saved(tmp_path / "pairs")
-    with pytest.raises(InputError, match="of small for workload=quadratic"):
+    with pytest.raises(InputError, match="from small for workload=quadratic"):
         recheck(known.quadratic([[1.0, 0.5]]), path)
     wider = Workload("small", lambda: nn.Linear(3, 3), WORK.loss, WORK.inputs, WORK.targets)
     with pytest.raises(InputError, match="for 12 parameters"):

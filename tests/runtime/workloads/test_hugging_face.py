@@ -155,7 +155,7 @@ def _rewritten(path: Path, **changed: Any) -> None:
         ({"id2label": {"0": "a"}, "label2id": {"a": 0}}, "at least 2 classes, got num_labels=1"),
         ({"problem_type": "regression"}, "problem_type=regression"),
         ({"hidden_size": 24}, "must belong to the network that it is loaded into, got checkpoint=.* real for "),
-        ({"hidden_size": "wide"}, "config.json must describe its network|must be made without an error"),
+        ({"hidden_size": "wide"}, "config.json must describe its network|must be built without an error"),
     ],
     ids=str,
 )
