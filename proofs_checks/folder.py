@@ -176,7 +176,7 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
         key, where = claim.key, f"in {written_in(claim)}"
         if not (isinstance(key, str) and _KEY.fullmatch(key)):
             raise InputError(
-                f"A key needs the form paper/number in a-z, 0-9 and _, got key={key!r} {where}; rename it."
+                f"A key must have the form paper/number, in a-z, 0-9 and _, got key={key!r} {where}; rename it."
             )
         if key in keys:
             raise InputError(f"Each claim needs its own key, got key={key} twice, {where}; rename one.")

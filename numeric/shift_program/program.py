@@ -128,7 +128,9 @@ class ShiftProgram:
     def tail(self, steps: int) -> "ShiftProgram":
         """The program of the last ``steps`` steps; its paths are also paths of this program."""
         if (steps := count("steps", steps)) > self.steps:
-            raise InputError(f"steps must be at most the run's {self.steps}, got steps={steps}; use fewer.")
+            raise InputError(
+                f"steps must be at most the length of the run, {self.steps}, got steps={steps}; use fewer."
+            )
         skipped = self.steps - steps
         # Tracking needs one entry per step, so long runs on a bounded domain use the diameter.
         tracked = self.steps <= _TRACKED or not isfinite(self.diameter)
