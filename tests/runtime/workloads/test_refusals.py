@@ -63,7 +63,7 @@ THEIRS = inspect.cleandoc(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["their_bad:missing"], "made without an error, got OSError: weights.pt is not there at "),
+        (["their_bad:missing"], "built without an error, got OSError: weights.pt is not there at "),
         (["their_bad:of_another"], "size mismatch for weight"),
         (
             ["their_bad.py:good"],

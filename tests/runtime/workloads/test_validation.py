@@ -69,8 +69,11 @@ MODULES: list[tuple[nn.Module, str]] = [
     (With(lambda rows: nn.functional.dropout(rows.repeat(1, 32), 0.5)), "two outputs for one row"),
     (Counting(), "change of buffer=calls"),
     (nn.utils.parametrizations.spectral_norm(nn.Linear(2, 2)), "change of buffer="),
-    (With(on_one_side), r"batched by torch\.func\.vmap, got RuntimeError"),
-    (With(lambda rows: rows + 0 * rows.sum().item()), r"batched by torch\.func\.vmap"),
+    (With(on_one_side), r"torch\.func\.vmap must be able to batch the module and the loss, got RuntimeError"),
+    (
+        With(lambda rows: rows + 0 * rows.sum().item()),
+        r"torch\.func\.vmap must be able to batch the module and the loss",
+    ),
     (With(Tensor.detach), "must depend on a trained parameter"),
     (With(lambda rows: rows / 0), r"got loss=(inf|nan) for the first sample"),
     (
