@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from ctypes import CDLL
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -45,7 +46,7 @@ _KEEP_FREED = (-1, -3)
 """M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc, to keep memory that z3 often frees and takes again."""
 
 
-def _work(task: _Task, connection: Connection, parent: int) -> None:
+def _work(task: _Task, connection: Connection, step: Any, parent: int) -> None:
     """Decide claims in a process that ignores Ctrl-C and ends with its parent."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker has one core
     gc.freeze()  # objects from before the fork are not scanned again
@@ -59,7 +60,7 @@ def _work(task: _Task, connection: Connection, parent: int) -> None:
         place, given_up = connection.recv()
         answer: ClaimReport | Exception
         try:
-            with watched(lambda number: connection.send((number,)), given_up):
+            with watched(partial(setattr, step, "value"), given_up):
                 answer = task.decide(place)
         except Exception as error:
             error.add_note(traceback.format_exc())
@@ -78,24 +79,27 @@ class _Worker:
 
     def __init__(self, task: _Task, context: Any) -> None:
         self.connection, there = context.Pipe()
-        self.process = context.Process(target=_work, args=(task, there, os.getpid()), daemon=True)
+        self._step = context.RawValue("q")  # a message for each of thousands of steps would wake this process
+        self.process = context.Process(target=_work, args=(task, there, self._step, os.getpid()), daemon=True)
         self.process.start()
         there.close()
         self.places: list[int] = []
-        self.step = 0
+        self._seen = -1
         self._looked = self._idle = self._before = 0.0
 
     def ask(self, given_up: Mapping[int, str]) -> None:
-        self.begin(0)
+        self._step.value, self._seen = 0, -1
         self.connection.send((self.places[0], given_up))
 
-    def begin(self, step: int) -> None:
-        self.step = step
-        self._looked, self._idle, self._before = time.monotonic(), 0.0, self._spent()[0]
+    @property
+    def step(self) -> int:
+        return int(self._step.value)
 
     def took(self) -> float:
-        """Seconds that the step has computed or waited, except for the processor."""
+        """Seconds that the step, since it was first seen, has computed or waited, except for the processor."""
         now, (spent, waits) = time.monotonic(), self._spent()
+        if self._seen != (step := self.step):
+            self._seen, self._looked, self._idle, self._before = step, now, 0.0, spent
         self._idle += (now - self._looked) * waits
         self._looked = now
         return spent - self._before + self._idle
@@ -170,14 +174,11 @@ def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
                         worker, f"the process that decided it ended with exit code {worker.process.exitcode}"
                     )
                     continue
-                if isinstance(message, tuple):
-                    worker.begin(*message)
-                elif isinstance(message, BaseException):
+                if isinstance(message, BaseException):
                     raise message
-                else:
-                    yield message
-                    del worker.places[0]
-                    go_on(worker)
+                yield message
+                del worker.places[0]
+                go_on(worker)
             for worker in [*workers]:
                 if worker.took() > task.seconds + min(_GRACE, task.seconds):
                     give_up(worker, too_late(task.seconds))

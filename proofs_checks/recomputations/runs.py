@@ -6,7 +6,6 @@ from math import inf, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
 from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.calibrate import calibrate
@@ -145,7 +144,7 @@ def recompute_lower() -> Iterator[Number]:
     for sampling, moves in (("poisson", ((1, 0),)), ("without_replacement", ((2, 0), (1, -1)))):
         reached = []
         for pair in moves:
-            p, q = (weights @ norm.pdf(profiles.LINE, met * unit * move) for move in pair)
+            p, q = (weights @ profiles.normal_density(profiles.LINE - met * unit * move) for move in pair)
             reached += [profiles.renyi_of_densities(p, q, order), profiles.renyi_of_densities(q, p, order)]
         value = lower_bound(_run(6, 0.2, 0.5, sampling=sampling), _CONVEX, order=order).value
         yield lower_bound_of(f"a mixture of {sampling} steps", value, max(reached) * (1 + 1e-9), 1e-3)
