@@ -9,6 +9,7 @@ the least room at some points.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from itertools import product
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -171,5 +172,12 @@ def _some(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ..
         yield from (corner for corner in corners if all(truth_at(one, corner) for one in assumptions))
         return
     premises = (*assumptions, *check.given)
+    yield from few_points(free_symbols(check.left, check.right, premises), premises)
+
+
+@lru_cache(maxsize=64)  # near misses share the premises of their check
+def few_points(symbols: tuple[sp.Symbol, ...], premises: tuple[Boolean, ...]) -> tuple[Point, ...]:
+    """At most 20 points that meet the premises, none if they are rare."""
     with suppress(NoPointError):
-        yield from find_points(free_symbols(check.left, check.right, premises), premises, 20, tries=30)
+        return tuple(find_points(symbols, premises, 20, tries=30))
+    return ()
