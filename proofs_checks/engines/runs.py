@@ -6,7 +6,7 @@ Each value follows from its law or is random. If laws take roots, the random val
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from math import lcm
 
@@ -203,7 +203,13 @@ def _may_hold(rule: Boolean) -> bool:
 
 
 def _declared(value: AppliedUndef, number: sp.Expr) -> bool:
-    return all(getattr(value, f"is_{name}") in (None, getattr(number, f"is_{name}")) for name in _FACTS)
+    return all(getattr(number, name) == fact for name, fact in _facts(value))
+
+
+@lru_cache(maxsize=4096)
+def _facts(value: AppliedUndef) -> list[tuple[str, bool]]:
+    facts = ((f"is_{name}", getattr(value, f"is_{name}")) for name in _FACTS)
+    return [(name, fact) for name, fact in facts if fact is not None]
 
 
 def _by_rule(value: AppliedUndef, rules: list[Boolean], known: dict[sp.Expr, sp.Expr]) -> bool:
