@@ -27,5 +27,5 @@ def test_a_row_says_how_long_work_takes() -> None:
 
 
 def test_a_device_that_is_not_there_is_one_sentence() -> None:
-    with pytest.raises(SystemExit, match=r"error: The device must be .* got device=cuda:99 .*; use cpu\."):
+    with pytest.raises(SystemExit, match=r"error: The device must .* got device=cuda:99 .*; use cpu\."):
         there("cuda:99")
