@@ -66,13 +66,13 @@ def _decided(claim: Claim) -> ClaimReport:
     )
 
 
-def _asked(check: Check, claim: Claim, *, wrong: bool = False) -> Outcome:
+def _asked(check: Check, claim: Claim, *, wrong: bool = False, near: bool = False) -> Outcome:
     named: dict[str, Any] = {"name": check.name, "mutants": ()}
     if wrong and any(replace(one, **named) == check for one in claim.checks):
         return Outcome(
             check.name, check.engine, Status.ERROR, detail="the mutant is a check of the claim itself"
         )
-    return decide_check(check, claim.assumptions)
+    return decide_check(check, claim.assumptions, by_drawing=near)
 
 
 def _in_error(claim: Claim, why: str) -> ClaimReport:
@@ -110,7 +110,7 @@ def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
                 if stronger == last:
                     break
                 last, scope = stronger, f"the bound could be smaller by a share of {room}"
-            outcome = _asked(last, claim, wrong=True)
+            outcome = _asked(last, claim, wrong=True, near=True)
             if outcome.status is not Status.HELD:
                 break
         yield replace(outcome, counterexample=None, scope=scope or outcome.scope)

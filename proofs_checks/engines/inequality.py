@@ -4,7 +4,7 @@ If the negation has no solution under the premises, the check is proved. A solut
 exact evaluation confirms it at an admissible point. Both sides must be defined under the premises alone.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from operator import add
@@ -30,7 +30,14 @@ from lastiterate.proofs_checks.engines.answers import (
     refuted_at,
     undecided,
 )
-from lastiterate.proofs_checks.engines.z3_answers import consistent, entails, require_possible, solve, usable
+from lastiterate.proofs_checks.engines.z3_answers import (
+    ask_z3,
+    consistent,
+    entails,
+    require_possible,
+    solve,
+    usable,
+)
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import find_points, free_symbols
@@ -50,12 +57,12 @@ _NEGATION = {
 
 def _question(
     check: Inequality, premises: tuple[Boolean, ...], *, whole: bool
-) -> tuple[z3.CheckSatResult, Callable[[], Point]]:
+) -> tuple[z3.CheckSatResult, Point]:
     terms = Terms(whole=whole)
     left, right = terms.term(check.left), terms.term(check.right)
     formulas = [terms.condition(premise) for premise in premises]
-    answer, find = solve(terms, [*formulas, _NEGATION[check.relation](left, right)])
-    return answer, lambda: {} if (model := find()) is None else dict(terms.point(model))
+    answer, model = solve(terms, [*formulas, _NEGATION[check.relation](left, right)])
+    return answer, dict(terms.point(model)) if model is not None else {}
 
 
 def fails(check: TwoSided, premises: tuple[Boolean, ...], point: Point) -> bool:
@@ -84,8 +91,7 @@ def _possible(
     formulas = [left == right if equal else left != right, *(terms.condition(premise) for premise in premises)]
     if nonzero:
         formulas += [variable != 0 for symbol, variable in terms.variables.items() if not symbol.is_zero]
-    answer, find = solve(terms, formulas)
-    model = find() if terms.loose else None
+    answer, model = solve(terms, formulas) if terms.loose else (ask_z3(terms, formulas), None)
     if model is not None and _stands(check, Relation.EQUAL, premises, terms.point(model)) is not equal:
         return z3.unknown
     return answer
@@ -129,11 +135,9 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
     premises = usable(everything)
     symbols = free_symbols(check.left, check.right, everything)
     for whole in (False, True) if any(symbol.is_integer for symbol in symbols) else (False,):
-        answer, solution = _question(check, premises, whole=whole)
+        answer, point = _question(check, premises, whole=whole)
         if answer == z3.unsat:
             return _proved(check, everything)
-        drawn = (one for one in few_points(symbols, everything) if fails(check, everything, one))
-        point = next(drawn, None) or solution()  # a solution of z3 takes ten times as long
         if point and fails(check, everything, point):
             return refuted_at(check, point)
     for candidate in find_points(symbols, everything, SPOTS):
@@ -146,6 +150,13 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
         if check.left.atoms(sp.Float) | check.right.atoms(sp.Float):
             detail += "; write Rational(1, 2) for 0.5, which is a rounded number"
     return undecided(check, detail)
+
+
+def refute_by_drawing(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome | None:
+    """Refute an `Inequality` at one of a few points drawn at random; None if it holds there."""
+    everything = (*assumptions, *check.given)
+    points = few_points(free_symbols(check.left, check.right, everything), everything)
+    return next((refuted_at(check, point) for point in points if fails(check, everything, point)), None)
 
 
 def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:

@@ -1,6 +1,6 @@
 """Answers of z3: solutions of conditions, and conclusions from premises."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial
@@ -61,15 +61,11 @@ def ask_z3(terms: Terms, formulas: Iterable[z3.BoolRef]) -> z3.CheckSatResult:
     return _for_long(asked)[0] if answer == z3.unknown else answer
 
 
-def solve(
-    terms: Terms, formulas: Iterable[z3.BoolRef]
-) -> tuple[z3.CheckSatResult, Callable[[], z3.ModelRef | None]]:
-    """Like `ask_z3`, with a function that finds a solution, the same each time; None if there is none."""
+def solve(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
+    """Like `ask_z3`, with a solution if there is one; the solution is the same each time."""
     asked = [*formulas, *terms.side]
-    answer, model = _soon(asked), None
-    if answer == z3.unknown:
-        answer, model = _for_long(asked)
-    return answer, lambda: _for_long(asked)[1] if answer == z3.sat and model is None else model
+    answer = _soon(asked)
+    return (answer, None) if answer == z3.unsat else _for_long(asked)
 
 
 def _soon(asked: Sequence[z3.BoolRef]) -> z3.CheckSatResult:
