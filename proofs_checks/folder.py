@@ -106,7 +106,8 @@ def load(file: Path) -> ModuleType:
         raise InputError(f"A module of claims must be a Python file, got path={file}; give a .py file.")
     module = sys.modules[name] = module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        with derivation.unaltered():
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # an exit would end the check with status 0
         raise InputError(
             f"A module of claims must load without an error, got {_described(error, file)}; correct it."

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import sympy as sp
@@ -21,7 +22,7 @@ from sympy.logic.boolalg import Boolean, Implies
 
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import decide_check, engine_of
-from lastiterate.proofs_checks.engines.derivation import derive, judgements, supposed_order, unmeetable
+from lastiterate.proofs_checks.engines.derivation import judgements, supposed_order, unmeetable
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.engines.z3_answers import entails, impossible, relations
 from lastiterate.symbolic.checks import (
@@ -113,7 +114,7 @@ _CLASSES: Final[Mapping[str, set[sp.Basic]]] = {
 _OF_CLASSES: Final = {
     Hypothesis(LOSSES[name].says, LOSSES[name].constants): _CLASSES[name] for name in _CLASSES
 }
-_GRANTS: Final[Mapping[Hypothesis, set[sp.Basic]]] = {
+_granted_by: dict[Hypothesis, set[sp.Basic]] = {
     **_OF_CLASSES,
     noise(sigma**2): set(),
     noise(eta**2 * sigma_dp**2): set(),
@@ -133,6 +134,7 @@ _GRANTS: Final[Mapping[Hypothesis, set[sp.Basic]]] = {
         {_NEIGHBOURS, CyclicBatches(b, n)}
     ),
 }
+_GRANTS: Final = MappingProxyType({said: frozenset(needed) for said, needed in _granted_by.items()})
 """Hypothesis of a derivation -> conditions that imply it."""
 
 _CHOSEN: Final = {w, tau, c}
@@ -171,9 +173,9 @@ def _not_supported(claim: Claim) -> str:
 def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
     """Reason why a check shows less than it says; "" if there is none.
 
-    A check must list the hypotheses of its derivation in ``supposed``, and these must be possible. Claims of
-    the ledger without a statement are exempt if the derivation is the package's: `lastiterate show` lists the
-    hypotheses.
+    A check must list the hypotheses of its derivation of T steps in ``supposed``, and these must be possible;
+    the claim must have a statement. Claims of the ledger without a statement are exempt if the derivation is
+    the package's: `lastiterate show` lists the hypotheses.
     """
     for check in checks:
         if not isinstance(check, Derived | RenyiBound | Tracked):
@@ -182,7 +184,12 @@ def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
         of_package = table.get(check.derivation) is OF_PACKAGE.get(check.derivation, claim)
         if claim.statement is None and of_package and _is_of_ledger(claim):
             continue
-        supposed = {one for end in judgements(check, claim.assumptions) for one in end.hypotheses}
+        if claim.statement is None:
+            return f"all of it: what {check.derivation} derives needs a statement; write one, with all that it assumes"
+        ends = judgements(check, claim.assumptions)
+        if any(sp.simplify(end.end.subs(getattr(check, "at", {})) - T) != 0 for end in ends):
+            return f"all of it: what {check.derivation} derives is about {ends[0].end} steps, and not about T"
+        supposed = {one for end in ends for one in end.hypotheses}
         missing = sorted({str(one) for one in supposed}.difference(check.supposed))
         if missing:
             return f"all of it: its derivation assumes what its check omits; add supposed={tuple(missing)}"
@@ -209,8 +216,8 @@ def _not_implied(claim: Claim) -> str:
         return ""
     for checks in (claim.checks, *zip(claim.checks)):
         carried = not derives or not any(isinstance(check, UpperBound) for check in checks)
-        if carried and said == derived(checks, claim.assumptions) and not _unlisted(claim, checks):
-            return ""
+        if carried and said == derived(checks, claim.assumptions):
+            return _unlisted(claim, checks)
     if not isinstance(said, ForAll) or not any(
         isinstance(check, Derived | RenyiBound) for check in claim.checks
     ):
@@ -286,15 +293,19 @@ class _Theorem(NamedTuple):
 def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[sp.Basic, sp.Expr]) -> _Theorem:
     if not isinstance(check.profile, Gauss):
         raise UnprovedError("a Gaussian profile is needed")
-    made = derive(check.derivation, frozenset(assumptions)).first
+    made, other = judgements(check, assumptions)
     put = {**meant, **_FULL}
     if made.end.subs(w, T - tau) not in {T, T + t}:  # the domain is known from any step t on
         raise UnprovedError(f"laws after T steps are needed, got {made.end}")
     distances, sums, others = list[sp.Expr](), dict[sp.Symbol, sp.Expr](), list[Hypothesis]()
     laws, ends, hidden = list[tuple[sp.Expr, Relational]](), set[Boolean](), set[Boolean]()
-    for one in made.hypotheses:
+    defined = set[sp.Basic]()
+    for one in made.hypotheses | other.hypotheses:
         if type(one) is Meaning and len(one.constants) == 4:
             letter, (first, after, count, last) = one.says.partition(",")[0], one.constants
+            if last in defined:
+                raise UnprovedError(f"the derivation gives two meanings to {last}")
+            defined.add(last)
             term = after - sp.Symbol(letter, real=True)
             if first == 0 and sp.Symbol(letter, real=True) not in term.free_symbols and letter[0] != "z":
                 if count == w or (count == T and term.subs(_a, 0) == 0):
@@ -316,7 +327,7 @@ def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[sp.Ba
             others.append(replace(here, constants=tuple(part.subs(values) for part in here.constants)))
     if ends - hidden:  # the other ends are hidden by a path, as the statement says
         raise UnprovedError(f"no known condition of a statement says that {', '.join(sorted(map(str, ends)))}")
-    given = frozenset(condition.subs(put) for condition in made.given.union(assumptions))
+    given = frozenset(condition.subs(put) for condition in made.given.union(other.given, assumptions))
     start = distances[0] if distances else None
     return _Theorem(check.profile.square.subs(put), sums, tuple(laws), start, tuple(others), given)
 
@@ -515,10 +526,10 @@ class _Case:
         orders = [one for one in given if one.has(largest_order)]
         if not all(supposed_order(one, granted) for one in orders):
             raise UnprovedError(f"the statement does not assume {orders}")
-        made = judgements(check, claim.assumptions)[0]
+        made, other = judgements(check, claim.assumptions)
         if sp.simplify(self._put(made.end) - T) != 0:
             raise UnprovedError(f"laws after T steps are needed, got {self._put(made.end)}")
-        for one in made.hypotheses:
+        for one in made.hypotheses | other.hypotheses:
             here = replace(one, constants=tuple(map(self._put, one.constants)))
             if not _is_granted(here, granted):
                 raise UnprovedError(f"the statement does not assume that {here}")

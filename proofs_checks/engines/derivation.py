@@ -1,8 +1,12 @@
 """Derivations by the kernel's rules, whose side conditions the proving engines show."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, lru_cache
+from importlib import import_module
+from types import ModuleType
 from typing import Any, TypeAlias, TypeVar
 
 from sympy import Add, Basic, Dummy, Expr, Ge, Gt, Le, Lt, nan, oo, simplify, true, zoo
@@ -32,13 +36,14 @@ from lastiterate.symbolic.checks import (
     Consequence,
     Deduced,
     Derived,
+    Engine,
     NormBound,
     Printed,
     RenyiBound,
     Tracked,
 )
 from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
+from lastiterate.symbolic.derivations import DERIVATIONS, OF_PACKAGE, TRACKED
 from lastiterate.symbolic.derivations.deductions import DEDUCTIONS
 from lastiterate.symbolic.derivations.printed import PRINTED
 from lastiterate.symbolic.kernel.integrals import Calculus, Proposition, quantities
@@ -51,6 +56,7 @@ from lastiterate.symbolic.notation import T, alpha
 from lastiterate.symbolic.statement import Constant, ForAll, free
 
 _Made = TypeVar("_Made")
+_Ground = TypeVar("_Ground", Calculus, Kernel)
 _Checks: TypeAlias = Consequence | Deduced | Derived | Printed | RenyiBound | Tracked
 
 
@@ -63,10 +69,50 @@ def _named(table: Mapping[str, _Made], name: str) -> _Made:
     return table[name]
 
 
+_LATER = {"__slotnames__", "__annotations_cache__"}
+"""Names that Python itself gives to classes later."""
+
+
+@contextmanager
+def unaltered() -> Iterator[None]:
+    """Undo what code of a claim changes in the modules and classes of this package, and raise UnprovedError."""
+    for engine in Engine:
+        import_module(f"lastiterate.proofs_checks.engines.{engine}")
+    modules = [module for name, module in [*sys.modules.items()] if name.startswith("lastiterate.")]
+    kinds = {one for module in modules for one in vars(module).values() if isinstance(one, type)}
+    owners: list[Any] = [*modules, *(one for one in kinds if str(one.__module__).startswith("lastiterate."))]
+    before = [(owner, dict(vars(owner))) for owner in owners]
+    try:
+        yield
+    finally:
+        altered = [
+            (owner, key, kept)
+            for owner, kept in before
+            for key in (kept if isinstance(owner, ModuleType) else kept.keys() | vars(owner).keys())
+            if vars(owner).get(key) is not kept.get(key) and key not in _LATER
+        ]
+        for owner, key, kept in altered:
+            if isinstance(owner, ModuleType):
+                vars(owner)[key] = kept[key]
+            elif key in kept:
+                setattr(owner, key, kept[key])
+            else:
+                delattr(owner, key)
+        if altered:
+            names = sorted(f"{owner.__name__}.{key}" for owner, key, _ in altered)
+            raise UnprovedError(f"Code of a claim may not change this package, got another {', '.join(names)}.")
+
+
+def _made(table: Mapping[str, Callable[[_Ground], _Made]], name: str, ground: _Ground) -> _Made:
+    function = _named(table, name)
+    with nullcontext() if OF_PACKAGE.get(name) is function else unaltered():
+        return function(ground)
+
+
 @cache
 def deduce(name: str) -> Proposition:
     """Inequality obtained by the deduction ``name``; may raise UnprovedError."""
-    made = _named(DEDUCTIONS, name)(Calculus(prove))
+    made = _made(DEDUCTIONS, name, Calculus(prove))
     replayed(made)
     return made
 
@@ -74,13 +120,13 @@ def deduce(name: str) -> Proposition:
 @cache
 def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
     """The guarantee of derivation ``name`` under the conditions ``given`` on numbers; may raise UnprovedError."""
-    return _both(_named(DERIVATIONS, name)(Kernel(prove, given)))
+    return _both(_made(DERIVATIONS, name, Kernel(prove, given)))
 
 
 @cache
 def track(name: str, given: frozenset[Boolean]) -> Span:
     """Like `derive`, for a judgement about a distance."""
-    made = _named(TRACKED, name)(Kernel(prove, given))
+    made = _made(TRACKED, name, Kernel(prove, given))
     _replayed(made)
     return made
 
@@ -125,9 +171,9 @@ def decide(check: _Checks, assumptions: tuple[Boolean, ...]) -> Outcome:
             made = conclude(deduce(check.derivation), check.statement)
             return held(check, Grade.PROVED, f"{len(list(made.lines()))} rules")
         if isinstance(check, Printed):
-            both = _both(_named(PRINTED, check.derivation)(kernel))
-            spans = [*both.first.lines(), *both.second.lines()]
-            return held(check, Grade.PROVED, f"{len(spans)} rules reach {both.first.profile}")
+            both = _both(_made(PRINTED, check.derivation, kernel))
+            found = _reached(check, both.first, both.second)
+            return replace(found, detail=f"{found.detail}, for {both.first.profile}") if found.grade else found
         if isinstance(check, Tracked):
             return _reached(check, _tracked(check, kernel))
         if isinstance(check, RenyiBound):
@@ -225,10 +271,12 @@ def unmeetable(given: frozenset[Basic]) -> str:
     return impossible(sorted((one for one in named if not one.atoms(AppliedUndef)), key=str))
 
 
-def _reached(check: Derived | RenyiBound | Tracked, *ends: Span, cites: tuple[str, ...] = ()) -> Outcome:
+def _reached(
+    check: Derived | Printed | RenyiBound | Tracked, *ends: Span, cites: tuple[str, ...] = ()
+) -> Outcome:
     spans = [span for end in ends for span in end.lines()]
     taken = {str(one) for end in ends for one in end.hypotheses if one.lemma or one.bounds}
-    supposed = sorted(taken.difference(check.supposed))
+    supposed = sorted(taken.difference(getattr(check, "supposed", ())))
     if supposed:
         return undecided(check, f"the derivation assumes what it does not derive: {supposed[0]}")
     shown = sum(len(span.shown) for span in spans)

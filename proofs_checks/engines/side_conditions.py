@@ -18,7 +18,7 @@ from lastiterate.symbolic.checks import Identity, Inequality
 from lastiterate.symbolic.kernel.integrals import Proposition
 from lastiterate.symbolic.kernel.judgement import FalseLineError, Span, UnprovedError
 from lastiterate.symbolic.kernel.profiles import new_letter
-from lastiterate.symbolic.kernel.sealed import genuine
+from lastiterate.symbolic.kernel.sealed import admit, fix, genuine
 
 
 def _is_bound(condition: Boolean) -> bool:
@@ -43,13 +43,18 @@ def lettered(*conditions: Boolean) -> dict[AppliedUndef, Symbol]:
 _printed = lru_cache(maxsize=2**16)(str)
 
 
-@cache
 def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     """Prove a condition from the premises, for all values that the declarations of the symbols allow.
 
     Raises FalseLineError if the condition is false at a point that meets the premises, UnprovedError if no
-    engine proves it.
+    engine proves it or a term is of a foreign class.
     """
+    admit((condition, given), nameless=True)
+    return _prove(condition, given)
+
+
+@cache
+def _prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     if isinstance(condition, And):
         return "; ".join(prove(part, given) for part in condition.args)
     if not isinstance(condition, Relational) or isinstance(condition, Ne):
@@ -127,3 +132,6 @@ def as_check(condition: Relational, given: tuple[Boolean, ...]) -> Identity | In
         return Identity(condition.lhs, condition.rhs, given=given)
     less, more = (condition.lts, condition.gts) if isinstance(condition, Le | Lt | Ge | Gt) else condition.args
     return Inequality(less, "<" if isinstance(condition, Lt | Gt) else "<=", more, given=given)
+
+
+fix(__name__)

@@ -51,14 +51,14 @@ def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Ker
 
 @rule
 def _least(one: Expansion, other: Expansion) -> Expansion:
-    if one.guide is not other.guide:
-        raise UnprovedError(f"Two bounds need the same guide, got {one.guide} and {other.guide}.")
+    if (one.guide, one.z, one.step) != (other.guide, other.z, other.step):
+        raise UnprovedError(f"Two bounds need the same guide, letter and step, got {one} and {other}.")
     least = replace(
         one,
-        after=Min(one.after, other.after.subs(other.z, one.z)),
+        after=Min(one.after, other.after),
         lemmas=(*one.lemmas, *other.lemmas),
         hypotheses=one.hypotheses | other.hypotheses,
-        conditions=(*one.conditions, *(condition.subs(other.z, one.z) for condition in other.conditions)),
+        conditions=(*one.conditions, *other.conditions),
     )
     return shown(least, one, other)
 
@@ -112,3 +112,5 @@ TRACKED: Final[dict[str, Callable[[Kernel], Span]]] = {
     "domain": lambda kernel: kernel.domain(Order.FIRST, (S.Zero, T), S.Zero, D),
 }
 """Derivations of bounds on the distance between the last iterates, by the names that claims use."""
+
+fix(__name__)

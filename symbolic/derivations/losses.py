@@ -50,7 +50,10 @@ class Losses:
     def other_data(self, eta: Expr, b: Expr, k: Expr) -> Expansion:
         """The maps of two data sets if k of the b samples of a batch are replaced, k = 0 or 1."""
         common = self._after(eta, eta) if self.modulus is None else self._after(S.Zero, eta * (b - k) / b)
-        after, conditions = common + k * update.step_sensitivity(eta, K, b), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
+        after, conditions = (
+            common + k * update.step_sensitivity(eta, K, b),
+            (Ge(eta, 0), Gt(b, 0), Ge(k, 0), Le(k, 1)),
+        )
         return self._expansion(after, Guide.OTHER, conditions, replaced(k, b), "ours/expansions/sensitivity")
 
     def in_any_batch(self, eta: Expr, b: Expr) -> Expansion:
@@ -191,7 +194,7 @@ def moved_apart(s: Expr) -> Expansion:
 def unmoved(step: Expr) -> Expansion:
     """An update from equal points: 0 -> 0, if no sample of the batch is replaced, so both maps are equal."""
     same = Hypothesis("no sample of the batch of this step is replaced", (step,))
-    return shown(from_equal_points(Guide.OTHER, hypotheses=(same,)))
+    return shown(replace(from_equal_points(Guide.OTHER, hypotheses=(same,)), step=step))
 
 
 @rule
@@ -212,10 +215,18 @@ def by_claim(claim: Claim, z: Symbol) -> Expansion:
             f"An expansion needs a claim with one NormBound, got {claim.key} with {len(bounds)}."
         )
     (check,) = bounds
-    of_vectors = sorted(str(one) for one in check.given if one.has(Vector))
-    says = f"points at most z apart differ after the maps of a step by {check.vector}, where {' and '.join(of_vectors)}"
+    of_vectors = sorted((one for one in check.given if one.has(Vector)), key=str)
+    where = " and ".join(map(str, of_vectors))
+    named = {
+        one for part in (check.vector, *of_vectors) for one in part.free_symbols if not isinstance(one, Vector)
+    }
+    letters = (z, *sorted(named - {z}, key=str))
+    says = (
+        f"points at most {z} apart differ after the maps of a step by {check.vector}, where {where}; "
+        f"({', '.join(map(str, letters))}) is"
+    )
     numbers = tuple(one for one in (*check.given, *claim.assumptions) if not one.has(Vector))
-    supposed = frozenset({Hypothesis(says, (z,))})
+    supposed = frozenset({Hypothesis(says, letters, over=(z,))})
     return shown(Expansion(z, check.bound, Guide.OTHER, (claim.key,), supposed, numbers))
 
 
@@ -253,3 +264,6 @@ def by_losses(
         for losses in classes
         for name, run in runs.items()
     }
+
+
+fix(__name__)

@@ -85,26 +85,28 @@ def _full_batch(losses: str, factor: Expr, given: tuple[Boolean, ...], kernel: K
     return shared_noise.share_window(losses, factor, "domain", kernel.under(*given), all_shares(tau + w - 1))
 
 
-PRINTED: Final[Mapping[str, Callable[[Kernel], Guarantee]]] = {
-    "chien_li/theorem_3_1, convex": partial(_full_batch, "convex", S.One, (eta * L <= 2,)),
-    "chien_li/theorem_3_1, strongly convex": partial(
-        _full_batch, "strongly convex", c, (Eq(c, 1 - eta * m), c > 0, m <= L, eta * L <= 1)
-    ),
-    "chien_li/theorem_3_1, smooth": partial(_full_batch, "smooth", c, (Eq(c, 1 + eta * L),)),
-    "chien_li/theorem_3_7": lambda kernel: shared_noise.share_batches(
-        "domain", kernel, all_shares(t + tau + w - 1), full=True
-    ),
-    "chien_li/theorem_3_12": partial(_drawn, "modulus", tau + w - 1),
-    "chien_li/theorem_3_12, given the share of a step alone": partial(_drawn, "modulus", tau),
-    "chien_li/theorem_a_1": partial(_known, t),
-    "chien_li/corollary_a_3": partial(_known, t, mean=True),
-    "altschuler_talwar/theorem_3_1": partial(_drawn, "convex", tau + w - 1),
-    "altschuler_talwar/theorem_3_1, given the share of a step alone": partial(_drawn, "convex", tau),
-    "altschuler_talwar/theorem_5_1": partial(_drawn, "strongly convex", tau + w - 1),
-    "liang/theorem_3_3": _added,
-    "liang/theorem_3_3, from the other order": partial(_added, order=Order.FIRST),
-    "liang/theorem_3_4": _hidden_at_once,
-    "liang/theorem_3_4, batches of b samples": partial(_hidden_at_once, most=b),
-    "d2p2/theorem_1": _projected,
-}
+PRINTED: Final[Mapping[str, Callable[[Kernel], Guarantee]]] = MappingProxyType(
+    {
+        "chien_li/theorem_3_1, convex": partial(_full_batch, "convex", S.One, (eta * L <= 2,)),
+        "chien_li/theorem_3_1, strongly convex": partial(
+            _full_batch, "strongly convex", c, (Eq(c, 1 - eta * m), c > 0, m <= L, eta * L <= 1)
+        ),
+        "chien_li/theorem_3_1, smooth": partial(_full_batch, "smooth", c, (Eq(c, 1 + eta * L),)),
+        "chien_li/theorem_3_7": lambda kernel: shared_noise.share_batches(
+            "domain", kernel, all_shares(t + tau + w - 1), full=True
+        ),
+        "chien_li/theorem_3_12": partial(_drawn, "modulus", tau + w - 1),
+        "chien_li/theorem_3_12, given the share of a step alone": partial(_drawn, "modulus", tau),
+        "chien_li/theorem_a_1": partial(_known, t),
+        "chien_li/corollary_a_3": partial(_known, t, mean=True),
+        "altschuler_talwar/theorem_3_1": partial(_drawn, "convex", tau + w - 1),
+        "altschuler_talwar/theorem_3_1, given the share of a step alone": partial(_drawn, "convex", tau),
+        "altschuler_talwar/theorem_5_1": partial(_drawn, "strongly convex", tau + w - 1),
+        "liang/theorem_3_3": _added,
+        "liang/theorem_3_3, from the other order": partial(_added, order=Order.FIRST),
+        "liang/theorem_3_4": _hidden_at_once,
+        "liang/theorem_3_4, batches of b samples": partial(_hidden_at_once, most=b),
+        "d2p2/theorem_1": _projected,
+    }
+)
 """The printed proofs by the names that claims use."""

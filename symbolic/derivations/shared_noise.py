@@ -169,3 +169,5 @@ TABLE: Final[dict[str, Derivation]] = {
         for start in ("0", "domain")
     },
 }
+
+fix(__name__)

@@ -57,7 +57,10 @@ def steps_before(
     index: Symbol,
     revealed: frozenset[Variable],
 ) -> Span:
-    """The induction hypothesis: a judgement about the preceding steps, discharged later."""
+    """The induction hypothesis: a judgement about the preceding steps, discharged later.
+
+    `recur` shows that f(0) and f(j + 1) are profiles, because they are at least others.
+    """
     own = Hypothesis(STEPS_BEFORE, symmetric=False, over=(index,))
     formed(profile)
     return apply(kernel, "induction hypothesis", order, ends, distances, profile, (), (), {own}, scope=revealed)
@@ -184,19 +187,15 @@ class StepInduction:
             for made in one.lines()
         ):
             raise UnprovedError("The step may assume only the given judgement about the steps before it.")
-        kept = any(self.index in variable.step.free_symbols for variable in revealed)
-        if (
-            kept
-            or one.scope != revealed
-            or any(self.index not in variable.step.free_symbols for variable in one.drawn)
-        ):
+        if one.scope != revealed or any(self.index in variable.step.free_symbols for variable in revealed):
             raise UnprovedError(
                 "An induction must average over everything that is drawn in its steps, and over nothing else."
             )
         if one.order is not begin.order:
             raise UnprovedError(f"Both judgements need the same order, got {begin.order} and {one.order}.")
         there = (*same(one.start, begin.start), *same(one.end, begin.end + length * (self.index + 1)))
-        shown = [*self.shown, *self._show(inner.given, *there)]
+        drawn = (Ge(variable.step, begin.end + length * self.index) for variable in one.drawn)
+        shown = [*self.shown, *self._show(inner.given, *there, *drawn)]
         after = inner.weaken(one, near, put_values(distance, self._after), put_values(profile, self._after))
         last = put_values(distance, self._last)
         if far is not None:
@@ -331,9 +330,8 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
     whole debt p + r, which is less than 1 + r because x < b. If the first visit is the last, pay r. So one
     payment is at most 1 + r, and all others are at most 1.
     """
-    if not genuine(steps):
-        raise UnprovedError("Paying in cyclic order needs an induction made by the rules.")
     b, n = batch
+    steps = payments(kernel, steps.index, steps.count, n / b)  # what it supposes, and nothing else, is met
     of_steps = {p, k, u, U, Q, _p_m, _U_m, _Q_m}
     meant = steps.supposed(
         Hypothesis("k of the b samples of a batch are replaced, k at most 1; (k, b) is", (k, b))

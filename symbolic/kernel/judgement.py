@@ -18,15 +18,15 @@ conditioned on a hidden state.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, NoReturn, Self, TypeVar
 
-from sympy import Basic, Expr, Symbol, false, true
+from sympy import Basic, Expr, Ge, I, Lt, Symbol, false, nan, oo, true, zoo
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.profiles import Order, Profile, put_values
 from lastiterate.symbolic.kernel.sealed import UnprovedError as UnprovedError
-from lastiterate.symbolic.kernel.sealed import genuine
-from lastiterate.symbolic.kernel.substitution import Whichever, same
+from lastiterate.symbolic.kernel.sealed import Whichever, genuine
+from lastiterate.symbolic.kernel.substitution import same
 
 
 class FalseLineError(UnprovedError):
@@ -182,6 +182,9 @@ class Judgement:
     shown: tuple[Shown, ...]
     cites: tuple[str, ...]
 
+    def __reduce_ex__(self, _: object) -> NoReturn:
+        raise TypeError("A judgement is neither copied nor pickled: only a rule makes one.")
+
     def lines(self) -> Iterator[Self]:
         """Every judgement of the derivation once, premises first."""
         seen: set[int] = set()
@@ -286,6 +289,9 @@ def apply(
     **changes: Any,
 ) -> Span:
     """Draw a judgement about two runs by `infer`, with the hypotheses and variables of its premises."""
+    said = (*ends, *distances)
+    if any(one.has(oo, -oo, nan, zoo, I) or not all(part.is_real for part in one.free_symbols) for one in said):
+        raise UnprovedError(f"Steps and distances must be finite real numbers, got {said}.")
     if profile.order not in {None, order}:
         raise UnprovedError(f"A judgement of order {order} needs a profile of that order, got {profile.order}.")
     own = {
@@ -307,15 +313,16 @@ def alike(one: Span, other: Span) -> list[Boolean]:
     return [condition for pair in pairs for condition in same(*pair)]
 
 
-def separate(parts: Iterable[Span], others: Sequence[Span]) -> None:
-    """Raise an error if a variable is averaged over in one part and used in the other."""
-    for one in parts:
-        for other in others:
-            shared = one.drawn & (other.drawn | other.scope) | one.scope & other.drawn
-            if shared:
-                raise UnprovedError(
-                    f"Neither part may use a variable that the other averages over, got {shared}."
-                )
+def separate(one: Span, *others: Span) -> Iterator[Boolean]:
+    """Conditions under which later parts use no variable that ``one`` averages over, nor the other way round.
+
+    What a part averages over belongs to its own steps (`Kernel.mean`), so that only variables in ``scope`` could be
+    shared. Variables of one name differ if their steps do.
+    """
+    for other in others:
+        drawn, later = ({each.name for each in part.drawn} for part in (one, other))
+        yield from (Ge(each.step, one.end) for each in other.scope if each.name in drawn)
+        yield from (Lt(each.step, other.start) for each in one.scope if each.name in later)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Expansion:
 
     The function e is nondecreasing. ``guide`` is the map of the second point; OTHER includes the differing
     sample. The claims ``lemmas`` prove the expansion for every loss of the class, under the hypotheses and
-    conditions.
+    conditions, at every step or at one ``step`` only.
     """
 
     z: Symbol
@@ -43,6 +43,7 @@ class Expansion:
     lemmas: tuple[str, ...]
     hypotheses: frozenset[Hypothesis] = frozenset()
     conditions: tuple[Boolean, ...] = ()
+    step: Expr | None = None
     is_shown: bool = field(default=False, init=False)
 
     @property

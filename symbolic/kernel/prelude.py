@@ -20,4 +20,4 @@ from lastiterate.symbolic.kernel.profiles import (
     Profile, Projected, Recurring, Steps, SwapStep, X, compose,
 )  # fmt: skip
 from lastiterate.symbolic.kernel.rules import Kernel, anything, contract, observe
-from lastiterate.symbolic.kernel.sealed import genuine, rule
+from lastiterate.symbolic.kernel.sealed import fix, genuine, rule

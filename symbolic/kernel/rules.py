@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import final
 
-from sympy import Add, Expr, Ge, Le, S, Symbol, simplify
+from sympy import Add, Expr, Ge, Le, Lt, S, Symbol, simplify
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
@@ -114,8 +114,7 @@ class Kernel(Ground):
     def _linked(self, made: Span, other: Span) -> Span:
         if made.order is not other.order:
             raise UnprovedError(f"A chain needs the same order, got {made.order} and {other.order}.")
-        separate((made,), (other,))
-        conditions = (*same(made.end, other.start), Le(made.far, other.near))
+        conditions = (*same(made.end, other.start), Le(made.far, other.near), *separate(made, other))
         profile = compose(made.profile, other.profile)
         ends, distances = (made.start, other.end), (made.near, other.far)
         return apply(self, "chain", made.order, ends, distances, profile, conditions, (made, other))
@@ -146,9 +145,15 @@ class Kernel(Ground):
             raise FalseLineError(
                 f"A mean over {variable.name} needs it to have the same law in both runs and at every state."
             )
-        if any(variable not in span.scope for span in spans) or len(events) not in {0, len(spans)}:
+        named = {one for span in spans for one in span.scope if one.name == variable.name}
+        if (
+            any(variable not in span.scope for span in spans)
+            or len(named) > 1
+            or len(events) not in {0, len(spans)}
+        ):
             raise UnprovedError(
-                f"A mean needs {variable} to be revealed, and events for all of its cases or for none."
+                f"A mean needs {variable} to be revealed, and no other of its name, and events for all of its cases "
+                "or for none."
             )
         on = events or (frozenset[Hypothesis](),) * len(spans)
         if over is not None and any(on) and not on[0]:
@@ -157,6 +162,7 @@ class Kernel(Ground):
             )
         supposed = [span.hypotheses - event for span, event in zip(spans, on, strict=True)]
         profiles, given = [span.profile for span in spans], frozenset[Boolean]()
+        several = () if over is None else (Ge(over[1], 1),)
         if over is not None:
             index, count, share = over
             _shares(index, count, share, of_events=bool(on[0]))
@@ -170,6 +176,7 @@ class Kernel(Ground):
             profiles[0] = Average(share, head.profile, index, count)
         conditions = [Ge(weight, 0) for weight in (*weights, failure)] + [*same(Add(failure, *weights), S.One)]
         conditions += [one for span in rest for one in alike(head, span)]
+        conditions += [Ge(variable.step, head.start), Lt(variable.step, head.end), *several]
         mixed = MeanProfile(tuple(zip(weights, profiles, strict=True)), failure)
         profile = profiles[0] if weights == (S.One,) else mixed
         made = apply(self, "mean", head.order, head.ends, head.distances, profile, conditions, spans)
@@ -217,6 +224,7 @@ class Kernel(Ground):
             *sound(hidden.profile),
         ]
         conditions += [*shift.conditions, *hidden.conditions]
+        conditions += () if expansion.step is None else same(step, expansion.step)
         conditions += [Le(one.step, step) for one in scope if one.follows]
         parts = (expansion, shift, coin) if coin else (expansion, shift)
         hypotheses = expansion.hypotheses | hidden.hypotheses | owed(*parts) | {noise(variance)}
@@ -242,8 +250,6 @@ class Kernel(Ground):
         scope, drawn = (
             frozenset(replace(one, step=at(one.step)) for one in each) for each in (span.scope, span.drawn)
         )
-        if len(scope | drawn) < len(span.scope | span.drawn):
-            raise UnprovedError(f"Values may not turn two variables into one, got {values}.")
         made = apply(
             self, "specialise", span.order, at(span.ends), at(span.distances), at(span.profile), conditions
         )
@@ -269,8 +275,7 @@ def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr
     inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
     if not before.order is near.order is far.order:
         raise UnprovedError("A contraction needs the same order in all three premises.")
-    separate((before,), (near, far))
-    conditions = [*same(before.end, near.start), *same(near.start, far.start)]
+    conditions = [*separate(before, near, far), *same(before.end, near.start), *same(near.start, far.start)]
     conditions += [*same(near.end, far.end), *same(near.far, far.far), Le(before.far, near.near)]
     profile = Contracted(before.profile, near.profile, far.profile)
     # Without a step before, the points are inside.

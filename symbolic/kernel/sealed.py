@@ -11,16 +11,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache, partial, wraps
 from operator import is_
-from types import FunctionType, MethodType, NoneType
-from typing import Any, Final, TypeVar
+from types import FunctionType, MethodType, ModuleType, NoneType
+from typing import Any, Final, NoReturn, TypeVar
 from weakref import WeakValueDictionary, finalize
 
-from sympy import Basic
+from sympy import Basic, Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
 
 class UnprovedError(Exception):
     """A side condition that is not shown, or a premise that does not fit."""
+
+
+class Whichever(Symbol):  # type: ignore[misc]
+    """A letter for any value of a bound letter, which the rules alone use; see `substitution.whichever`."""
 
 
 _PACKAGE: Final = "lastiterate.symbolic."
@@ -36,6 +40,18 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _FUNCTIONS: Final = frozenset({FunctionType, MethodType, partial, type(cache(len))})
 _OF_TERMS: Final = (f"{_PACKAGE}kernel.", f"{_PACKAGE}derivations.")  # their dataclasses have terms as fields
 _MANY: Final = 2**18
+
+
+class _Fixed(ModuleType):
+    def __setattr__(self, name: str, *_: object) -> NoReturn:
+        raise AttributeError(f"{self.__name__}.{name} stays as it is, or other rules would prove other things.")
+
+    __delattr__ = __setattr__
+
+
+def fix(module: str) -> None:
+    """Keep the names of a module, at the end of its import, from being assigned."""
+    ModuleType.__setattr__(sys.modules[module], "__class__", _Fixed)
 
 
 def _values(thing: Any) -> tuple[Any, ...]:
@@ -54,10 +70,17 @@ def _familiar(thing: object, kind: type) -> bool:
     return within and getattr(sys.modules.get(module), kind.__qualname__, None) is kind
 
 
-def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool]]:
+def _held(thing: Any) -> Any:
+    """A copy of an argument that nobody else can change."""
+    if isinstance(thing, Iterator | list):
+        return tuple(thing)
+    return frozenset(thing) if type(thing) is set else dict(thing) if type(thing) is dict else thing
+
+
+def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool], Callable[..., None]]:
     made: WeakValueDictionary[int, Any] = WeakValueDictionary()
     parts: dict[int, tuple[Any, ...]] = {}
-    known: dict[int, Basic] = {}
+    known: dict[bool, dict[int, Basic]] = {False: {}, True: {}}
 
     def genuine(thing: object) -> bool:
         """Tell whether a rule made this judgement, or a lemma made this part of a step."""
@@ -66,31 +89,35 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
         held = _values(thing)  # a field that is overwritten makes it another judgement
         return len(held) == len(parts[id(thing)]) and all(map(is_, held, parts[id(thing)]))
 
-    def admit(thing: Any) -> None:
-        """Raise an error for a judgement that no rule made, and for an object of a foreign class."""
-        kind = type(thing)
-        if known.get(id(thing)) is thing or kind in _FUNCTIONS:
+    def admit(thing: Any, *, nameless: bool = False) -> None:
+        """Raise an error for a judgement that no rule made, and for an object of a foreign class.
+
+        Letters without a name, `Whichever`, are for side conditions only.
+        """
+        kind, seen = type(thing), known[nameless]
+        if seen.get(id(thing)) is thing or kind in _FUNCTIONS:
             return
         if hasattr(kind, "premises"):
             if not genuine(thing):
                 raise UnprovedError(f"A premise must be a judgement made by the rules, got {thing}.")
-        elif kind in {tuple, list, set, frozenset}:
+        elif kind in {tuple, frozenset}:
             for part in thing:
-                admit(part)
+                admit(part, nameless=nameless)
         elif kind is dict:
             admit((*thing, *thing.values()))
         elif kind not in {str, bool, int, NoneType}:
-            if not _familiar(thing, kind):
+            if not _familiar(thing, kind) or (kind is Whichever and not nameless):
                 raise UnprovedError(
-                    f"A rule accepts only objects of Sympy or of this package, got one of type {kind.__name__}."
+                    "A rule accepts only objects of Sympy or of this package, with tuples inside of others, got one of "
+                    f"type {kind.__name__}."
                 )
             if is_dataclass(thing) and kind.__module__.startswith(_OF_TERMS):
                 admit(_values(thing))
             elif isinstance(thing, Basic):
-                admit(thing.args)
-                if len(known) > _MANY:
-                    known.clear()
-                known[id(thing)] = thing
+                admit(thing.args, nameless=nameless)
+                if len(seen) > _MANY:
+                    seen.clear()
+                seen[id(thing)] = thing
 
     def rule(function: _Function) -> _Function:
         """Mark a function as a rule while its module is imported; its docstring proves the result or cites a proof.
@@ -106,7 +133,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
 
         @wraps(function)
         def applied(*args: Any, **kwargs: Any) -> Any:
-            own = tuple(tuple(one) if isinstance(one, Iterator) else one for one in (*args, *kwargs.values()))
+            own = tuple(map(_held, (*args, *kwargs.values())))
             admit(own)
             found = function(*own[: len(args)], **dict(zip(kwargs, own[len(args) :], strict=True)))
             if hasattr(type(found), "premises") or getattr(found, "is_shown", False):
@@ -117,7 +144,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
 
         return applied  # type: ignore[return-value]
 
-    return rule, genuine
+    return rule, genuine, admit
 
 
-rule, genuine = _sealed()
+rule, genuine, admit = _sealed()

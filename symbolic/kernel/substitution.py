@@ -7,19 +7,15 @@ from sympy.core import Add, Basic, Eq, Expr, Ge, Gt, Le, Lt, Mul, Number, Pow, S
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.sealed import UnprovedError
+from lastiterate.symbolic.kernel.sealed import UnprovedError, Whichever
 
 _SIGNS = {"positive": Gt, "nonnegative": Ge, "negative": Lt, "nonpositive": Le}
 _TOTAL = (Add, Mul, Abs, Max, Min, exp, floor, ceiling, sign, erf, erfc)
 """Functions that are defined and real for all real arguments."""
 
 
-class Whichever(Symbol):  # type: ignore[misc]
-    """A letter for any value of a bound letter; conditions on it are shown for all values, never given."""
-
-
 def whichever(letter: Symbol) -> Symbol:
-    """A letter with the assumptions of a bound letter and no other properties."""
+    """A letter for any value of a bound letter; conditions on it are shown for all values, never given."""
     made: Symbol = Whichever(f"any {letter.name}", **letter.assumptions0)
     return made
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from sympy import Ge, S, Symbol
 
+from lastiterate.symbolic.claim import derived
 from lastiterate.symbolic.prelude import Claim, Derived, NormBound, Source
 from lastiterate.symbolic.derivations.losses import LOSSES, Losses, no_less, replaced
 from lastiterate.symbolic.derivations.losses import both_orders, by_claim, from_equal_points
@@ -50,12 +51,12 @@ def derivation(kernel):
 
 
 DERIVATIONS = {{"mine/theorem": derivation}}
+CHECK = Derived("mine/theorem", Gauss(T * {price} / v){supposed})
 CLAIMS = (
     OWN,
     Claim(
         "mine/theorem", "Steps that hide what they make", Source("Mine", "Theorem 1"),
-        Derived("mine/theorem", Gauss(T * {price} / v){supposed}),
-        assumptions=(eta * L <= 2,),
+        CHECK, assumptions=(eta * L <= 2,), statement=derived((CHECK,), (eta * L <= 2,)),
     ),
 )
 """

@@ -51,6 +51,6 @@ def switch_off(guard: Guard) -> None:
     for other in [one for key, one in sys.modules.items() if key.startswith("lastiterate")]:
         for key, value in list(vars(other).items()):
             if id(value) in after and other is not module:
-                setattr(other, key, after[id(value)])
+                vars(other)[key] = after[id(value)]
             elif hasattr(value, "cache_clear"):
                 value.cache_clear()

@@ -195,9 +195,15 @@ def test_two_variables_stay_two() -> None:
         )
         return KERNEL.mean(variable, [(S.Half, case) for case in cases])
 
-    both = KERNEL.chain(one(S.Zero, Variable("a batch", i)), one(ONE, Variable("a batch", j)))
-    with pytest.raises(UnprovedError, match="two variables into one"):
-        KERNEL.specialise(both, {j: i})
+    KERNEL.chain(one(S.Zero, Variable("a batch", S.Zero)), one(ONE, Variable("a batch", ONE)))
+    for place in (S.Zero, i, (i + 1) ** 2 - i**2 - 2 * i - 1):
+        with pytest.raises(UnprovedError):
+            one(ONE, Variable("a batch", place))
+    with pytest.raises(UnprovedError, match="no other of its name"):
+        KERNEL.mean(
+            Variable("a batch", i),
+            [(ONE, step(KERNEL, S.Zero, Variable("a batch", i), Variable("a batch", j)))],
+        )
 
 
 def test_what_is_supposed_of_an_event_is_said() -> None:

@@ -37,7 +37,7 @@ from lastiterate.proofs_checks.engines.derivation import deduce
 from lastiterate.proofs_checks.engines.side_conditions import prove, replayed
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, Verdict
 from lastiterate.symbolic.checks import Derived, Tracked
-from lastiterate.symbolic.claim import Ours
+from lastiterate.symbolic.claim import Ours, derived
 from lastiterate.symbolic.derivations import TRACKED
 from lastiterate.symbolic.derivations.deductions import DEDUCTIONS
 from lastiterate.symbolic.derivations.losses import LOSSES, Losses, both_orders
@@ -691,11 +691,12 @@ def test_what_is_listed_is_proved(monkeypatch: pytest.MonkeyPatch, name: str) ->
     derivation.derive.cache_clear()
     says = "after every step both runs are in one convex set of this diameter (0)"
     for listed, verdict in (((says,), Verdict.PROVED), ((), Verdict.UNDECIDED)):
-        check = Derived(name, Equal(), supposed=listed)
-        assert (
-            decide_claim(Ours("ours/inside", "A domain of one point", proof("contraction", "x"), check)).verdict
-            is verdict
-        )
+        check = Derived(name, Gauss(D), supposed=listed)
+        source = proof("contraction", "x")
+        claim = Ours("ours/inside", "A domain of one point", source, check, statement=derived((check,), ()))
+        assert decide_claim(claim).verdict is verdict
+        claim = Ours("ours/inside", "A domain of one point", source, check)
+        assert "needs a statement" in decide_claim(claim).left_open
     derivation.derive.cache_clear()
 
 
@@ -704,7 +705,10 @@ def test_a_derivation_of_the_package_is_listed_by_a_claim_of_ones_own() -> None:
 
     def decided(*listed: str) -> ClaimReport:
         check = Derived("full_batch/composition", _COST, supposed=listed)
-        return decide_claim(Ours("mine/composition", "T steps of anything", proof("contraction", "x"), check))
+        said = derived((check,), ())
+        return decide_claim(
+            Ours("mine/composition", "T steps of anything", proof("contraction", "x"), check, statement=said)
+        )
 
     found = decided()
     assert found.verdict is Verdict.UNDECIDED
