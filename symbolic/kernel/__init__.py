@@ -4,5 +4,6 @@ from types import ModuleType
 
 from lastiterate.symbolic.kernel import integrals, prelude, renyi, sealed  # noqa: F401
 
-for _one in [part for part in vars().values() if isinstance(part, ModuleType)]:
-    sealed.fix(_one.__name__)
+for _one in [*vars().values()]:
+    if isinstance(_one, ModuleType) and _one.__name__.startswith(f"{__name__}."):
+        sealed.fix(_one.__name__)
