@@ -6,6 +6,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from importlib.resources import files
+from tomllib import loads
 from typing import Final
 
 import sympy as sp
@@ -107,17 +109,39 @@ def _range(symbol: sp.Expr) -> str:
     return f"a{'n' * said.startswith(('e', 'i', 'o'))} {said}{', not an integer' * bool(symbol.is_noninteger)}"
 
 
+_RULES: Final = loads(files("lastiterate.proofs_checks").joinpath("rules.toml").read_text(encoding="utf-8"))
+
+
+def _proof(
+    page: str, theorem: str = "", none: str = "", supposes: str = "", *, tables: bool = False
+) -> tuple[str, str]:
+    """How a rule is proved, in a word and in a sentence.
+
+    >>> _proof("docs/proofs/enlarged_sets.md", "chain in chain.v", tables=True)[0]
+    'Coq, tables'
+    """
+    if not theorem:
+        return "prose", f"prose: {none}; no theorem; {page}"
+    of = " for profiles that are tables" if tables else ""
+    said = f"theorem {theorem}{f', which supposes {supposes}' if supposes else ''}"
+    return f"Coq{', tables' * tables}", f"machine-checked{of}: {said}; {page}"
+
+
 def _lines(ends: Sequence[Span | Proposition], supposed: Iterable[str], always: Iterable[str]) -> Iterator[str]:
     judgements = list(dict.fromkeys(one for end in ends for one in end.lines()))
     number = {id(one): index for index, one in enumerate(judgements, 1)}
+    rules = dict[str, str]()
     for one in judgements:
+        name = one.rule if isinstance(one, Span) else "calculus"
+        mark, rules[name] = _proof(**_RULES[name])
         premises = ", ".join(str(number[id(premise)]) for premise in one.premises)
-        yield f"{number[id(one)]:3} {one.rule}{f' ({premises})' if premises else ''}: {one}"
+        yield f"{number[id(one)]:3} {one.rule}{f' ({premises})' if premises else ''}: {one}   [{mark}]"
         yield from (f"      {shown.condition}   [{shown.how}]" for shown in one.shown)
     given = sorted({str(one) for end in ends for one in end.given})
     yield from ("Supposes", *(f"  {one}" for one in (*supposed, *given)))
     cited = dict.fromkeys((*always, *(one for end in ends for one in end.cited())))
     yield from ("Rests on", *(f"  {one}" for one in cited))
+    yield from ("Rules", *(f"  {name}: {proof}" for name, proof in rules.items()))
 
 
 _ALWAYS: Final = (

@@ -12,7 +12,7 @@ from sympy.logic.boolalg import And, Boolean
 
 from lastiterate.proofs_checks.declared import says_nothing
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.z3_answers import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails, note_entailed
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import Identity, Inequality
 from lastiterate.symbolic.kernel.integrals import Proposition
@@ -77,6 +77,7 @@ def _prove(condition: Boolean, given: frozenset[Boolean]) -> str:
             continue  # a counterexample, which takes long, is of use only if it meets all premises
         outcome = decide_check(check, ())
         if outcome.status is Status.HELD and outcome.grade is Grade.PROVED:
+            note_entailed(near, condition)
             return f"{outcome.engine}: {outcome.detail}"
     why = outcome.detail or outcome.counterexample
     if outcome.status is Status.REFUTED and outcome.counterexample and len(values) <= 1:

@@ -43,6 +43,12 @@ def note(formulas: Sequence[z3.BoolRef]) -> None:
     kept.append(f"(set-logic {'QF_NIRA' if ' Int)' in text else 'QF_NRA'})\n{text}")
 
 
+def note_entailed(premises: Sequence[Boolean], conclusion: Boolean) -> None:
+    """Record a question that any engine answered, if recording is on and z3 shows it, too."""
+    if _kept.get() is not None:
+        entails(premises, conclusion)
+
+
 EFFORT = 1_000_000
 """z3 resource units for one question (a few seconds); unlike time, the same on every machine."""
 _LONGEST = 60.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, Self, final
+from typing import Any, Self, final
 
 from sympy import Basic, Eq, Expr, Ge, Gt, Le, S, Symbol, symbols, true
 from sympy.logic.boolalg import Boolean
@@ -87,9 +87,6 @@ class StepInduction:
     shown: tuple[Shown, ...] = field(default=(), init=False)
     _known: frozenset[Boolean] = field(default=frozenset(), init=False)
     is_shown: bool = field(default=True, init=False)
-
-    def __init_subclass__(cls, **_: Any) -> NoReturn:
-        raise TypeError("An induction may not be subclassed, which would change its rules.")
 
     @rule
     def __post_init__(self) -> Any:

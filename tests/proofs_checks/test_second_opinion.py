@@ -1,19 +1,25 @@
 """cvc5 on what z3 has proved: it agrees on a handful of claims here, on all of them at night."""
 
+from importlib.util import find_spec
+
 import pytest
 import sympy as sp
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks import second_opinion
+from lastiterate.proofs_checks.engines import derivation, side_conditions, z3_answers
+from lastiterate.proofs_checks.engines.derivation import judgements
 from lastiterate.proofs_checks.engines.z3_answers import entails, record_questions
 from lastiterate.proofs_checks.second_opinion import ask_cvc5, opinion, opinions
+from lastiterate.proofs_checks.selection import of_ledger
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import Inequality
 from lastiterate.symbolic.notation import x, y
 
 CLAIMS = tuple(claim.key for claim in ledger.claims())
 FEW = ("liang/lemma_a_4", "d2p2/theorem_3/per_sample", "altschuler_talwar/section_2_2/lemma_2_1")
+PREMISE = "it is one of the premises"
 TRUE = Inequality(2 * x * y, "<=", x**2 + y**2)
 
 
@@ -31,6 +37,35 @@ def test_a_proof_that_z3_gets_wrong_is_contradicted(make_claim, monkeypatch):
     found = opinion(make_claim(TRUE))
     assert len(found.disagreed) == 1
     assert "check-sat" in found.disagreed[0]
+
+
+def test_every_side_condition_of_a_derivation_that_an_engine_shows_is_asked(monkeypatch):
+    asked = []
+    monkeypatch.setattr(second_opinion, "ask_cvc5", lambda question: asked.append(question) or "unsat")
+    (claim,) = of_ledger(keys=("ours/derived/convex_window",))
+    for one in (derivation.derive, side_conditions._prove, z3_answers._entails, derivation.used):
+        one.cache_clear()
+    found = opinion(claim)
+    lines = {
+        line for check in claim.checks for end in judgements(check, claim.assumptions) for line in end.lines()
+    }
+    shown = {
+        (one.condition, one.given) for line in lines for one in line.shown if one.how not in ("given", PREMISE)
+    }
+    assert shown
+    assert found.questions == len(asked) >= len({condition for condition, _ in shown})
+
+
+def test_a_side_condition_shown_without_z3_is_asked_if_questions_are_recorded():
+    x, y = sp.symbols("x y", real=True)
+    side_conditions._prove.cache_clear()
+    z3_answers._entails.cache_clear()
+    with record_questions() as found:
+        assert side_conditions.prove(sp.Eq((x + y) ** 2, x**2 + 2 * x * y + y**2), frozenset()).startswith(
+            "identity"
+        )
+    assert len(found) == 1
+    assert ask_cvc5(found[0]) == "unsat" if find_spec("cvc5") else True
 
 
 def test_what_is_no_smt_lib_is_an_error():

@@ -278,26 +278,22 @@ def anybodys_calculus() -> Proposition:
         del DEDUCTIONS["forged"]  # type: ignore[attr-defined]
 
 
-def kernel_class() -> type:
-    class Mine(Kernel):  # type: ignore[misc]
-        pass
-
-    return Mine
+class MyKernel(Kernel):  # type: ignore[misc]
+    """Rules of one's own."""
 
 
-def calculus_class() -> type:
-    class Mine(Calculus):
-        def sign(self, order: Expr) -> Expr:  # noqa: ARG002
-            return S.One
+class MyCalculus(Calculus):
+    """Every order is above 1."""
 
-    return Mine
+    def sign(self, order: Expr) -> Expr:  # noqa: ARG002
+        return S.One
 
 
-def induction_class() -> type:
-    class Mine(StepInduction):  # type: ignore[misc]
-        def _show(self, *_: object) -> None: ...
+class MyInduction(StepInduction):  # type: ignore[misc]
+    """An induction that shows nothing."""
 
-    return Mine
+    def _show(self, *_: object) -> list[Any]:
+        return []
 
 
 def own_rule() -> object:
@@ -445,9 +441,11 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
     },
     "the rules are those of the package": {
         "a rule of one's own": own_rule,
-        "a kernel of one's own": kernel_class,
-        "a calculus of one's own": calculus_class,
-        "an induction of one's own": induction_class,
+        "a kernel of one's own": lambda: MyKernel(prove).identity(FIRST, S.Zero, S.Zero),
+        "a calculus of one's own": lambda: MyCalculus(prove).reflexive(Symbol("P"), p),
+        "an induction of one's own": lambda: MyInduction(
+            KERNEL, j, m, (Sequence(u, ONE, u + 1, u_m),), (Le(u, 0),)
+        ),
         "what only looks like a kernel": lambda: Kernel.identity(
             SimpleNamespace(prover=prove, given=frozenset()),
             FIRST,
