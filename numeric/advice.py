@@ -139,8 +139,8 @@ def advise(run: NoisySGD, assumption: Assumption, *, delta: float) -> Advice:
     delta = chance("delta", delta, -inf)
     if not run.constant:
         raise InputError(
-            f"advise needs one step size and one noise, got a schedule over steps={run.steps}; give single numbers, or "
-            "call bound for the schedule."
+            f"advise needs one step_size and noise_std for all steps, got a schedule over steps={run.steps}; give "
+            "single numbers, or call bound for the schedule."
         )
 
     def epsilon(one: NoisySGD, losses: Assumption) -> float:

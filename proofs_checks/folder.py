@@ -182,7 +182,7 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
         if key in keys:
             raise InputError(f"Each claim needs its own key, got key={key} twice, {where}; rename one.")
         if (paper := key.split("/")[0]) in ledger.ORDER and key in {one.key for one in ledger.claims(paper)}:
-            raise InputError(f"A key must be unused, got key={key} {where}, which the ledger uses; rename it.")
+            raise InputError(f"A key must not already be in the ledger, got key={key} {where}; rename it.")
         if not isinstance(claim.source, Source):
             raise InputError(f"source needs a Source, got source={claim.source!r} {where}; write Source(...).")
         keys.add(key)

@@ -319,14 +319,14 @@ def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[sp.Ba
         elif type(one) is End:
             ends.add(one.constants[0])
         elif type(one) is not Hypothesis or one.bounds or one.lemma:
-            raise UnprovedError(f"no known condition of a statement says that {one}")
+            raise UnprovedError(f"no known kind of condition expresses {one}")
         else:
             says, constants = one.says.removeprefix(_EVERY), one.constants
             here = Hypothesis(says, constants[1:] if says != one.says else constants, one.symmetric)
             values = {} if here in _OF_CLASSES else put
             others.append(replace(here, constants=tuple(part.subs(values) for part in here.constants)))
     if ends - hidden:  # the other ends are hidden by a path, as the statement says
-        raise UnprovedError(f"no known condition of a statement says that {', '.join(sorted(map(str, ends)))}")
+        raise UnprovedError(f"no known kind of condition expresses {', '.join(sorted(map(str, ends)))}")
     given = frozenset(condition.subs(put) for condition in made.given.union(other.given, assumptions))
     start = distances[0] if distances else None
     return _Theorem(check.profile.square.subs(put), sums, tuple(laws), start, tuple(others), given)

@@ -109,8 +109,8 @@ class Check(_Named):
         engines = {vars(one).get("engine") for one in cls.__mro__}
         if engines & set(Engine) and not cls.__module__.startswith("lastiterate."):
             raise TypeError(
-                f"Only kinds of the package may use its engines, got {cls.__name__}; inherit from Check or TwoSided "
-                "and name an engine of its own."
+                f"Only the package's own checks may use its engines, got {cls.__name__}; inherit from Check or "
+                "TwoSided and name an engine of your own."
             )
 
     @property

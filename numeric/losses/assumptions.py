@@ -272,8 +272,8 @@ class _OfParts(Assumption):
         if not parts or not all(isinstance(part, types) for part in parts):
             got = next((part for part in parts if not isinstance(part, types)), ())
             raise InputError(
-                f"{type(self).__name__} needs at least one part, and each must be {words}, got part={got!r}; pass "
-                "such parts."
+                f"{type(self).__name__} needs at least one part, and each must be {words}, got part={got!r}; "
+                "correct the parts."
             )
         object.__setattr__(self, "parts", parts)
 

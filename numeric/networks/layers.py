@@ -62,8 +62,8 @@ class Sharing:
         whole = meets.ndim == 3 and meets.size and meets.dtype.kind in "iu"
         if not whole or not -1 <= meets.min() <= meets.max() < self.inputs:
             raise InputError(
-                f"meets needs whole numbers from -1 to {self.inputs - 1} in shape (groups, terms, places), got meets "
-                f"of shape {meets.shape}; give the indices of inputs."
+                f"meets needs whole numbers from -1 to {self.inputs - 1}, in an array of shape "
+                f"(groups, terms, places), got meets of shape {meets.shape}; give the indices of inputs."
             )
         for axis in (1, 2):
             ordered = np.moveaxis(np.sort(meets, axis=axis), axis, 0)

@@ -176,7 +176,7 @@ class PublishedBound:
         if run.weight_decay and not self.decays:
             return "a run without weight decay"
         if not run.constant:
-            return "one step size and one noise for all steps"
+            return "one step_size and noise_std for all steps"
         return next((words for one in (*self.needs, _STABLE) if (words := one(run, assumption))), "")
 
     def epsilon(self, run: NoisySGD, assumption: Assumption, order: float) -> float:

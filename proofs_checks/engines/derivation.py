@@ -100,7 +100,7 @@ def unaltered() -> Iterator[None]:
                 delattr(owner, key)
         if altered:
             names = sorted(f"{owner.__name__}.{key}" for owner, key, _ in altered)
-            raise UnprovedError(f"Code of a claim may not change this package, got another {', '.join(names)}.")
+            raise UnprovedError(f"A claim may not change this package, got changes to {', '.join(names)}.")
 
 
 def _made(table: Mapping[str, Callable[[_Ground], _Made]], name: str, ground: _Ground) -> _Made:

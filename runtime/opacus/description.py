@@ -130,8 +130,8 @@ class Description:
         b = -(-(self.dataset_size + self.public) // m)
         if b * m != self.dataset_size and _is_strongly_convex(assumption):
             raise InputError(
-                f"Strongly convex losses need batches that divide the data, got {m} batches of "
-                f"dataset_size={self.dataset_size}; choose a batch size that divides it, or assume Convex(L)."
+                f"Strongly convex losses need a batch size that divides dataset_size, got {m} batches for "
+                f"dataset_size={self.dataset_size}; choose such a batch size, or assume Convex(L)."
             )
         return b * m, b
 

@@ -146,12 +146,12 @@ class RecordedSGD(ProjectedNoisySGD):
         refuse_mixing(self._module)  # a trainer may have set training mode
         if len(self._seen) != 1:
             raise InputError(
-                f"A step needs one forward pass of one batch, got passes={len(self._seen)} in step={t + 1}; leave out "
+                f"A step needs one forward pass of one batch, got passes={len(self._seen)} in step={t + 1}; do not use "
                 "gradient accumulation, and describe a larger batch_size."
             )
         if self._autocast:
             raise InputError(
-                f"A step needs gradients in the precision of the parameters, got autocast in step={t + 1}; leave out "
+                f"A step needs gradients in the precision of the parameters, got autocast in step={t + 1}; turn off "
                 "mixed precision."
             )
         seen, due = self._seen[0], self._inputs[self._due]

@@ -59,8 +59,8 @@ class Workload:
     def __post_init__(self) -> None:
         if isinstance(self.module, nn.Module):
             raise InputError(
-                f"A workload needs a function that makes its module, got module={type(self.module).__name__}, a module "
-                "itself; pass lambda: module."
+                f"A workload needs a function that makes its module, got module={type(self.module).__name__}, which is "
+                "already a module; pass lambda: module."
             )
         for name, values in (("inputs", self.inputs), ("targets", self.targets)):
             if not isinstance(values, Tensor):

@@ -499,7 +499,7 @@ _KNOWN: Final = (
 def formed(profile: Profile) -> None:
     """Raise an error unless a profile has a known type, parts with its order and integer counts."""
     if type(profile) not in _KNOWN:
-        raise UnprovedError(f"A profile of the kernel is needed, got one of type {type(profile).__name__}.")
+        raise UnprovedError(f"A kernel profile is needed, got an object of type {type(profile).__name__}.")
     inside = _inside(profile)
     for part in inside:
         formed(part)

@@ -152,13 +152,13 @@ class Kernel(Ground):
             or len(events) not in {0, len(spans)}
         ):
             raise UnprovedError(
-                f"A mean needs {variable} to be revealed, and no other of its name, and events for all of its cases "
-                "or for none."
+                f"A mean needs {variable} to be the only revealed variable of that name, and events for all cases or "
+                "for none."
             )
         on = events or (frozenset[Hypothesis](),) * len(spans)
         if over is not None and any(on) and not on[0]:
             raise UnprovedError(
-                f"A mean over all values of {variable} may have no case on an event, which can contain several."
+                f"A mean over all values of {variable} may not have cases on events, which can contain several."
             )
         supposed = [span.hypotheses - event for span, event in zip(spans, on, strict=True)]
         profiles, given = [span.profile for span in spans], frozenset[Boolean]()

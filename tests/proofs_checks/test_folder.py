@@ -57,7 +57,7 @@ def module(folder: Path, text: str) -> Path:
         (CLAIM.replace("a/b", "nokey"), "got key='nokey' in one.py:7; rename it."),
         (
             CLAIM.replace("a/b", "chien_li/theorem_3_12"),
-            "got key=chien_li/theorem_3_12 in one.py:7, which the ledger uses;",
+            "got key=chien_li/theorem_3_12 in one.py:7;",
         ),
         (CLAIM.replace("SOURCE", "'Draft'"), "source needs a Source, got source='Draft' in one.py:7; write"),
     ],

@@ -14,7 +14,7 @@ Example:
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
-@click.option("--delta", type=float, default=1e-5, show_default=True, help="Delta of every epsilon.")
+@click.option("--delta", type=float, default=1e-5, show_default=True, help="Delta for every epsilon.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, delta: float, as_json: bool) -> None:
     """Advise on the run in RUN_FILE before it is trained: what its last iterate costs compared with all iterates.

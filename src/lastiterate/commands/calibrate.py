@@ -27,7 +27,7 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, vary: str, as_json: bool, **target: Any) -> None:
-    """Change one number of the run in RUN_FILE until it just meets the target, rounded to the safe side."""
+    """Adjust one number of the run in RUN_FILE until the run just meets the target, erring on the safe side."""
     from lastiterate.numeric.calibrate import calibrate
     from lastiterate.numeric.run_file import load_run
 

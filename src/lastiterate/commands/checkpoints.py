@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @option("--lambda", "order", type=float, default=1.0, help="Hölder order in (0, 1].")
 @option("--points", default=100, help="Points drawn around every checkpoint.")
 @option("--radius", default=1.0, help="Radius of the ball from which the points are drawn.")
-@option("--draw", default="uniform", help="How to draw points: uniform in the ball, or with log-uniform radii.")
+@option("--draw", default="uniform", help="Draw points uniformly in the ball, or with log-uniform radii.")
 @click.option("--samples", type=int, show_default="all", help="Number of randomly drawn samples to use.")
 @computing
 @click.option("--layers", is_flag=True, help="Also measure every layer, without further gradients.")
@@ -47,7 +47,7 @@ def command(
     resume: Path | None,
     **options: Any,
 ) -> None:
-    r"""Measure the Hölder constants of WORKLOAD at the CHECKPOINTS of its training run, in this order.
+    r"""Measure the Hölder constants of WORKLOAD at the CHECKPOINTS of a training run, in the order given.
 
     A checkpoint is a file of weights saved by torch or safetensors; a folder stands for its checkpoints in
     numerical order. Points are drawn in the same directions around each checkpoint; between successive

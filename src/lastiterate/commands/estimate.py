@@ -43,14 +43,14 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
     "--draw",
     type=click.Choice(["search", "uniform", "log-uniform"]),
     default="search",
-    help="Search for the worst pair; or draw pairs as the paper does, uniform in the ball or with log-uniform radii.",
+    help="Search for the worst pair, or draw pairs as the paper does: uniformly in the ball or with log-uniform radii.",
 )
-@click.option("--inputs", help="Inputs to search too, with every label: box:LOW,HIGH bounds every entry.")
+@click.option("--inputs", help="Also search these inputs, with every label: box:LOW,HIGH bounds every entry.")
 @option(
     "--kind",
     type=click.Choice(["sample", "sample_clipped"]),
     default="sample",
-    help="Gradient to search: of one sample, clipped or not.",
+    help="Which per-sample gradients to search: unclipped or clipped.",
 )
 @click.option("--save-pairs", type=OutputFile(), help="File in which to save the worst pairs.")
 @click.option(

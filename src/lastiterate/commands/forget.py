@@ -27,7 +27,7 @@ Examples:
 def command(
     run_file: Path, steps: int | None, epsilon: float | None, retrained: bool, as_json: bool, **target: Any
 ) -> None:
-    """Bound what the last iterate still reveals of a deleted sample of the run in RUN_FILE, after clean steps."""
+    """Bound what the last iterate of the run in RUN_FILE reveals about a deleted sample after clean steps."""
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.forgetting import forgetting, steps_to_forget
     from lastiterate.numeric.run_file import load_run

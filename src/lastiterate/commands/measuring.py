@@ -44,8 +44,8 @@ from_checkpoint: Final = click.option(
 metric_option: Final = click.option(
     "--metric",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Weights of the coordinates: the state_dict of an Adam optimiser saved by torch, or one "
-    "tensor per parameter, by its name, as safetensors. Nothing in the file is executed.",
+    help="Weights of the coordinates: the state_dict of an Adam optimiser saved by torch, or a "
+    "safetensors file with one tensor per parameter, under its name. Nothing in the file is executed.",
 )
 resuming: Final = click.option(
     "--resume",

@@ -331,7 +331,7 @@ def test_what_is_left_open_is_said_in_words(check: Inequality, told: str) -> Non
     ],
 )
 def test_what_an_engine_of_the_package_decides_is_what_a_kind_of_the_package_says(kind, own):
-    with pytest.raises(TypeError, match="engine of its own"):
+    with pytest.raises(TypeError, match="engine of your own"):
         type("Lie", (kind,), own | {"__module__": "claims.lies"})
 
 

@@ -150,7 +150,9 @@ def test_batches_that_do_not_divide_the_data_are_a_run_on_more_data(
     training.train(100)
     assert training.accountant.get_epsilon(DELTA) < 0.8 * training.accountant.composition().dp(DELTA)
     assert training.accountant.route == "contraction"
-    with pytest.raises(InputError, match=f"divide the data, got {n // b} batches of dataset_size={samples}"):
+    with pytest.raises(
+        InputError, match=f"divides dataset_size, got {n // b} batches for dataset_size={samples}"
+    ):
         Training(samples=samples).described(Minimum(Clipped(), StronglyConvex(0.25, 0.01)))
     Training().described(StronglyConvex(0.25, 0.01))
 

@@ -128,8 +128,8 @@ def test_a_schedule_that_is_described_is_accounted() -> None:
 
 
 _REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "accumulation": ({"accumulated": 2}, "passes=2 in step=2; leave out gradient accumulation"),
-    "mixed precision": ({"autocast": True}, "got autocast in step=1; leave out mixed precision"),
+    "accumulation": ({"accumulated": 2}, "passes=2 in step=2; do not use gradient accumulation"),
+    "mixed precision": ({"autocast": True}, "got autocast in step=1; turn off mixed precision"),
     "another optimiser": ({"other": True}, "as its last step left them, got different ones after step=0"),
     "a schedule": (
         {"scheduler": _HALVES},

@@ -134,7 +134,7 @@ def test_labels_of_another_dtype_or_out_of_range_are_refused(targets: Tensor, sa
 
 
 def test_a_module_in_the_place_of_its_factory_is_refused() -> None:
-    with pytest.raises(InputError, match=r"got module=Linear, a module itself; pass lambda: module"):
+    with pytest.raises(InputError, match=r"got module=Linear, which is already a module; pass lambda: module"):
         Workload("theirs", nn.Linear(2, 2), squares, torch.ones(3, 2), torch.ones(3, 2))
 
 

@@ -315,7 +315,7 @@ def test_a_mean_takes_the_event_of_each_case_from_what_is_supposed_and_no_other(
     another = ((q, case(s, small)), (1 - q, case(v, small)))
     assert small in kernel.mean(COIN, another, events=(_one(small), _one(large))).hypotheses
     for events in ((_one(small),), (_one(small), _one(large), _one(small))):
-        with pytest.raises(UnprovedError, match="events for all of its cases or for none"):
+        with pytest.raises(UnprovedError, match="events for all cases or for none"):
             kernel.mean(COIN, both, events=events)
     with pytest.raises(UnprovedError):  # chances that may add to less than 1
         kernel.mean(COIN, ((q / 2, case(s, small)), (1 - q, case(v, large))), events=(_one(small), _one(large)))

@@ -199,7 +199,7 @@ def test_two_variables_stay_two() -> None:
     for place in (S.Zero, i, (i + 1) ** 2 - i**2 - 2 * i - 1):
         with pytest.raises(UnprovedError):
             one(ONE, Variable("a batch", place))
-    with pytest.raises(UnprovedError, match="no other of its name"):
+    with pytest.raises(UnprovedError, match="the only revealed variable of that name"):
         KERNEL.mean(
             Variable("a batch", i),
             [(ONE, step(KERNEL, S.Zero, Variable("a batch", i), Variable("a batch", j)))],
