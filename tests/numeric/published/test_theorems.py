@@ -74,7 +74,7 @@ def test_a_theorem_that_does_not_speak_of_the_run_says_what_it_needs() -> None:
 
 _HYPOTHESES = [
     ("altschuler_talwar_b1", {"step_size": 2.5}, "step_size <= 2/L"),
-    ("altschuler_talwar_b2", {"step_size": (0.1, 0.2), "sampling": "without_replacement"}, "one step size"),
+    ("altschuler_talwar_b2", {"step_size": (0.1, 0.2), "sampling": "without_replacement"}, "one step_size"),
     ("chien_li_3_1_strongly_convex", {"step_size": 1.5}, "step_size <= 1/L"),
     ("liang_3_4_earlier", {"diameter": inf}, "a domain of finite diameter"),
     ("liang_3_3", {}, "a run without projection"),

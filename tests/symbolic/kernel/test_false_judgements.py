@@ -226,7 +226,7 @@ def test_shares_of_a_mean_are_of_disjoint_events_at_fixed_steps() -> None:
         (
             (frozenset(), said),
             1 / m,
-            "no case on an event",
+            "may not have cases on events",
         ),  # the value that is always drawn may be in the event
     ):
         cases = [(S.Half, on if event else others) for event in events]
