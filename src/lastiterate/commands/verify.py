@@ -12,7 +12,7 @@ from lastiterate.commands.output import say_json
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
-    r"""Check a CERTIFICATE that `bound --certificate` wrote: all except the proof's free choices is recomputed.
+    r"""Check a CERTIFICATE that `bound --certificate` wrote: everything except the proof's free choices is recomputed.
 
     The exit status is 0 if the certificate holds, 1 if it is refused. The check needs only the
     file proofs_checks/certificates/checker.py.
