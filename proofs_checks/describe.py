@@ -115,7 +115,7 @@ _RULES: Final = loads(files("lastiterate.proofs_checks").joinpath("rules.toml").
 def _proof(
     page: str, theorem: str = "", none: str = "", supposes: str = "", *, tables: bool = False
 ) -> tuple[str, str]:
-    """How a rule is proved, in a word and in a sentence.
+    """Proof of a rule, in a word and in a sentence.
 
     >>> _proof("docs/proofs/enlarged_sets.md", "chain in chain.v", tables=True)[0]
     'Coq, tables'
