@@ -1,11 +1,13 @@
 (* The axioms of every theorem that stands for a rule: "Closed under the global context" means none. *)
-From lastiterate Require Import laws tables chain contract rules step induction composition coins moments checker.
+From lastiterate Require Import laws tables chain contract rules step induction composition coins moments checker sequences.
 Print Assumptions layer_cake.
 Print Assumptions finite_hockey_stick.
 Print Assumptions neyman_pearson.
+Print Assumptions fill_test.
 Print Assumptions chain.
 Print Assumptions chain_laws.
 Print Assumptions compose_equal.
+Print Assumptions compose_le.
 Print Assumptions contract.
 Print Assumptions identity.
 Print Assumptions weaken.
@@ -22,6 +24,8 @@ Print Assumptions mean.
 Print Assumptions least.
 Print Assumptions chord.
 Print Assumptions reflect.
+Print Assumptions hidden_first.
+Print Assumptions hidden_second.
 Print Assumptions step_first.
 Print Assumptions step_second.
 Print Assumptions group_step_first.
@@ -39,6 +43,7 @@ Print Assumptions forget.
 Print Assumptions forget_blocks.
 Print Assumptions compose_product.
 Print Assumptions product_sound.
+Print Assumptions product_le.
 Print Assumptions product_comm.
 Print Assumptions product_assoc.
 Print Assumptions product_neutral.
@@ -53,3 +58,7 @@ Print Assumptions moment_to_delta.
 Print Assumptions at_nodes.
 Print Assumptions next_block.
 Print Assumptions check_table_sound.
+Print Assumptions falls.
+Print Assumptions returns.
+Print Assumptions in_batch.
+Print Assumptions pay_in_cyclic_order.

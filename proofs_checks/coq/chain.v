@@ -20,8 +20,8 @@ Definition compose f N (g : R) :=
 
 Lemma measurable_pos (X : space R) (h : X -> R) : measurable h -> measurable (fun x => pos (h x)).
 Proof. by move=> H; apply: measurable_max => //; apply: measurable_const. Qed.
-Lemma measurable_gap (X : space R) (h : X -> R) (lo hi d : R) : measurable h -> measurable (fun x => pos
-  (Num.min (h x) hi - lo) / d).
+Lemma measurable_gap (X : space R) (h : X -> R) (lo hi d : R) : measurable h ->
+  measurable (fun x => pos (Num.min (h x) hi - lo) / d).
 Proof.
 move=> H; apply: (@measurable_ext _ _ (fun x => d^-1 * pos (Num.min (h x) hi - lo))) => [x|]; first by rewrite
   mulrC.
@@ -32,8 +32,8 @@ Lemma measurable_test N (X : space R) (h : X -> R) j : measurable h -> measurabl
 Proof. by move=> H; apply: measurable_gap. Qed.
 Lemma measurable_fill N (X : space R) (h : X -> R) j : measurable h -> measurable (fun x => fill N (h x) j).
 Proof. by move=> H; apply: measurable_gap. Qed.
-Lemma expect_line (X : space R) (P : law X) k n (w : nat -> R) (h : nat -> X -> R) : (forall j, measurable (h
-  j)) ->
+Lemma expect_line (X : space R) (P : law X) k n (w : nat -> R) (h : nat -> X -> R) :
+  (forall j, measurable (h j)) ->
   expect P (fun x => k + \sum_(j < n) w j * h j x) = k + \sum_(j < n) w j * expect P (h j).
 Proof.
 move=> H; have S j : measurable (fun x => w j * h j x) by apply: measurable_scale.

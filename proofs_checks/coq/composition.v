@@ -49,8 +49,8 @@ Lemma of_table_value N g : atoms_value (of_table N) g = value N g.
 Proof. by rewrite /atoms_value /value /= big_map -[node_count N]subn0 big_mkord subn0. Qed.
 
 (* The composition f x N of the rule chain is that of the products, as profiles.py computes it. *)
-Theorem compose_product f N g : 0 <= g -> sound f -> compose (atoms_value f) N g = atoms_value (product f
-  (of_table N)) g.
+Theorem compose_product f N g : 0 <= g -> sound f ->
+  compose (atoms_value f) N g = atoms_value (product f (of_table N)) g.
 Proof.
 move=> g0 [cf pf lf uf]; rewrite /compose /atoms_value sum_product /= -!addrA; congr (_ + _).
 rewrite exchange_big /= big_map -[node_count N]subn0 big_mkord subn0.
@@ -127,7 +127,7 @@ Qed.
 
 (* Atoms sorted by their likelihood ratio are a table of the same profile. *)
 Definition above (x y : R * R) := y.1 * x.2 <= x.1 * y.2.
-Lemma permuted f s : perm_eq (pairs f) s -> sound f -> 
+Lemma permuted f s : perm_eq (pairs f) s -> sound f ->
   sound (Atoms (beyond f) s) /\ forall g, atoms_value (Atoms (beyond f) s) g = atoms_value f g.
 Proof.
 move=> p [c0 ps l u]; split; last by move=> g; rewrite /atoms_value /= (perm_big _ p).

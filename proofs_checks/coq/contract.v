@@ -116,8 +116,8 @@ by apply: ler_wpmul2l => //; apply: mulr_ge0 => //; rewrite subr_ge0.
 Qed.
 
 (* The rule for functions k <= hi and lo <= k' that N bounds at near points. *)
-Lemma contract_functions (k : X -> R) (k' : Y -> R) hi lo g : measurable k -> measurable k' -> (forall x, k x <=
-  hi) -> hi <= 1 -> 0 <= hi ->
+Lemma contract_functions (k : X -> R) (k' : Y -> R) hi lo g :
+  measurable k -> measurable k' -> (forall x, k x <= hi) -> hi <= 1 -> 0 <= hi ->
   0 <= lo -> (forall y, lo <= k' y) -> (forall y, k' y <= 1) ->
   (forall x y, near1 x y -> forall r, 0 <= r -> k x - r * k' y <= value N r) -> 0 <= g ->
   expect P k - g * expect Q k' <= \sum_(i | 0 < u i) u i * value N (g * v i / u i) + (A * hi - g * B * lo).

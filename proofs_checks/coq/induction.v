@@ -70,8 +70,8 @@ Qed.
 Definition contracts (Y Z : R -> R) (N : table R) (F : R -> R) := forall g, 0 <= g ->
   exists (I : finType) (p q u v : I -> R), [/\ forall r, 0 <= r -> Y r <= \sum_i pos (p i - r * q i), \sum_i q i <= 1, forall i, 0 <= u i /\ u i <= p i & forall i, 0 <= v i /\ v i <= q i] /\
     contracted F N p q u v g <= Z g.
-Lemma contracts_le (Y1 Y2 Z1 Z2 : R -> R) N F : (forall g, 0 <= g -> Y1 g <= Y2 g) -> (forall g, 0 <= g -> Z1 g
-  <= Z2 g) ->
+Lemma contracts_le (Y1 Y2 Z1 Z2 : R -> R) N F :
+  (forall g, 0 <= g -> Y1 g <= Y2 g) -> (forall g, 0 <= g -> Z1 g <= Z2 g) ->
   contracts Y2 Z1 N F -> contracts Y1 Z2 N F.
 Proof.
 move=> Yle Zle H g g0; have [I [p [q [u [v [[H1 H3 H4 H5] H6]]]]]] := H g g0.
@@ -93,8 +93,8 @@ exact: (contract H HN HF H1 H3 u0 up v0 vq g0).
 Qed.
 
 (* Theorem 2 of contraction.md. *)
-Theorem many_blocks (Y1 : nat -> R -> R) (N : nat -> table R) (F : nat -> R -> R) m : divergence_le (near 0%N) P
-  Q (Y1 0%N) ->
+Theorem many_blocks (Y1 : nat -> R -> R) (N : nat -> table R) (F : nat -> R -> R) m :
+  divergence_le (near 0%N) P Q (Y1 0%N) ->
   (forall j, (j < m)%N -> span (near j) (near j.+1) (K j) (K' j) (value (N j))) ->
   (forall j, (j < m)%N -> span (fun _ _ => True) (near j.+1) (K j) (K' j) (F j)) ->
   (forall j, (j < m)%N -> contracts (Y1 j) (Y1 j.+1) (N j) (F j)) ->
@@ -112,8 +112,8 @@ Theorem every_length (T N : table R) (F : R -> R) : divergence_le (near 0%N) P Q
 Proof. by move=> H HN HF C m; apply: (@many_blocks (fun _ => value T) (fun _ => N) (fun _ => F)). Qed.
 
 (* Blocks that repeat with the period w: one table for each phase. *)
-Theorem every_phase (T N : nat -> table R) (F : nat -> R -> R) w : (0 < w)%N -> divergence_le (near 0%N) P Q
-  (value (T 0%N)) ->
+Theorem every_phase (T N : nat -> table R) (F : nat -> R -> R) w : (0 < w)%N ->
+  divergence_le (near 0%N) P Q (value (T 0%N)) ->
   (forall j, span (near j) (near j.+1) (K j) (K' j) (value (N (j %% w)%N))) ->
   (forall j, span (fun _ _ => True) (near j.+1) (K j) (K' j) (F (j %% w)%N)) ->
   (forall j, (j < w)%N -> contracts (value (T j)) (value (T (j.+1 %% w)%N)) (N j) (F j)) ->
@@ -127,8 +127,8 @@ by rewrite -[((j %% w).+1 %% w)%N]/(((1 + j %% w)) %% w)%N modnDmr.
 Qed.
 
 (* From above: Y_0 = 1 after any steps. *)
-Theorem from_above (Y1 : nat -> R -> R) (N : nat -> table R) (F : nat -> R -> R) m : (forall g, 0 <= g -> 1 <=
-  Y1 0%N g) ->
+Theorem from_above (Y1 : nat -> R -> R) (N : nat -> table R) (F : nat -> R -> R) m :
+  (forall g, 0 <= g -> 1 <= Y1 0%N g) ->
   (forall j, (j < m)%N -> span (near j) (near j.+1) (K j) (K' j) (value (N j))) ->
   (forall j, (j < m)%N -> span (fun _ _ => True) (near j.+1) (K j) (K' j) (F j)) ->
   (forall j, (j < m)%N -> contracts (Y1 j) (Y1 j.+1) (N j) (F j)) ->

@@ -73,7 +73,7 @@ Proof.
 move=> F H; apply: measurable_ext (measurable_opp (measurable_max (measurable_opp F) (measurable_opp H))) => x.
 by rewrite -oppr_min opprK.
 Qed.
-Lemma measurable_sum n (h : nat -> X -> R) : (forall j, measurable (h j)) -> 
+Lemma measurable_sum n (h : nat -> X -> R) : (forall j, measurable (h j)) ->
   measurable (fun x => \sum_(j < n) h j x).
 Proof.
 move=> H; elim: n => [|n IH].
@@ -208,8 +208,8 @@ Qed.
 Section After.
 Variables (X U : space) (P : law X) (K : kernel X U).
 Definition after_expect (h : U -> R) := expect P (fun x => expect (K x) h).
-Lemma after_add f h : measurable f -> measurable h -> after_expect (fun x => f x + h x) = after_expect f +
-  after_expect h.
+Lemma after_add f h : measurable f -> measurable h ->
+  after_expect (fun x => f x + h x) = after_expect f + after_expect h.
 Proof.
 move=> F H; rewrite /after_expect -expect_add; try exact: measurable_from.
 apply: expect_ext => [|x]; last by rewrite expect_add.

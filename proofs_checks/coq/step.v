@@ -171,14 +171,14 @@ Lemma shift_after' (m h : G) : divergence_le (fun u u' => u = u') (shifted 0) (s
     (image (shifted h) (@any_map _ (finite R W) (fun u => Pi (m + u)))) (value N).
 Proof. by move=> H; apply: (map_both H) => x y ->. Qed.
 (* The other order: shift both laws back. *)
-Lemma cost_back h : len (- h) <= a -> divergence_le (fun u u' => u = u') (shifted 0) (shifted h) (value N).
+Lemma cost_back h : len h <= a -> divergence_le (fun u u' => u = u') (shifted 0) (shifted (- h)) (value N).
 Proof.
-move=> ha; pose m := @any_map _ (finite R G) (fun u => h + u).
-have H : divergence_le (fun u u' => u = u') (image (shifted (- h)) m) (image (shifted 0) m) (value N).
+move=> ha; pose m := @any_map _ (finite R G) (fun u => - h + u).
+have H : divergence_le (fun u u' => u = u') (image (shifted h) m) (image (shifted 0) m) (value N).
   by apply: (map_both (cost ha)) => x y ->.
-by apply: divergence_le_ext H => f _ /=; apply: eq_bigr => b _; rewrite ?addNKr ?addKr ?add0r ?addrA ?subrr ?add0r.
+by apply: divergence_le_ext H => f _ /=; apply: eq_bigr => b _; rewrite ?addKr ?add0r.
 Qed.
-Definition with_shift (T : finType) (h : T -> G) (u : T -> G -> G) : kernel 
+Definition with_shift (T : finType) (h : T -> G) (u : T -> G -> G) : kernel
     (finite R [finType of T * G]) (finite R W) :=
   any_kernel (fun x : T * G => image (shifted (h x.1)) (@any_map _ (finite R W) (fun v => Pi (u x.1 x.2 + v)))).
 
@@ -210,25 +210,24 @@ apply: divergence_le_ext (L _).
 Qed.
 
 (* The third law chi starts at x and stays near run 2. *)
-Theorem group_step_second (chi : C' -> G) : (forall c, len (chi c - phi' c) <= e) -> (forall u, len (- u) = len u) ->
+Theorem group_step_second (chi : C' -> G) : (forall c, len (chi c - phi' c) <= e) ->
   divergence_le (fun u u' => u = u') (early lawC phi) (early lawC' chi) S ->
   @divergence_le R (finite R W) (finite R W) near (noisy lawC phi) (noisy lawC' phi') (compose S N).
 Proof.
-move=> He even HS.
-have He' c : len (phi' c - chi c) <= e by rewrite -even opprB.
-have [h hP] := shorter He'.
-pose v := @any_map _ (finite R W) (fun x : C' * (G * G) => Pi (chi x.1 + x.2.1 + (h x.1 + x.2.2))).
+move=> He HS; have [h hP] := shorter He.
+pose v := @any_map _ (finite R W) (fun x : C' * (G * G) => Pi (chi x.1 + x.2.1 + (- h x.1 + x.2.2))).
 apply: (@move_second R (finite R W) near _ (image (finite_law (both lawC')) v)).
-  by apply: coupled_image; case=> c [x y]; apply: near_; rewrite /= -even opprB cancel; case: (hP c).
+  apply: coupled_image; case=> c [x y]; apply: near_ => /=.
+  by rewrite -[X in len X]opprK opprB cancel opprK opprD opprB; case: (hP c).
 have L := @hidden_second _ _ _ (early lawC phi) (finite_law (masses_pair lawC' law1))
   (@any_map _ (finite R G) (fun x : C' * G => chi x.1 + x.2))
   (any_kernel (fun u : G => image (shifted 0) (@any_map _ (finite R W) (fun w => Pi (u + w)))))
-  (with_shift h (fun c x => chi c + x)) S N HS.
+  (with_shift (fun c => - h c) (fun c x => chi c + x)) S N HS.
 apply: divergence_le_ext (L _).
 - move=> f _; rewrite expect_noisy /=; apply: eq_bigr => x _; congr (_ * _).
   by apply: eq_bigr => b _; rewrite add0r.
-- by move=> f _; apply/esym; exact: (sum_noise coin' (fun c x y => f (Pi (chi c + x + (h c + y))))).
-- by case=> c x; apply: (shift_after' (chi c + x)); apply: cost_back; rewrite even; case: (hP c).
+- by move=> f _; apply/esym; exact: (sum_noise coin' (fun c x y => f (Pi (chi c + x + (- h c + y))))).
+- by case=> c x; apply: (shift_after' (chi c + x)); apply: cost_back; case: (hP c).
 Qed.
 End OnePair.
 

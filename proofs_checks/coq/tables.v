@@ -34,15 +34,16 @@ Record table := Table {
 Definition value (N : table) (r : R) := rest N + \sum_(j < node_count N) pos (mass1 N j - r * mass2 N j).
 
 Variable N : table.
-Local Notation n := (node_count N). Local Notation c := (rest N). Local Notation a := (mass1 N). Local Notation
-  b := (mass2 N).
+Local Notation n := (node_count N). Local Notation c := (rest N).
+Local Notation a := (mass1 N). Local Notation b := (mass2 N).
 Local Notation profile := (value N).
 Let c0 : 0 <= c := rest_ge0 N.
 Let a0 : forall j, 0 <= a j := mass1_ge0 N.
 Let b0 : forall j, 0 < b j := mass2_gt0 N.
 Let b1 : \sum_(j < n) b j = 1 := mass2_sum N.
 Let ac1 : c + \sum_(j < n) a j = 1 := mass1_sum N.
-Let sorted : forall i j, (i <= j)%N -> a j * b i <= a i * b j := @falling N.
+Let sorted : forall i j, (i <= j)%N -> a j * b i <= a i * b j.
+Proof. exact: falling. Qed.
 
 (* The test of size s takes atoms in order until run 2 has given it the mass s; test s j is its share of atom j.
    Its power is its probability under run 1, with the rest. *)

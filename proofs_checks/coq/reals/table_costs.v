@@ -71,8 +71,8 @@ by rewrite mulf_neq0 // gt_eqF.
 Qed.
 
 (* The table is at most 1 / k at n / m. *)
-Lemma table_below (S : Z) T m n k : (0 < S)%ZZ -> (0 < m)%ZZ -> Z.leb (Z.mul k (scaled S T m n)) (Z.mul m S) =
-  true ->
+Lemma table_below (S : Z) T m n k : (0 < S)%ZZ -> (0 < m)%ZZ ->
+  Z.leb (Z.mul k (scaled S T m n)) (Z.mul m S) = true ->
   atoms_value (atoms_of RA S T) (real RA n / real RA m) *
     real RA k <= 1.
 Proof.
@@ -83,8 +83,8 @@ rewrite -(ler_pmul2l m0) mulr1 mulrA P -(ler_pmul2r S0) mulrAC divfK ?gt_eqF //.
 by rewrite mulrC.
 Qed.
 (* From a bound v <= 1 / k at g <= e to e c + 1 / k. *)
-Lemma to_epsilon_delta (a c v g k e : R) : a - g * c <= v -> v * k <= 1 -> (0 < k)%coqR -> (g <= e)%coqR -> 0 <=
-  c ->
+Lemma to_epsilon_delta (a c v g k e : R) : a - g * c <= v -> v * k <= 1 -> (0 < k)%coqR ->
+  (g <= e)%coqR -> 0 <= c ->
   (a <= e * c + 1 / k)%coqR.
 Proof.
 move=> /RleP H1 /RleP H2 k0 ge /RleP c0.

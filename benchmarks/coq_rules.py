@@ -1,0 +1,70 @@
+"""The table of the rules of the kernel and their theorems in Coq, proofs_checks/coq/RULES.md.
+
+    python -m benchmarks.coq_rules
+
+It is made of proofs_checks/coq/rules.toml and of the planted weakenings in tests/proofs_checks/coq_weakenings.toml. No
+Coq is needed.
+"""
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+COQ = ROOT / "proofs_checks" / "coq"
+WEAKENINGS = ROOT / "tests" / "proofs_checks" / "coq_weakenings.toml"
+
+_HEAD = """# The rules of the kernel and their theorems
+
+Written by `python -m benchmarks.coq_rules`; do not edit. Each rule of the Python kernel with its theorems in this
+folder, the page of its proof, what is still open, and the number of planted weakenings of these theorems, which do not
+compile. *Open* says where a theorem says less than the rule, or why there is none. `make coq` prints the axioms of every
+theorem: none. The files in `reals/` use the axioms of Coq's real numbers.
+
+"""
+
+
+def read(path: Path, key: str) -> list[dict[str, Any]]:
+    """The entries of a table."""
+    found: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))[key]
+    return found
+
+
+def rules_of(folder: Path) -> Iterator[str]:
+    """The name of every function below a folder that has the decorator ``rule``: module.function."""
+    for path in sorted(folder.rglob("*.py")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        places: list[tuple[str, ast.AST]] = [(module, ast.parse(path.read_text(encoding="utf-8")))]
+        for name, node in places:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.ClassDef | ast.FunctionDef):
+                    places.append((f"{name}.{child.name}", child))
+                if isinstance(child, ast.FunctionDef) and "rule" in map(ast.unparse, child.decorator_list):
+                    yield f"{name}.{child.name}"
+
+
+def rows() -> Iterator[str]:
+    """The lines of the table."""
+    weakened = [(one["file"], one["theorem"]) for one in read(WEAKENINGS, "weakening")]
+    for one in read(COQ / "rules.toml", "rule"):
+        theorems = [tuple(name.split(": ")) for name in one["theorems"]]
+        named = ", ".join(f"[{file}]({file}) `{theorem}`" for file, theorem in theorems) or "none"
+        page = f"[{one['page']}](../../docs/proofs/{one['page']})"
+        page += f", {one['place']}" if "place" in one else ""
+        count = sum(weakened.count(theorem) for theorem in theorems)
+        yield f"| `{one['python']}` | {named} | {page} | {one.get('open', '')} | {count or ''} |"
+    for one in read(COQ / "rules.toml", "group"):
+        count = sum(name.startswith(one["module"]) for name in rules_of(ROOT / "symbolic"))
+        yield f"| `{one['module']}`, {count} rules | none | | {one['open']} | |"
+
+
+def page() -> str:
+    """The text of RULES.md."""
+    head = "| rule | theorems | page | open | weakenings |\n|---|---|---|---|---|\n"
+    return _HEAD + head + "\n".join(rows()) + "\n"
+
+
+if __name__ == "__main__":
+    (COQ / "RULES.md").write_text(page(), encoding="utf-8")
