@@ -16,12 +16,20 @@ ROOT = Path(__file__).parents[1]
 COQ = ROOT / "proofs_checks" / "coq"
 WEAKENINGS = ROOT / "tests" / "proofs_checks" / "coq_weakenings.toml"
 
+_WEAKENINGS = """
+## Planted weakenings
+
+Each of these edits (`tests/proofs_checks/coq_weakenings.toml`) makes the named theorem false, for the reason given.
+The tests make the edit and compile the file, which must fail inside a proof.
+
+"""
+
 _HEAD = """# The rules of the kernel and their theorems
 
 Written by `python -m benchmarks.coq_rules`; do not edit. Each rule of the Python kernel with its theorems in this
-folder, the page of its proof, what is still open, and the number of planted weakenings of these theorems, which do not
-compile. *Open* says where a theorem says less than the rule, or why there is none. `make coq` prints the axioms of every
-theorem: none. The files in `reals/` use the axioms of Coq's real numbers.
+folder, the page of its proof, what is still open, and the planted weakenings of its theorems (numbers of the list at
+the end). *Open* says where a theorem says less than the rule, or why there is none. `make coq` prints the axioms of
+every theorem: none. The files in `reals/` use the axioms of Coq's real numbers.
 
 """
 
@@ -53,17 +61,23 @@ def rows() -> Iterator[str]:
         named = ", ".join(f"[{file}]({file}) `{theorem}`" for file, theorem in theorems) or "none"
         page = f"[{one['page']}](../../docs/proofs/{one['page']})"
         page += f", {one['place']}" if "place" in one else ""
-        count = sum(weakened.count(theorem) for theorem in theorems)
-        yield f"| `{one['python']}` | {named} | {page} | {one.get('open', '')} | {count or ''} |"
+        own = ", ".join(str(number) for number, theorem in enumerate(weakened, 1) if theorem in theorems)
+        yield f"| `{one['python']}` | {named} | {page} | {one.get('open', '')} | {own} |"
     for one in read(COQ / "rules.toml", "group"):
         count = sum(name.startswith(one["module"]) for name in rules_of(ROOT / "symbolic"))
         yield f"| `{one['module']}`, {count} rules | none | | {one['open']} | |"
 
 
+def weakenings() -> Iterator[str]:
+    """The lines of the list of weakenings."""
+    for number, one in enumerate(read(WEAKENINGS, "weakening"), 1):
+        yield f"{number}. `{one['theorem']}`: {one['reason']}"
+
+
 def page() -> str:
     """The text of RULES.md."""
     head = "| rule | theorems | page | open | weakenings |\n|---|---|---|---|---|\n"
-    return _HEAD + head + "\n".join(rows()) + "\n"
+    return _HEAD + head + "\n".join(rows()) + "\n" + _WEAKENINGS + "\n".join(weakenings()) + "\n"
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ python    after ">>>" a doctest, one session a page; after "# path" appended to 
 toml      after "# path" written to that file
 yaml      the same, and the run steps of its jobs are run
 diff      after "+++ path" an edit of a file that is there: what it takes away stands there once
+coq       a part of a file in proofs_checks/coq
 """
 
 import doctest
@@ -67,6 +68,9 @@ class Reader:
                 )
             case "diff":
                 self.edit(text)
+            case "coq":
+                sources = (path.read_text() for path in (ROOT / "proofs_checks/coq").rglob("*.v"))
+                assert any(text in source for source in sources), text
             case _:
                 pytest.fail(f"no reader can follow a block of kind {kind!r}: {text}")
 

@@ -1,8 +1,8 @@
-(* The README's run: gradient descent on 5 samples with clipped gradients of norm at most 2, step size 0.1, noise 1 and
-   full batches, on a domain of diameter 1, for smooth convex losses.  A sample that differs moves a step by
-   2 * 0.1 * 2 / 5 = 0.08, so a step from equal points costs theta_0.08, and a step from any two points of the domain
-   costs theta_1.16.  These two costs of one step are the hypotheses; the spaces, the dimension and the number of steps
-   are arbitrary. *)
+(* The README's run: full batches of 5 samples, step size 0.1, gradients clipped at 2, noise 1, a domain of diameter 1
+   and 1-smooth losses.  A sample that differs moves a step by at most 2 * 0.1 * 2 / 5 = 0.08, so a step from equal
+   points costs theta_0.08.  Points of the domain are at most 1 + 0.1 * 4 / 5 + 0.08 = 1.16 apart after the maps of a
+   step, so a step from any two points costs theta_1.16.  These two costs of one step are the hypotheses.  The spaces,
+   the dimension and the number of steps are arbitrary. *)
 From Coq Require Import ZArith Reals Lra List.
 From Interval Require Import Tactic.
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint.
