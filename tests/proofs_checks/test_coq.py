@@ -192,7 +192,9 @@ def test_the_table_of_rules_is_up_to_date() -> None:
 def test_the_generated_lemmas_are_up_to_date() -> None:
     with mp.workprec(120):
         for file, text in zip(("gauss_numbers.v", "readme_numbers.v"), coq_run.lemmas(), strict=True):
-            assert (COQ / "reals" / file).read_text().endswith(f"\n{text}\n"), "run python -m benchmarks.coq_run"
+            assert (COQ / "reals" / file).read_text().endswith(f"\n{text}\n"), (
+                "run python -m benchmarks.coq_run"
+            )
 
 
 def test_nothing_is_admitted() -> None:
