@@ -28,9 +28,10 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.symbolic import statement
-from lastiterate.symbolic.checks import Check, Cited, Deduced, Units
+from lastiterate.symbolic.checks import Check, Cited, Deduced, Engine, Units
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.families import Family, Sample
+from lastiterate.symbolic.kernel.sealed import familiar
 from lastiterate.symbolic.notation import MEANING
 
 _OPEN: Mapping[str, str] = {
@@ -175,10 +176,10 @@ def misfit(claim: Claim) -> str:
     >>> misfit(Claim("toy/half", "Half", Source("toy", "(1)"), Identity(0.5, sp.Rational(1, 2))))
     "left of Identity needs a Sympy expression, got 0.5; write Rational('0.5')."
     """
-    odd = _field(claim)
-    return (
-        "" if odd is None else f"{odd.place} needs {odd.needed}, got {_short(odd.value)}; {_advice(odd.value)}."
-    )
+    odd = _odd(claim, Claim)
+    if odd is None:
+        return ""
+    return f"{odd.place or 'CLAIMS'} needs {odd.needed}, got {_short(odd.value)}; {_advice(odd.value)}."
 
 
 class _Odd(NamedTuple):
@@ -227,6 +228,9 @@ def _odd(value: Any, kind: Any) -> _Odd | None:
     origin, parts = get_origin(kind), get_args(kind)
     if kind is Any or origin is ClassVar:
         return None
+    plain = next((one for one in (str, int, tuple, dict) if isinstance(value, one)), None)
+    if plain is not None and type(value) not in (plain, bool) and not familiar(value, type(value)):
+        return _Odd(value, f"a {plain.__name__} of Python's own class")
     if origin in (Union, UnionType):
         found = [_odd(value, part) for part in parts]
         inner = [odd for odd in found if odd is not None]
@@ -262,7 +266,14 @@ def _odd(value: Any, kind: Any) -> _Odd | None:
         return _Odd(value, _NEEDED.get(known, f"a {known.__name__}"))
     if isinstance(value, sp.Basic):
         return _strange(value)
-    return _field(value) if is_dataclass(value) and not isinstance(value, type) else None
+    if not is_dataclass(value) or isinstance(value, type):
+        return None
+    own = isinstance(value, Check) and str(value.engine) not in set(Engine)  # a kind of check of the user's
+    return (
+        _field(value)
+        if own or familiar(value, type(value))
+        else _Odd(value, "objects of this package's classes")
+    )
 
 
 def says_nothing(check: Check, assumptions: tuple[Boolean, ...]) -> str:

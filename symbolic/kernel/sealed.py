@@ -58,7 +58,7 @@ def _values(thing: Any) -> tuple[Any, ...]:
     return tuple(getattr(thing, one.name) for one in fields(thing))
 
 
-def _familiar(thing: object, kind: type) -> bool:
+def familiar(thing: object, kind: type) -> bool:
     """Tell whether all methods of an object are from a class of Sympy or of this package."""
     if any(callable(getattr(kind, name, None)) for name in getattr(thing, "__dict__", ())):
         return False
@@ -80,6 +80,7 @@ def _held(thing: Any) -> Any:
 def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool], Callable[..., None]]:
     made: WeakValueDictionary[int, Any] = WeakValueDictionary()
     parts: dict[int, tuple[Any, ...]] = {}
+    homes: dict[str, Any] = {}
     known: dict[bool, dict[int, Basic]] = {False: {}, True: {}}
 
     def genuine(thing: object) -> bool:
@@ -106,7 +107,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
         elif kind is dict:
             admit((*thing, *thing.values()))
         elif kind not in {str, bool, int, NoneType}:
-            if not _familiar(thing, kind) or (kind is Whichever and not nameless):
+            if not familiar(thing, kind) or (kind is Whichever and not nameless):
                 raise UnprovedError(
                     "A rule accepts only objects of Sympy or of this package, with tuples inside of others, got one of "
                     f"type {kind.__name__}."
@@ -128,7 +129,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
         module = sys.modules.get(function.__module__)
         starts = getattr(getattr(module, "__spec__", None), "_initializing", False)
         inside = function.__module__.removeprefix(_PACKAGE) in _MODULES and function.__globals__ is vars(module)
-        if not (starts and inside):
+        if not (starts and inside and homes.setdefault(function.__module__, module) is module):
             raise UnprovedError(f"A rule must be in a module of rules, got {function.__qualname__}.")
 
         @wraps(function)

@@ -5,13 +5,31 @@ belongs to another step, and the names of the kernel themselves.
 """
 
 import pickle
+import sys
 from collections.abc import Callable, Iterator
-from importlib import import_module
+from importlib import import_module, reload
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sympy import Abs, Expr, Ge, I, Integer, Le, Rational, S, Sum, Symbol, Tuple, false, floor, oo, symbols
+from sympy import (
+    Abs,
+    Expr,
+    Ge,
+    I,
+    Integer,
+    Le,
+    Rational,
+    S,
+    Sum,
+    Symbol,
+    Tuple,
+    false,
+    floor,
+    oo,
+    symbols,
+    true,
+)
 from test_forged_derivations import FIRST, KERNEL, ONE, STEP, STILL, free_step, supposed
 
 from lastiterate.numeric.errors import InputError
@@ -430,14 +448,18 @@ CLAIMS: dict[str, tuple[Callable[[Kernel], Guarantee], Derived, Any]] = {
 
 
 def decided(
-    made: Callable[[Kernel], Any], check: Any, statement: Any, monkeypatch: pytest.MonkeyPatch
+    made: Callable[[Kernel], Any],
+    check: Any,
+    statement: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: type[Claim] = Ours,
 ) -> ClaimReport:
     monkeypatch.setitem(derivation.DERIVATIONS, "forged", made)
     monkeypatch.setitem(derivation.TRACKED, "forged", made)
     for table in (derivation.derive, derivation.track):
         table.cache_clear()
     said = derived((check,), ()) if statement is ... else statement
-    claim = Ours(
+    claim = kind(
         "ours/forged", "T steps cost hardly anything", proof("contraction", "x"), check, statement=said
     )
     try:
@@ -543,6 +565,84 @@ def test_a_file_of_claims_changes_nothing_of_the_package(name: str, tmp_path: Pa
     for (module, key), value in names.items():
         assert vars(import_module(f"lastiterate.proofs_checks.{module}"))[key] is value
     assert Gauss(ONE) != Gauss(Integer(2))
+
+
+class Inconstant:
+    """What is one thing when it is asked for the first times, and another thing later."""
+
+    asked = first = 0
+
+    def later(self) -> bool:
+        type(self).asked += 1
+        return type(self).asked > type(self).first
+
+
+class Check(Inconstant, Derived):
+    """A check of a bound that becomes smaller."""
+
+    __module__ = "lastiterate.symbolic.checks"
+
+    def __getattribute__(self, name: str) -> Any:
+        own = object.__getattribute__(self, name)
+        return CHEAP if name == "profile" and object.__getattribute__(self, "later")() else own
+
+
+class Listed(Inconstant, tuple[str, ...]):
+    """A list of what is supposed that is empty at first."""
+
+    def __iter__(self) -> Iterator[str]:
+        return tuple.__iter__(self) if self.later() else iter(())
+
+
+class Stated(Inconstant, Ours):
+    """A claim whose statement becomes weaker."""
+
+    __module__ = "lastiterate.symbolic.claim"
+
+    def __getattribute__(self, name: str) -> Any:
+        own = object.__getattribute__(self, name)
+        return says(COST) if name == "statement" and self.later() else own
+
+
+class Name(Inconstant, str):
+    """The name of a derivation that becomes another's."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return hash("full_batch/composition" if self.later() else "forged")
+
+    def __eq__(self, other: object) -> bool:
+        return str(other) in {"forged", "full_batch/composition"}
+
+
+CHECKED: dict[str, tuple[type[Inconstant], Callable[[Kernel], Guarantee], Callable[[], Any]]] = {
+    "a check": (Check, each(honest), lambda: (Check("forged", Gauss(COST)), LITTLE)),
+    "a list": (Listed, each(within), lambda: (Derived("forged", CHEAP, supposed=Listed((POINT,))), ...)),
+    "a claim": (Stated, each(honest), lambda: (Derived("forged", Gauss(COST)), LITTLE)),
+    "a name": (Name, each(within), lambda: (Derived(Name("forged"), CHEAP), LITTLE)),
+}
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_no_part_of_a_claim_is_another_later(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, made, parts = CHECKED[name]
+    for first in range(15):
+        kind.first, kind.asked = first, 0
+        check, statement = parts()
+        found = decided(made, check, statement, monkeypatch, Stated if kind is Stated else Ours)
+        assert found.verdict is Verdict.UNDECIDED, (first, found)
+
+
+def test_rules_that_are_imported_again_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With another comparison of numbers, whose conditions always hold, for the rules alone."""
+    name = "lastiterate.symbolic.kernel.rules"
+    with pytest.raises(AttributeError):
+        reload(import_module(name))
+    monkeypatch.setattr("sympy.Ge", lambda *_: true)
+    monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(UnprovedError, match="module of rules"):
+        import_module(name)
 
 
 def test_a_lemma_of_ones_own_says_what_its_letters_become() -> None:
