@@ -81,25 +81,18 @@ def unaltered() -> Iterator[None]:
     modules = [module for name, module in [*sys.modules.items()] if name.startswith("lastiterate.")]
     kinds = {one for module in modules for one in vars(module).values() if isinstance(one, type)}
     owners: list[Any] = [*modules, *(one for one in kinds if str(one.__module__).startswith("lastiterate."))]
-    before = [(owner, dict(vars(owner))) for owner in owners]
+    before = {(owner, key): value for owner in owners for key, value in vars(owner).items()}
     try:
         yield
     finally:
-        altered = [
-            (owner, key, kept)
-            for owner, kept in before
-            for key in (kept if isinstance(owner, ModuleType) else kept.keys() | vars(owner).keys())
-            if vars(owner).get(key) is not kept.get(key) and key not in _LATER
-        ]
-        for owner, key, kept in altered:
-            if isinstance(owner, ModuleType):
-                vars(owner)[key] = kept[key]
-            elif key in kept:
-                setattr(owner, key, kept[key])
-            else:
-                delattr(owner, key)
-        if altered:
-            names = sorted(f"{owner.__name__}.{key}" for owner, key, _ in altered)
+        altered = [(owner, key) for (owner, key), value in before.items() if vars(owner).get(key) is not value]
+        later = [(kind, key) for kind in owners if isinstance(kind, type) for key in vars(kind).keys() - _LATER]
+        added = [one for one in later if one not in before]
+        for owner, key in added:
+            delattr(owner, key)
+        for owner, key in altered:  # `setattr` refuses names of the kernel's modules
+            (type if isinstance(owner, type) else ModuleType).__setattr__(owner, key, before[owner, key])
+        if names := sorted(f"{owner.__name__}.{key}" for owner, key in (*added, *altered)):
             raise UnprovedError(f"A claim may not change this package, got changes to {', '.join(names)}.")
 
 
