@@ -148,7 +148,7 @@ class NoisySGD(StepSchedule):
         decay = within(
             "weight_decay",
             self.weight_decay,
-            f"a number at least 0 and at most 1 / step_size = {1 / longest:g}",
+            f"a number from 0 to 1 / step_size = {1 / longest:g}",
             lambda x: isfinite(x) and x >= 0 and Fraction(x) * Fraction(longest) <= 1,
             "0 means none.",
         )

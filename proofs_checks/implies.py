@@ -479,7 +479,7 @@ class _Case:
         self.values = {letter: sp.sympify(value, strict=True) for letter, value in check.at.items()}
         run = [one for one in self.values if one in letters or (one in MEANING and one not in _CHOSEN)]
         if run:
-            raise UnprovedError(f"at may not give values to letters of the run, got {sorted(run, key=str)}")
+            raise UnprovedError(f"`at` may not give values to letters of the run, got {sorted(run, key=str)}")
         given = (*claim.assumptions, *check.given)
         orders = [one for one in given if one.has(largest_order)]
         if not all(supposed_order(one, granted) for one in orders):

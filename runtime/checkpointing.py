@@ -31,7 +31,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
             if opened.read(len(HEAD)) != HEAD:
                 raise InputError(
                     f"A checkpoint must be a file that save wrote, got path={path}, which is another kind of "
-                    "file; load such a file."
+                    "file; give one that save wrote."
                 )
         payload = read_sealed(Path(path)).removeprefix(HEAD)
     except OSError as error:

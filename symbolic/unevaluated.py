@@ -18,7 +18,7 @@ def put(expression: Expr, values: Mapping[Symbol, Expr | int]) -> Expr:
     known = {letter: value for letter, value in values.items() if letter in expression.free_symbols}
     if isinstance(expression, Subs) or not known:
         raise ValueError(
-            f"put needs a formula that is not a put and has one of the letters {', '.join(map(str, values))}, got "
+            f"put needs a formula that is not a put and contains one of the letters {', '.join(map(str, values))}, got "
             f"{expression}."
         )
     put_in = Tuple(*known.values())

@@ -54,7 +54,7 @@ def coefficients(vector: Expr) -> dict[Vector, Expr]:
     found = {letter: vector.diff(letter) for letter in sorted(vector.atoms(Vector), key=str)}
     rest = expand(vector - sum(number * letter for letter, number in found.items()))
     if rest != 0 or any(number.atoms(Vector) for number in found.values()):
-        raise ValueError(f"A vector must be a linear combination of letters for vectors, got {vector}.")
+        raise ValueError(f"A vector must be a linear combination of letters that denote vectors, got {vector}.")
     return found
 
 

@@ -69,7 +69,7 @@ def enclose_limit(part: sp.Integral | sp.Sum) -> arb:
 @lru_cache(maxsize=1024)
 def _enclosed(part: sp.Integral | sp.Sum, bits: int) -> arb:  # noqa: ARG001
     if part.free_symbols or len(part.limits) != 1 or len(part.limits[0]) != 3:
-        raise UnsupportedError(f"{part} is not a single integral or sum between numbers")
+        raise UnsupportedError(f"{part} is not a single integral or sum with numeric limits")
     letter, low, _ = part.limits[0]
     whole = isinstance(part, sp.Sum)
     signs = (

@@ -100,7 +100,7 @@ def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelR
             note(asked)
             return answer, None
     if left < inf and monotonic() - begun >= min(left, _LONGEST):  # z3 does not tell which limit stopped it
-        raise TimeoutError("z3 found no answer within the time of the check")  # more time may give one
+        raise TimeoutError("z3 found no answer within the time limit of the check")  # more time may give one
     return z3.unknown, None
 
 

@@ -108,7 +108,7 @@ def estimate_holder(
 def _settings(sampling: Sampling | None, changed: Settings) -> Sampling:
     if not isinstance(sampling, Sampling | None):
         raise InputError(
-            f"sampling needs a Sampling, got sampling={sampling!r}; leave it out to draw as the paper does in A.13."
+            f"sampling needs a Sampling, got sampling={sampling!r}; leave it out to draw as Chien & Li do in A.13."
         )
     return (sampling or Sampling()).but(**changed)
 

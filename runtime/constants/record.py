@@ -228,7 +228,7 @@ class HolderEstimate(Displayed):
     def condition(self, what: str, kind: Kind) -> str:
         """Condition on which a number from this measurement holds; an `InputError` if no pair is trusted."""
         if not self.measured[kind].kept:
-            raise InputError(f"{self.untrusted}, got kind={kind}.")
+            raise InputError(f"A constant needs a trusted pair, got none for kind={kind}. {self.untrusted}.")
         least, greatest = self.distances
         return (
             f"{what} of {self.workload} {_for_all(kind, self.run)}; it is the largest over {self.pairs} sampled pairs "

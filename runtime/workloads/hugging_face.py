@@ -153,7 +153,7 @@ def _read_config(folder: Path, name: str) -> Any:
         )
     if not (isinstance(built, list) and any(str(one).endswith("ForSequenceClassification") for one in built)):
         raise InputError(
-            f"The network must be a classifier of whole sentences, got architectures={built} in workload={name}; save "
+            f"The network must classify whole sentences, got architectures={built} in workload={name}; save "
             "an AutoModelForSequenceClassification."
         )
     left_out = ("auto_map", "quantization_config", "model_type")
@@ -246,7 +246,7 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
 def _whole_numbers(values: Any) -> Tensor:
     read = np.asarray(values)
     if read.dtype.kind not in "iub":
-        raise ValueError(f"{read.dtype} is not a type of whole numbers")
+        raise ValueError(f"{read.dtype} is not an integer type")
     return torch.from_numpy(read.astype(np.int64))
 
 

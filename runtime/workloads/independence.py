@@ -350,9 +350,9 @@ class _Trial:
         if not self._batched:
             mean, mend = "mean or the sum", f"reduction='sum' over a constant, or {mend}"
         raise InputError(
-            f"The loss of several rows must be the {mean} of the losses of the single rows, got loss={together} for "
-            f"{' and '.join(self._given.names[row] for row in pair)} of workload={name} and {' and '.join(alone)} for "
-            f"the single rows, so one row changes the gradients of others; divide by a fixed number: {mend}."
+            f"The loss of several rows must be the {mean} of the losses of the individual rows, got loss={together} "
+            f"for {' and '.join(self._given.names[row] for row in pair)} of workload={name} and {' and '.join(alone)} "
+            f"for the individual rows, so one row changes the gradients of others; divide by a fixed number: {mend}."
         )
 
     def _batches(self, rows: list[int]) -> Iterator[list[int]]:

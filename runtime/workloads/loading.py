@@ -57,7 +57,7 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
     if not (home and colon and attribute):
         hint = "try builtin:iris-mlp."
         if isinstance(name, str) and name.endswith((".pt", ".pth", ".bin", ".ckpt", ".safetensors")):
-            hint = "a checkpoint holds only weights: name what builds the network, and --checkpoint FILE."
+            hint = "a checkpoint holds only weights: name the workload that builds the network, and add --checkpoint."
         elif isinstance(name, str) and "." in name:
             hint = f"try {':'.join(name.rsplit('.', 1))}."
         raise InputError(

@@ -54,9 +54,9 @@ def refuse_mixing(module: nn.Module) -> None:
         tracks = isinstance(part, _INSTANCE_NORM) and part.training and part.track_running_stats
         if mixes or tracks or (isinstance(part, DROPOUT) and part.training):
             raise InputError(
-                f"Per-sample gradients need a module whose output depends on one sample only and is not random, got "
-                f"{name or 'module'}={type(part).__name__} in training mode; replace batch norm by group norm, remove "
-                "dropout, or put that part in eval mode."
+                f"Per-sample gradients need a deterministic module whose output depends on only one sample, got "
+                f"{name or 'module'}={type(part).__name__} in training mode; replace batch norm with group norm, "
+                "remove dropout, or put that part in eval mode."
             )
 
 
@@ -138,7 +138,7 @@ def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
     first, again = outputs
     if first is not None and again is not None and outputs_differ(first, again):
         raise InputError(
-            f"Per-sample gradients need a module that is not random, got two outputs for one row of workload={name}; "
+            f"Per-sample gradients need a deterministic module, got two outputs for one row of workload={name}; "
             "remove dropout and noise, or put the module in eval mode."
         )
 

@@ -20,7 +20,7 @@ COMMANDS: Final = {
     "check": "decide every claim of the ledger and compare with the lock file",
     "list": "list the claims of the ledger",
     "show": "show one claim: statement, assumptions, checks, mutants and verdict",
-    "report": "write the ledger as pages, with Markdown, JSON and JUnit",
+    "report": "write the ledger as HTML pages, Markdown and JSON",
     "new-claim": "write a commented module of claims for a paper of your own",
     "bound": "bound the privacy loss of a run described in a TOML file",
     "verify": "check the certificate of a bound, independently of how it was found",
@@ -33,7 +33,7 @@ COMMANDS: Final = {
     "estimate": "measure the Hoelder constants of a network",
     "checkpoints": "measure the Hoelder constants along a training run, from its checkpoints",
     "attack": "attack the last iterate of a run and compare the result with its bound",
-    "drift": "measure the distance between coupled runs, and the tracked distance",
+    "drift": "compare the distance between coupled runs with the tracked distance",
     "schema": "print the JSON schema of what a command prints with --json",
 }
 

@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add a flag and an ini option."""
     group = parser.getgroup("lastiterate", "claims of papers, decided by lastiterate")
     group.addoption("--lastiterate", action="store_true", help="collect the claims of this repository as tests")
-    parser.addini("lastiterate_claims", "files with a tuple CLAIMS, as patterns", "args", ["claims/*.py"])
+    parser.addini("lastiterate_claims", "glob patterns of files with a tuple CLAIMS", "args", ["claims/*.py"])
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -176,7 +176,7 @@ class Judgement:
     cites: tuple[str, ...]
 
     def __reduce_ex__(self, _: object) -> NoReturn:
-        raise TypeError("A judgement is neither copied nor pickled: only a rule makes one.")
+        raise TypeError("A judgement cannot be copied or pickled: only a rule can make one.")
 
     def lines(self) -> Iterator[Self]:
         """Every judgement of the derivation once, premises first."""
@@ -333,7 +333,7 @@ class Guarantee:
                 )
             if span.order is not order or span.near != 0 or span.far != 0 or span.start != 0 or span.scope:
                 raise UnprovedError(
-                    f"A guarantee needs {order} from step 0, distances 0 and nothing revealed, got {span}."
+                    f"A guarantee needs {order} from step 0, zero distances and nothing revealed, got {span}."
                 )
         if self.first.end != self.second.end:
             raise UnprovedError(

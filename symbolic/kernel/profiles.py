@@ -485,7 +485,7 @@ def counts(index: Symbol, count: Expr) -> None:
         or index in count.atoms()
     ):
         raise UnprovedError(
-            f"An index must run over 0, 1, ..., and its count must be an integer free of it, got {index} and {count}."
+            f"An index runs over 0, 1, ...; its count must be an integer not containing it, got {index} and {count}."
         )
 
 

@@ -158,7 +158,7 @@ class Kernel(Ground):
         on = events or (frozenset[Hypothesis](),) * len(spans)
         if over is not None and any(on) and not on[0]:
             raise UnprovedError(
-                f"A mean over all values of {variable} may not have cases on events, which can contain several."
+                f"A mean over all values of {variable} may not have cases on events, which can contain several values."
             )
         supposed = [span.hypotheses - event for span, event in zip(spans, on, strict=True)]
         profiles, given = [span.profile for span in spans], frozenset[Boolean]()

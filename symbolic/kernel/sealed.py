@@ -44,7 +44,7 @@ _MANY: Final = 2**18
 
 class _Fixed(ModuleType):
     def __setattr__(self, name: str, *_: object) -> NoReturn:
-        raise AttributeError(f"{self.__name__}.{name} stays as it is, or other rules would prove other things.")
+        raise AttributeError(f"{self.__name__}.{name} cannot be changed, because the rules rely on it.")
 
     __delattr__ = __setattr__
 
@@ -109,8 +109,8 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
         elif kind not in {str, bool, int, NoneType}:
             if not familiar(thing, kind) or (kind is Whichever and not nameless):
                 raise UnprovedError(
-                    "A rule accepts only objects of Sympy or of this package, with tuples inside of others, got one of "
-                    f"type {kind.__name__}."
+                    "A rule accepts only objects of Sympy or of this package, and tuples of such objects, got an "
+                    f"object of type {kind.__name__}."
                 )
             if is_dataclass(thing) and kind.__module__.startswith(_OF_TERMS):
                 admit(_values(thing))

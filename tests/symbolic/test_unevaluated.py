@@ -26,7 +26,7 @@ def test_all_values_at_once_and_nothing_else(written, value):
 
 @pytest.mark.parametrize("formula", [y + 1, put(x + y, {y: x})])
 def test_a_formula_without_the_letter_is_refused(formula):
-    with pytest.raises(ValueError, match=r"is not a put and has one of the letters x, got"):
+    with pytest.raises(ValueError, match=r"is not a put and contains one of the letters x, got"):
         put(formula, {x: y})
 
 

@@ -17,7 +17,7 @@ Example:
 @click.option("--delta", type=float, default=1e-5, show_default=True, help="Delta for every epsilon.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, delta: float, as_json: bool) -> None:
-    """Advise on the run in RUN_FILE before it is trained: what its last iterate costs compared with all iterates.
+    """Advise on the run in RUN_FILE before training: what its last iterate costs compared with all iterates.
 
     The advice gives the reason, the step from which the last iterate costs less, the number of steps after
     which releasing all iterates costs the same, and the effects of a domain, weight decay, fewer steps or

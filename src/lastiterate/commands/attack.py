@@ -66,10 +66,10 @@ def command(
 ) -> int:
     """Attack the last iterate of the run in RUN_FILE, and compare the result with its certified upper bound.
 
-    The run is trained many times on the data and on the adjacent data. Correct guesses give lower confidence
-    bounds on epsilon and mu, compared with the bounds under the assumption of the file and under clipping
-    alone. The exit status is 1 if a bound is refuted. Later calls reuse finished runs, even with a larger
-    --runs.
+    The run is repeated many times on the data and on the adjacent data. Correct guesses give lower confidence
+    bounds on epsilon and mu, which are compared with the bounds under the assumption of the file and under
+    clipping alone. The exit status is 1 if a bound is refuted. Later calls reuse finished runs, even with a
+    larger --runs.
 
     The attack "canary" uses a sample with the worst gradients, "loss" uses the loss of a real sample, and
     "shadow" uses a likelihood ratio of this loss. The last two need one more sample than the run's

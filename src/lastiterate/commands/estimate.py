@@ -43,7 +43,7 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
     "--draw",
     type=click.Choice(["search", "uniform", "log-uniform"]),
     default="search",
-    help="Search for the worst pair, or draw pairs as the paper does: uniformly in the ball or with log-uniform radii.",
+    help="Search for the worst pair, or draw pairs as Chien & Li do: uniformly in the ball or with log-uniform radii.",
 )
 @click.option("--inputs", help="Also search these inputs, with every label: box:LOW,HIGH bounds every entry.")
 @option(
@@ -91,7 +91,7 @@ def command(
     The network is trained, and the largest |g(x) - g(y)| / |x - y|^lambda is searched for in the ball of the
     domain. The result is a lower estimate of the true constant, so the privacy numbers are estimates, too.
     The certified constant is also printed, or the reason why it is unknown. With --draw, pairs are drawn
-    around every iterate as in the paper, which gives far smaller estimates. With --metric, lengths are
+    around every iterate as in Chien & Li, which gives far smaller estimates. With --metric, lengths are
     weighted by coordinate and gradients are measured in the dual norm, as for Adam.
 
     A module:factory is your function that returns a lastiterate.Workload: network, loss of one sample, and data.

@@ -160,7 +160,7 @@ def test_a_sum_may_have_so_many_terms_and_no_more():
 @pytest.mark.parametrize(
     ("expression", "words"),
     [
-        (sp.Integral(sp.exp(-(y**2)), (y, 0, x)), "is not a single integral or sum between numbers"),
+        (sp.Integral(sp.exp(-(y**2)), (y, 0, x)), "is not a single integral or sum with numeric limits"),
         (sp.Sum(x**-k, (k, 1, x)), "needs integer limits to be enclosed"),
         (sp.zeta(x), "no enclosure of zeta in zeta(x)"),
         (x + y, "no value was given for the symbol y"),

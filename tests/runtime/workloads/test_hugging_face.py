@@ -149,9 +149,9 @@ def _rewritten(path: Path, **changed: Any) -> None:
         ({"model_type": "gpt2"}, "must belong to one of the families albert, bert, .*got model_type=gpt2"),
         (
             {"architectures": ["BertModel"]},
-            r"a classifier of whole sentences, got architectures=\['BertModel'\]",
+            r"must classify whole sentences, got architectures=\['BertModel'\]",
         ),
-        ({"architectures": None}, "must be a classifier of whole sentences, got architectures=None"),
+        ({"architectures": None}, "must classify whole sentences, got architectures=None"),
         ({"id2label": {"0": "a"}, "label2id": {"a": 0}}, "at least 2 classes, got num_labels=1"),
         ({"problem_type": "regression"}, "problem_type=regression"),
         ({"hidden_size": 24}, "must belong to the network that it is loaded into, got checkpoint=.* real for "),
