@@ -275,8 +275,8 @@ def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
             if outputs_differ(whole, apart) or _gradients_differ(whole, apart, list(point.values())):
                 raise InputError(
                     "Per-sample gradients need a module whose output for a row does not depend on the other rows, got "
-                    f"different outputs among {len(rows)} rows and for one row in workload={name}; normalise within a "
-                    "sample (group norm, layer norm)."
+                    f"different outputs for {len(rows)} rows together and one by one in workload={name}; normalise "
+                    "within a sample (group norm, layer norm)."
                 )
         if not tried:
             return False

@@ -56,7 +56,7 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--recheck", type=_FILE, help="Only recompute the saved pairs of this file; exit status 1 if one fails."
 )
-@option("--inits", default=20, help="Number of initialisations to train, with --draw.")
+@option("--inits", default=20, help="Number of initialisations to train from, with --draw.")
 @click.option("--centers", type=int, show_default="all", help="Number of evenly spaced iterates to measure.")
 @option("--points", default=100, help="Points drawn around every iterate, with --draw.")
 @option("--radius", default=1.0, help="Radius of the ball from which the points are drawn.")

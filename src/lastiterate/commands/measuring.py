@@ -28,7 +28,7 @@ def computing(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--memory", type=int, help="Maximum bytes per chunk; by default, chosen from the available memory."
         ),
-        option("--threads", default=1, help="Threads on the CPU."),
+        option("--threads", default=1, help="Number of CPU threads."),
         option("--seed", default=0, help="Seed of all random numbers."),
     )
     for one in reversed(options):

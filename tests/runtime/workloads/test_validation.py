@@ -64,7 +64,7 @@ MODULES: list[tuple[nn.Module, str]] = [
     ),
     (nn.Linear(3, 2), r"inputs\[:1\] of shape=\(1, 2\)"),
     (nn.Embedding(5, 2), r"dtype=float64 .*give inputs that the module takes"),
-    (With(lambda rows: rows - rows.mean(dim=0)), "different outputs among 3 rows and for one row"),
+    (With(lambda rows: rows - rows.mean(dim=0)), "different outputs for 3 rows together and one by one"),
     (With(lambda rows: rows + torch.rand_like(rows)), "two outputs for one row"),
     (With(lambda rows: nn.functional.dropout(rows.repeat(1, 32), 0.5)), "two outputs for one row"),
     (Counting(), "change of buffer=calls"),
