@@ -38,9 +38,7 @@ def own_letters(
     own = [*(letter for one in sequences for letter in (one.value, one.last)), *letters]
     declared = [letter for letter in own if letter.assumptions0 != plain]
     if declared:
-        raise UnprovedError(
-            f"Letters of an induction must be declared real, with no other assumption, got {declared}."
-        )
+        raise UnprovedError(f"Letters of an induction must be declared as real only, got {declared}.")
     terms = [part for one in sequences for part in (one.first, one.after, one.closed) if part is not None]
     named = set[Basic]().union(*(one.free_symbols for one in (*terms, *conditions)))
     if len({index, *own}) <= len(own) or named & {one.last for one in sequences}:
