@@ -20,7 +20,7 @@ GROUPS = coq_rules.read(COQ / "rules.toml", "group")
 WEAKENINGS = coq_rules.read(coq_rules.WEAKENINGS, "weakening")
 REALS = "reals/"
 STANDARD = re.compile(
-    r"ClassicalDedekindReals\.|FunctionalExtensionality\.|Classical_Prop\.|Epsilon\.|\w*[Ii]nt63\."
+    r"ClassicalDedekindReals\.|FunctionalExtensionality\.|Classical_Prop\.|Epsilon\.|boolp\.|\w*[Ii]nt63\."
 )
 """Axioms of Coq's real numbers, classical logic with a choice, and machine integers."""
 

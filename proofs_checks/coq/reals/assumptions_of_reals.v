@@ -1,6 +1,7 @@
-(* The axioms of the README's run: those of Coq's real numbers, classical logic and the choice that Coquelicot and
+(* The axioms of this folder: those of Coq's real numbers, classical logic and the choice that Coquelicot and
    mathcomp-analysis use, and the machine integers of coq-interval.  The check of the table itself uses none. *)
-From lastiterate.reals Require Import gaussian readme_table readme_run.
+From lastiterate.reals Require Import measures gaussian readme_table readme_run.
 Print Assumptions accepted.
 Print Assumptions theta_reflected.
 Print Assumptions readme_run_both.
+Print Assumptions measure_probability.
