@@ -55,6 +55,7 @@ Print Assumptions swap_coin_above.
 Print Assumptions swap_coin_below.
 Print Assumptions moment_compose.
 Print Assumptions moment_to_delta.
+Print Assumptions moment_le.
 Print Assumptions at_nodes.
 Print Assumptions next_block.
 Print Assumptions check_table_sound.
