@@ -81,7 +81,9 @@ def unaltered() -> Iterator[None]:
     modules = [module for name, module in [*sys.modules.items()] if name.startswith("lastiterate.")]
     kinds = {one for module in modules for one in vars(module).values() if isinstance(one, type)}
     owners: list[Any] = [*modules, *(one for one in kinds if str(one.__module__).startswith("lastiterate."))]
-    before = {(owner, key): value for owner in owners for key, value in vars(owner).items()}
+    names = ((owner, key, value) for owner in owners for key, value in vars(owner).items())
+    before = {(owner, key): value for owner, key, value in names if key != "__builtins__"}
+    tables = [(one, kept, kept.copy()) for one, kept in before.items() if type(kept) in {dict, set}]
     try:
         yield
     finally:
@@ -92,8 +94,12 @@ def unaltered() -> Iterator[None]:
             delattr(owner, key)
         for owner, key in altered:  # `setattr` refuses names of the kernel's modules
             (type if isinstance(owner, type) else ModuleType).__setattr__(owner, key, before[owner, key])
-        if names := sorted(f"{owner.__name__}.{key}" for owner, key in (*added, *altered)):
-            raise UnprovedError(f"A claim may not change this package, got changes to {', '.join(names)}.")
+        altered += [one for one, table, kept in tables if table != kept]
+        for _, table, kept in tables:
+            table.clear()
+            table |= kept
+        if changes := sorted(f"{owner.__name__}.{key}" for owner, key in (*added, *altered)):
+            raise UnprovedError(f"A claim may not change this package, got changes to {', '.join(changes)}.")
 
 
 def _made(table: Mapping[str, Callable[[_Ground], _Made]], name: str, ground: _Ground) -> _Made:

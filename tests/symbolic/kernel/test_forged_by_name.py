@@ -535,6 +535,11 @@ CHANGED = {
         "from lastiterate.proofs_checks import implies as m; m._GRANTS[()] = set()",
         "pass",
     ),
+    "what a letter stands for": (
+        "from lastiterate.proofs_checks import implies as m; m._FULL[D] = 0",
+        "pass",
+    ),
+    "what may be chosen, later": ("", "from lastiterate.proofs_checks import implies as m; m._CHOSEN.add(T)"),
     "a verdict": ("from lastiterate.proofs_checks import decide as m; m.left_open = str", "pass"),
 }  # fmt: skip
 
