@@ -6,7 +6,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import import_module
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, TypeAlias, TypeVar
 
 from sympy import Add, Basic, Dummy, Expr, Ge, Gt, Le, Lt, nan, oo, simplify, true, zoo
@@ -69,6 +69,7 @@ def _named(table: Mapping[str, _Made], name: str) -> _Made:
     return table[name]
 
 
+_OWN = MappingProxyType({**OF_PACKAGE, **PRINTED, **DEDUCTIONS})
 _LATER = {"__slotnames__", "__annotations_cache__"}
 """Names that Python itself gives to classes later."""
 
@@ -104,7 +105,7 @@ def unaltered() -> Iterator[None]:
 
 def _made(table: Mapping[str, Callable[[_Ground], _Made]], name: str, ground: _Ground) -> _Made:
     function = _named(table, name)
-    with nullcontext() if OF_PACKAGE.get(name) is function else unaltered():
+    with nullcontext() if _OWN.get(name) is function else unaltered():
         return function(ground)
 
 

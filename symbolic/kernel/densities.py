@@ -227,8 +227,10 @@ def sources(law: Basic, *where: Point) -> tuple[Point, ...]:
     return tuple(Point(f"{where[0]}{i}") for i in range(1, dimension(law) + 1))
 
 
-_NAMED: dict[str, Basic] = {}
-"""Laws whose density is just a named function."""
+@cache
+def _named(name: str) -> list[Basic]:  # noqa: ARG001
+    """The laws whose density is just a function of this name, which must be equal."""
+    return []
 
 
 @cache
@@ -252,7 +254,9 @@ def density(law: Basic, *where: Point) -> Expr:
         return density(first, *before) * density(At(kernel, *before), last)
     letters = sorted((one for one in law.free_symbols if isinstance(one, Point) or one.is_integer), key=str)
     named = law.xreplace({one: Symbol("." * i) for i, one in enumerate(letters, 1)})
-    if _NAMED.setdefault(str(named), named) != named:
+    same = _named(str(named))
+    same.append(named)
+    if same[0] != named:
         raise UnprovedError(f"Two laws need different names, got {law} for both.")
     made: Expr = Function(f"density of {named}", nonnegative=True)(*letters, *where)
     return made
