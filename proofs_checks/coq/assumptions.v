@@ -53,6 +53,7 @@ Print Assumptions poisson_coin_first.
 Print Assumptions poisson_coin_second.
 Print Assumptions swap_coin_above.
 Print Assumptions swap_coin_below.
+Print Assumptions lower_rate.
 Print Assumptions moment_compose.
 Print Assumptions moment_to_delta.
 Print Assumptions moment_le.

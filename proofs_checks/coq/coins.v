@@ -117,4 +117,22 @@ have -> : probability M A - g * probability M' A =
   by rewrite divff ?gt_eqF //; ring.
 by rewrite /reflected ler_add2l ler_pmul2l.
 Qed.
+
+(* A lower rate costs no more (covers of two steps of different rates; poisson.md, Lemma): with w = q' / q the laws of
+   the lower rate are mixtures of the laws of the higher rate with the law N without the sample. *)
+Theorem lower_rate X (N P Q P' Q' : law X) w f : 0 <= w -> w <= 1 ->
+  (forall A, measurable_set A -> probability P' A = (1 - w) * probability N A + w * probability P A) ->
+  (forall A, measurable_set A -> probability Q' A = (1 - w) * probability N A + w * probability Q A) ->
+  at_most P Q f -> at_most P' Q' f.
+Proof.
+move=> w0 w1 mixedP mixedQ H; apply/at_mostP => g g0 A FA; rewrite mixedP // mixedQ //.
+have w10 : 0 <= 1 - w by rewrite subr_ge0.
+have -> : (1 - w) * probability N A + w * probability P A - g * ((1 - w) * probability N A + w * probability Q A) =
+    (1 - w) * (probability N A - g * probability N A) + w * (probability P A - g * probability Q A) by ring.
+have same : probability N A - g * probability N A <= f g.
+  by apply: le_trans (probability_gap g0 FA FA (lexx _)) (equal_least H g0).
+have mixed : probability P A - g * probability Q A <= f g by apply: (proj1 (at_mostP _ _ _) H).
+have -> : f g = (1 - w) * f g + w * f g by ring.
+by apply: ler_add; apply: ler_wpmul2l.
+Qed.
 End Coins.
