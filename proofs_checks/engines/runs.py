@@ -161,7 +161,7 @@ class _Course:
             new = {
                 one: number for one, number in added.items() if one not in self.values and one not in self.point
             }
-            left = [rule for rule in whole if rule.atoms(AppliedUndef)]
+            left = [rule for rule in whole if rule.has(AppliedUndef)]
             holds = all(number.is_Rational and _declared(value, number) for value, number in new.items())
             holds = holds and all(map(_may_hold, whole))
             if holds and (later is None or self._may_go_on(i, [*left, *later], added)):
@@ -190,7 +190,7 @@ class _Course:
 
 def _may_hold(rule: Boolean) -> bool:
     """Tell whether a rule holds, or may hold for values still unknown."""
-    if rule.atoms(AppliedUndef):
+    if rule.has(AppliedUndef):
         alone = isinstance(rule, Relational) and any(isinstance(side, AppliedUndef) for side in rule.args)
         if not alone:
             return True
@@ -217,7 +217,9 @@ def _by_rule(value: AppliedUndef, rules: list[Boolean], known: dict[sp.Expr, sp.
     for rule in rules:
         if isinstance(rule, Relational):
             for one, other in (rule.args, rule.args[::-1]):
-                found = _number(other, known) if one == value and not other.has(value) else None
+                # comparing applied functions takes ten times as long as comparing their hashes
+                same = hash(one) == hash(value) and one == value
+                found = _number(other, known) if same and not other.has(value) else None
                 if found is not None and found.is_Rational:
                     known[value] = found
                     return True
