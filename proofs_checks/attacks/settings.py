@@ -45,7 +45,6 @@ def tight(*, bounded: bool) -> Iterator[Setting]:
     base = {"eta": 0.1, "sigma": 1.0, "D": inf, "L": 2.0, "lam": 0.5, "m": 1.0, "alpha": 2.0}
     if bounded:
         yield {**base, "T": 12.0, "n": 6.0, "K": 5.0, "D": 1.0}
-        yield {**base, "T": 6.0, "n": 6.0, "K": 3.0, "D": 0.5}
         yield {**base, "T": 1.0, "n": 2.0, "K": 5.0, "D": 4.0}
         yield {**base, "T": 1.0, "n": 4.0, "K": 30.0, "D": 30.0, "alpha": 4.0, **_DELTA}
         yield {**base, "T": 8.0, "n": 4.0, "K": 3.0, "D": 10.0, "L": 0.01, "m": 0.005, **_DELTA}
