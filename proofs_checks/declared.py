@@ -229,7 +229,8 @@ def _odd(value: Any, kind: Any) -> _Odd | None:
     if kind is Any or origin is ClassVar:
         return None
     plain = next((one for one in (str, int, tuple, dict) if isinstance(value, one)), None)
-    if plain is not None and type(value) not in (plain, bool) and not familiar(value, type(value)):
+    known_class = familiar(type(value), getattr(value, "__dict__", ()))
+    if plain is not None and type(value) not in (plain, bool) and not known_class:
         return _Odd(value, f"a {plain.__name__} of Python's own class")
     if origin in (Union, UnionType):
         found = [_odd(value, part) for part in parts]
@@ -269,11 +270,7 @@ def _odd(value: Any, kind: Any) -> _Odd | None:
     if not is_dataclass(value) or isinstance(value, type):
         return None
     own = isinstance(value, Check) and str(value.engine) not in set(Engine)  # a kind of check of the user's
-    return (
-        _field(value)
-        if own or familiar(value, type(value))
-        else _Odd(value, "objects of this package's classes")
-    )
+    return _field(value) if own or known_class else _Odd(value, "objects of this package's classes")
 
 
 def says_nothing(check: Check, assumptions: tuple[Boolean, ...]) -> str:

@@ -84,7 +84,8 @@ def unaltered() -> Iterator[None]:
     owners: list[Any] = [*modules, *(one for one in kinds if str(one.__module__).startswith("lastiterate."))]
     names = ((owner, key, value) for owner in owners for key, value in vars(owner).items())
     before = {(owner, key): value for owner, key, value in names if key != "__builtins__"}
-    tables = [(one, kept, kept.copy()) for one, kept in before.items() if type(kept) in {dict, set}]
+    own = ((one, kept) for one, kept in before.items() if kept is not sys.modules)  # which new imports change
+    tables = [(one, kept, kept.copy()) for one, kept in own if type(kept) in {dict, set}]
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ excluded.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache, partial, wraps
 from operator import is_
@@ -58,9 +58,9 @@ def _values(thing: Any) -> tuple[Any, ...]:
     return tuple(getattr(thing, one.name) for one in fields(thing))
 
 
-def familiar(thing: object, kind: type) -> bool:
-    """Tell whether all methods of an object are from a class of Sympy or of this package."""
-    if any(callable(getattr(kind, name, None)) for name in getattr(thing, "__dict__", ())):
+def familiar(kind: type, own: Iterable[str]) -> bool:
+    """Tell whether all methods of an object of a class, with attributes of its own, are Sympy's or this package's."""
+    if any(callable(getattr(kind, name, None)) for name in own):
         return False
     if type(kind) is UndefinedFunction:
         hides = any(callable(one) or isinstance(one, property) for one in vars(kind).values())
@@ -107,7 +107,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
         elif kind is dict:
             admit((*thing, *thing.values()))
         elif kind not in {str, bool, int, NoneType}:
-            if not familiar(thing, kind) or (kind is Whichever and not nameless):
+            if not familiar(kind, getattr(thing, "__dict__", ())) or (kind is Whichever and not nameless):
                 raise UnprovedError(
                     "A rule accepts only objects of Sympy or of this package, and tuples of such objects, got an "
                     f"object of type {kind.__name__}."

@@ -257,7 +257,7 @@ def test_every_bound_says_what_it_assumes():
 )
 def test_a_statement_is_held_against_the_bound_that_is_attacked(monkeypatch, change, verdict):
     monkeypatch.setattr(
-        deciding, "decide_check", lambda check, _: held(check, Grade.NOT_REFUTED, "", "some settings")
+        deciding, "decide_check", lambda check, _, **__: held(check, Grade.NOT_REFUTED, "", "some settings")
     )
     claim = next(one for one in ledger.claims() if one.key == "liang/theorem_3_3/forward")
     said, check = claim.statement, next(one for one in claim.checks if isinstance(one, UpperBound))
