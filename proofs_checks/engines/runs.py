@@ -17,6 +17,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.proofs_checks.declared import has_property
 from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.exact_values import Point, fraction, rational, truth_at
 from lastiterate.proofs_checks.feasible_points import find_points, free_symbols
@@ -203,12 +204,12 @@ def _may_hold(rule: Boolean) -> bool:
 
 
 def _declared(value: AppliedUndef, number: sp.Expr) -> bool:
-    return all(getattr(number, name) == fact for name, fact in _facts(value))
+    return all(has_property(number, name) == fact for name, fact in _facts(value))
 
 
 @lru_cache(maxsize=4096)
 def _facts(value: AppliedUndef) -> list[tuple[str, bool]]:
-    facts = ((f"is_{name}", getattr(value, f"is_{name}")) for name in _FACTS)
+    facts = ((name, getattr(value, f"is_{name}")) for name in _FACTS)
     return [(name, fact) for name, fact in facts if fact is not None]
 
 
