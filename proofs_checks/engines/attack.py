@@ -28,8 +28,8 @@ from lastiterate.symbolic.statement import OTHER, SAMPLES, ForAll, LastIterate, 
 if TYPE_CHECKING:
     from lastiterate.proofs_checks.attacks.targets import AttackedBound
 
-UNBOUNDED, BOUNDED = 400, 200
-"""Number of settings per check without projection, and number with a finite diameter."""
+UNBOUNDED, BOUNDED = 200, 100
+"""Numbers of settings of a check, without a domain and with a bounded one; the nightly tests double both."""
 
 SEED = 2025
 """Seed of the settings, the same for all claims, so that each attack is computed once per setting."""
