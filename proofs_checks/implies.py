@@ -47,8 +47,13 @@ from lastiterate.symbolic.kernel.profiles import Gauss, new_letter
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.kernel.substitution import declared
 from lastiterate.symbolic.ledger import ORDER, claims, naming
-from lastiterate.symbolic.notation import *
-from lastiterate.symbolic.statement import *
+from lastiterate.symbolic.notation import (
+    MEANING, D, K, L, T, alpha, b, c, eta, lam, m, n, sensitivity, sigma, sigma_dp, t, tau, w,
+)  # fmt: skip
+from lastiterate.symbolic.statement import (
+    OTHER, SAMPLES, BatchesOf, Clipped, Condition, Convex, CyclicBatches, Diameter, ForAll, FullBatches, Hides, Holder,
+    LastIterate, LeastOver, Neighbours, QuantityBase, RenyiDivergence, Smooth, StronglyConvex, free, letters, parts,
+)  # fmt: skip
 
 _z, _next, _a = sp.symbols("z_j z_next a_j", real=True)
 """Distances before and after a step of the window, and the shift."""

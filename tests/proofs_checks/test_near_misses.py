@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 
 from lastiterate.proofs_checks.decide import decide, near_misses
-from lastiterate.proofs_checks.engines import decide_check, identity
+from lastiterate.proofs_checks.engines import decide_check, identity, inequality
 from lastiterate.proofs_checks.engines.answers import MOST
 from lastiterate.proofs_checks.lock import LockedVerdict, drifts, failures
 from lastiterate.proofs_checks.verdict import Status
@@ -179,3 +179,13 @@ def test_a_term_that_carries_nothing_is_reported(make_claim):
     report = decide(make_claim(replace(check, conclusion=LeastGradient(y) <= Constant(x + s))))
     (sentence, *_) = failures(report)
     assert "does not reject the near miss" in sentence
+
+
+def test_drawn_points_refute_what_fails_there_and_nothing_else():
+    u = sp.Symbol("u", nonnegative=True)
+    true, wrong = Inequality(u, "<=", u + 1), Inequality(u + 2, "<=", u + 1)
+    assert inequality.refute_by_drawing(true, (u <= 3,)) is None
+    assert decide_check(true, (u <= 3,), by_drawing=True).status is Status.HELD
+    refuted = inequality.refute_by_drawing(wrong, (u <= 3,))
+    assert refuted.status is Status.REFUTED
+    assert 0 <= sp.Rational(refuted.counterexample.at["u"]) <= 3
