@@ -80,6 +80,17 @@ def test_the_most_steps() -> None:
     assert bound(replace(_RUN, steps=found.run.steps + 1), Smooth(1.0), order=2.0).epsilon > 0.01
 
 
+@pytest.mark.parametrize("most", [1, 2, 3, 999, 12345])
+@pytest.mark.parametrize("spare", [0.001, 0.5, 0.999])
+def test_the_most_steps_of_a_composition(most: int, spare: float) -> None:
+    """Without a domain, T convex steps of a Gaussian mechanism each cost T (2 eta K / (n sigma))^2 at order 2."""
+    run = replace(_RUN, diameter=inf, steps=7)
+    epsilon = (most + spare) * (2 * 0.1 * 2.0 / 5) ** 2
+    found = calibrate(run, Convex(1.0), epsilon=epsilon, order=2.0, vary="steps")
+    assert found.run.steps == found.value == most
+    assert found.epsilon == pytest.approx(most * 0.08**2, rel=1e-12)
+
+
 @pytest.mark.parametrize("target", [{"order": 2.0}, {"delta": 1e-5}], ids=["order", "delta"])
 @pytest.mark.parametrize("share", [0.05, 0.6])
 @pytest.mark.sweep(2)

@@ -106,6 +106,18 @@ def test_a_table_is_its_monotone_completion() -> None:
     np.testing.assert_allclose(drift, 0.08 * np.array([0, 1, 1, 3, 3, 4]), atol=1e-15)  # the cap is 2 K = 4
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "values"),
+    [(0.2, 0.3, (1.0, 3.0)), (0.0, 0.3, (0.0, 3.0)), (0.3, 0.4, (3.0, 3.0)), (0.2, 0.9, (1.0, 4.0))],
+)
+def test_a_ball_of_distances_has_every_value_of_its_table(
+    low: float, high: float, values: tuple[float, float]
+) -> None:
+    """A path may come to lie on either side of a distance of the table, whose larger value then counts."""
+    found = Tabulated((0.25, 0.5, 1.0), (1.0, 3.0, 4.0)).ball(arb(low).union(arb(high)))
+    assert (float(found.lower()), float(found.upper())) == pytest.approx(values, abs=1e-7)
+
+
 def test_strong_convexity_beyond_one_over_l() -> None:
     # |1 - eta h| over curvatures h in [m, L] is largest at an end.
     for L in (5.0, 10.0, 15.0, 19.9):
@@ -147,6 +159,7 @@ def test_every_assumption_states_itself(assumption: Smooth) -> None:
         (Sum(Smooth(1.0), Tabulated((2.0, 3.0), (1.0, 1.0)), Tabulated((1.0, 2.0), (1.0, 1.0))), (1.0, 2.0, 3.0), False,
          None),
         (Sum(Smooth(1.0), Holder(2.0, 0.5)), (), True, None),
+        (Blocks(Smooth(3.0), Smooth(4.0)), (), True, 5.0),
     ],
 )  # fmt: skip
 def test_the_shape_of_a_modulus(modulus: Modulus, knots: tuple, concave: bool, linear: float | None) -> None:

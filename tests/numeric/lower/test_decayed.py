@@ -1,6 +1,7 @@
 """Linear losses under weight decay, random batches: below the truth, near it, and below every bound."""
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -36,6 +37,21 @@ def test_it_is_below_the_truth_and_near_it(decay: float) -> None:
     assert 0.97 * truth < found.value <= truth
     assert "linear losses" in found.witness
     assert found.value <= li.bound(run, li.Convex(0.5), delta=1e-3).epsilon
+
+
+def test_weights_of_places_are_those_of_all_ways_to_meet_the_sample() -> None:
+    powers = np.array([1.0, 0.5, 0.25])
+    law = line._decayed_law(powers, Fraction(1, 4), 2, 1.0, 1.0)
+    places = np.zeros(1), np.ones(1)
+    for power in powers:
+        places = np.append(places[0], places[0] + power), np.append(places[1] * 3 / 4, places[1] / 4)
+    order = np.argsort(places[0])
+    at, weights = places[0][order], places[1][order]
+    assert law.places.shape == at.shape
+    assert np.all((at - 0.01 < law.places) & (law.places <= at))
+    assert np.all((law.low <= weights * (1 + 1e-15)) & (weights <= law.high * (1 + 1e-15)))
+    np.testing.assert_allclose(law.low, law.high, rtol=1e-9)
+    assert law.missing == 0
 
 
 def test_rounding_up_would_be_above_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from lastiterate.numeric.losses.expansion import Affine
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
-from lastiterate.numeric.shift_program.program import Path, ShiftProgram, run_forward
+from lastiterate.numeric.shift_program.program import Path, ShiftProgram, run_forward, used_program
 
 Array = NDArray[np.float64]
 
@@ -115,6 +115,18 @@ def test_the_last_steps_of_a_run_are_a_program() -> None:
         assert tail.steps == 12
         assert tail.initial == whole.tracked[48]
         assert bracket(tail).upper >= bracket(whole).lower
+
+
+def test_the_last_steps_of_listed_uses_meet_the_same_uses() -> None:
+    """Steps 0, 4 and 7 of nine use the sample, so steps 1 and 4 of the last six do."""
+    whole = used_program(replace(_run(9), sampling="cyclic", batch_size=1), Convex(1), (0, 4, 7))
+    tail = whole.tail(6)
+    assert [t for t in range(9) if whole.differs(t)] == list(whole.participations) == [0, 4, 7]
+    assert [t for t in range(6) if tail.differs(t)] == list(tail.participations) == [1, 4]
+    moved = 2 * 0.1 * 2.0  # 2 eta K / b, hidden by one shift in the step of each use
+    assert float(tail.composition()) == pytest.approx(2 * moved**2, rel=1e-15)
+    states = tail.expansion(1).value(np.array([0.0])), tail.expansion(2).value(np.array([0.0]))
+    assert states == (pytest.approx(moved), 0.0)
 
 
 def test_a_batch_that_is_none_is_refused_and_costs_not_nothing(subtests: pytest.Subtests) -> None:
