@@ -1,16 +1,21 @@
 """The table of the rules of the kernel and their theorems in Coq, proofs_checks/coq/RULES.md.
 
     python -m benchmarks.coq_rules
+    python -m benchmarks.coq_rules --read-again
 
 It is made of proofs_checks/coq/rules.toml and of the planted weakenings in tests/proofs_checks/coq_weakenings.toml. No
-Coq is needed.
+Coq is needed. With --read-again, you state that you have read the rules that changed and their theorems: the hashes of
+both in proofs_checks/coq/held.toml are renewed (`benchmarks.coq_held`).
 """
 
 import ast
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from benchmarks import coq_held
 
 ROOT = Path(__file__).parents[1]
 COQ = ROOT / "proofs_checks" / "coq"
@@ -81,4 +86,6 @@ def page() -> str:
 
 
 if __name__ == "__main__":
+    if "--read-again" in sys.argv[1:]:
+        coq_held.HELD.write_text(coq_held.written(coq_held.computed()), encoding="utf-8")
     (COQ / "RULES.md").write_text(page(), encoding="utf-8")
