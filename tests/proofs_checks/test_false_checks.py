@@ -9,7 +9,14 @@ from sympy import And, Eq, Ge, Le, Rational
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.decide import decide
-from lastiterate.proofs_checks.engines import certificate, decide_check, induction, inequality, z3_answers
+from lastiterate.proofs_checks.engines import (
+    certificate,
+    decide_check,
+    identity,
+    induction,
+    inequality,
+    z3_answers,
+)
 from lastiterate.proofs_checks.lock import failures
 from lastiterate.proofs_checks.verdict import Status, Verdict
 from lastiterate.symbolic import ledger
@@ -82,6 +89,13 @@ def test_an_induction_or_identity_is_not_held(name: str) -> None:
     outcome = decide_check((CANCELLED | NOTHING)[name], ())
     assert outcome.status in (Status.UNDECIDED, Status.ERROR)
     assert "stopped" not in outcome.detail
+
+
+def test_an_identity_that_is_met_at_no_point_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(identity, "find_points", lambda *_: ())
+    outcome = decide_check(Identity((r + 1) ** 2, r**2 + 2 * r + 1), ())
+    assert outcome.status is Status.UNDECIDED
+    assert "no admissible point" in outcome.detail
 
 
 def test_a_run_that_does_not_go_on_refutes_nothing() -> None:

@@ -43,7 +43,15 @@ from lastiterate.symbolic.derivations.deductions import DEDUCTIONS
 from lastiterate.symbolic.derivations.losses import LOSSES, Losses, both_orders
 from lastiterate.symbolic.kernel.induction import Sequence, StepInduction, steps_before
 from lastiterate.symbolic.kernel.integrals import Calculus, Proposition
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable, record
+from lastiterate.symbolic.kernel.judgement import (
+    Guarantee,
+    Hypothesis,
+    Span,
+    UnprovedError,
+    Variable,
+    record,
+    show,
+)
 from lastiterate.symbolic.kernel.judgement import apply as draft
 from lastiterate.symbolic.kernel.lemmas import (
     Coin,
@@ -505,6 +513,11 @@ ATTEMPTS = {f"{guard}: {name}": attempt for guard, some in FORGED.items() for na
 def test_a_forged_judgement_is_refused(attempt: Callable[[], object]) -> None:
     with pytest.raises((UnprovedError, TypeError, AttributeError)):
         attempt()
+
+
+def test_no_condition_is_shown_under_one_on_what_stands_for_any_value() -> None:
+    with pytest.raises(UnprovedError, match="may not contain a letter that stands for an arbitrary value"):
+        show(KERNEL, Le(i, 0), frozenset({Eq(whichever(i), 0)}))
 
 
 def test_there_are_many_attempts() -> None:

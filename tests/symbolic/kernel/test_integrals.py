@@ -352,8 +352,9 @@ def test_an_infimum_has_one_divergence_of_one_letter():
     apart, other = (RenyiDivergence(alpha, letter, law) for law in (THIRD, SECOND))
     within = RULES.under(Within(FIRST, letter, z))
     (given,) = within.given - RULES.given
-    _refused("one divergence", RULES.infimum, RULES.assume(Le(a, apart)), given)
-    _refused("one divergence", within.infimum, within.assume(Le(a, apart + other)), given)
+    _refused("and one divergence of nu", RULES.infimum, RULES.assume(Le(a, apart)), given)
+    _refused("and one divergence of nu", within.infimum, within.assume(Le(a, apart + other)), given)
+    _refused("nu to occur in one divergence only", within.infimum, within.assume(Le(a, apart)), given)
 
 
 def test_a_name_is_that_of_the_same_law():
