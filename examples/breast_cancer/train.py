@@ -25,7 +25,6 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.losses.certified import logistic_regression
@@ -36,6 +35,7 @@ from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.workload import Workload
 
+COLORS = {"blue": "#0072B2", "orange": "#D55E00", "grey": "#777777", "black": "#000000"}
 DELTA = 1e-5
 TEST = 114
 """Samples of the breast-cancer data that are held out; the first ones of a fixed permutation."""

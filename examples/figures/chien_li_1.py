@@ -8,10 +8,9 @@ from math import inf
 from typing import Any, Final
 
 from curves import bounded, claimed_at, paler, spaced
-from plotting import Curve, CurveKind, Figure, Panel
+from plotting import COLORS, Curve, CurveKind, Figure, Panel
 from sympy import exp
 
-from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.published.record import Setting, run_of, statement_value
 from lastiterate.numeric.published.theorems import SETTING, run_at

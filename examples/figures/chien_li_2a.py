@@ -7,9 +7,8 @@ from typing import Final
 
 from chien_li_1 import claim_curve
 from curves import paler, spaced
-from plotting import Curve, CurveKind, Figure, Panel
+from plotting import COLORS, Curve, CurveKind, Figure, Panel
 
-from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.bound import estimate
 from lastiterate.numeric.losses.assumptions import Holder, Measured, Tabulated
 from lastiterate.numeric.published.theorems import SETTING, run_at

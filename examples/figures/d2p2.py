@@ -14,9 +14,7 @@ import numpy as np
 from d2p2_methods import DELTA, METHODS, Method, Training, certified, claimed, trained
 from figure_cache import FigureCache, OnPart
 from numpy.typing import ArrayLike
-from plotting import CYCLE, Curve, CurveKind, Figure, Panel
-
-from lastiterate.commands.pictures import COLORS
+from plotting import COLORS, CYCLE, Curve, CurveKind, Figure, Panel
 
 DIGITS: Final = Training(
     "builtin:digits-cnn", held_out=360, samples=1437, batch_size=128, epochs=20, step_size=0.1

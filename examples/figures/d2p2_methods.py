@@ -11,8 +11,8 @@ from math import ceil, log
 from typing import TYPE_CHECKING, Final
 
 from figure_cache import FigureCache
+from plotting import COLORS
 
-from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.random_projection import RandomProjectionRun, projection_bound
 from lastiterate.numeric.store import Arrays
 

@@ -9,9 +9,8 @@ from functools import partial
 from typing import Final
 
 from curves import RunOf, bounded, claimed_at, lowest, printed, spaced
-from plotting import Curve, CurveKind, Figure, Panel
+from plotting import COLORS, Curve, CurveKind, Figure, Panel
 
-from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
 from lastiterate.numeric.published.record import statement_value

@@ -8,9 +8,8 @@ which updates stretch and shifts shrink to 0. Right: the shifts; their squares o
 from typing import Final
 
 import numpy as np
-from plotting import Curve, CurveKind, Figure, Panel
+from plotting import COLORS, Curve, CurveKind, Figure, Panel
 
-from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.published.theorems import SETTING, run_at

@@ -3,9 +3,8 @@
 A single pass and five epochs of convex losses on a bounded domain; by contraction and by shifts alone.
 """
 
-from plotting import Curve, CurveKind, Figure, Panel
+from plotting import COLORS, Curve, CurveKind, Figure, Panel
 
-from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.participation import by_position
 from lastiterate.numeric.run import NoisySGD

@@ -7,9 +7,8 @@ from functools import partial
 from typing import Final
 
 from curves import bounded
-from plotting import CYCLE, Figure, Panel
+from plotting import COLORS, CYCLE, Figure, Panel
 
-from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.run import NoisySGD
 

@@ -18,6 +18,10 @@ from matplotlib.figure import Figure as Canvas
 
 from lastiterate.numeric.store import write_whole, writing
 
+COLORS: Final = {"blue": "#0072B2", "orange": "#D55E00", "green": "#009E73", "purple": "#AA4499", "grey": "#777777",
+                 "black": "#000000"}  # fmt: skip
+"""The colours of Okabe and Ito that every kind of colour vision distinguishes."""
+
 CYCLE: Final = ("#0072B2", "#D55E00", "#009E73", "#AA4499", "#B8860B", "#332288")
 """Colours for the members of a family, from first to last."""
 

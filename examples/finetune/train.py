@@ -29,7 +29,6 @@ from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.certified import logistic_regression
 from lastiterate.numeric.run import NoisySGD
@@ -42,7 +41,7 @@ from lastiterate.runtime.workloads.minilm import pretrained, tokens
 from lastiterate.runtime.workloads.workload import Workload
 
 _OTHER = run_path(str(Path(__file__).parents[1] / "breast_cancer" / "train.py"))
-DELTA, multiplier, opacus = (_OTHER[name] for name in ("DELTA", "multiplier", "opacus"))
+COLORS, DELTA, multiplier, opacus = (_OTHER[name] for name in ("COLORS", "DELTA", "multiplier", "opacus"))
 
 LIBRARIES = ("matplotlib", "sympy")
 """Whose sentences have the labels -1 and 1."""

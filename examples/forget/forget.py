@@ -18,7 +18,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from scipy.special import expit, ndtr
 
-from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.forgetting import forgetting
 from lastiterate.numeric.losses.assumptions import Convex
@@ -26,7 +25,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import write_whole
 
 _OTHER = run_path(str(Path(__file__).parents[1] / "breast_cancer" / "train.py"))
-DELTA, TEST, CONSTANTS = _OTHER["DELTA"], _OTHER["TEST"], _OTHER["CONSTANTS"]
+COLORS, DELTA, TEST, CONSTANTS = (_OTHER[name] for name in ("COLORS", "DELTA", "TEST", "CONSTANTS"))
 
 
 @dataclass(frozen=True)

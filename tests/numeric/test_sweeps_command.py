@@ -33,13 +33,12 @@ def _status(*arguments: str) -> object:
 def test_it_writes_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     Path("sweep.toml").write_text(_FILE)
-    assert _status("sweep.toml", "--out", "out.csv", "--jobs", "1", "--plot", "diameter:epsilon") == 0
+    assert _status("sweep.toml", "--out", "out.csv", "--jobs", "1") == 0
     assert capsys.readouterr().out.splitlines() == [
         "out.csv: 4 rows, 2 of them without a number (see the error column)",
-        "out-diameter.png",
     ]
     found = sorted(path.name for path in tmp_path.iterdir())
-    assert found == ["out-diameter.png", "out.csv", "out.csv.rows.jsonl", "sweep.toml"]
+    assert found == ["out.csv", "out.csv.rows.jsonl", "sweep.toml"]
 
 
 def test_an_interruption_is_status_130_and_keeps_what_is_there(
@@ -68,7 +67,6 @@ def test_bad_input(subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytes
         (_FILE, ("--out", "out.txt"), "out=out.txt"),
         (_FILE, ("--out", "out.csv", "--jobs", "0"), "jobs=0"),
         (_FILE, ("--out", "out.csv", "--jobs", "two"), "two"),
-        (_FILE, ("--out", "out.csv", "--plot", "steps:epsilon"), "plot='steps:epsilon'"),
         (_FILE, ("--out", "no/such/folder/out.csv"), "out=no/such/folder"),
         (_FILE, (), "--out"),
         (_FILE.replace("delta", "detla"), ("--out", "out.csv"), "did you mean delta"),
@@ -91,5 +89,5 @@ def test_bad_input(subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytes
 def test_the_example(tmp_path: Path) -> None:
     example = Path(__file__).parents[2] / "examples/sweep.toml"
     out = tmp_path / "sweep.csv"
-    assert _status(str(example), "--out", str(out), "--jobs", "1", "--plot", "noise_std:epsilon") == 0
+    assert _status(str(example), "--out", str(out), "--jobs", "1") == 0
     assert len(out.read_text().splitlines()) == 25

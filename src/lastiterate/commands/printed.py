@@ -98,7 +98,7 @@ PRINTED: Final[dict[str, Any]] = {
     "participation": _plain(Participation) | _plain(ByPosition),
     "report": _record("_Files", {"files": list[str]}),
     "show": _Claim,
-    "sweep": _record("_Sweep", {"out": str, "rows": int, "refused": int, "picture": str | None}),
+    "sweep": _record("_Sweep", {"out": str, "rows": int, "refused": int}),
     "verify": _record("_Verified", {"holds": bool, "statement": str}),
 }
 """Command -> type of its JSON output."""

@@ -9,7 +9,7 @@ from lastiterate.commands.output import OutputFile, progress, say_json
 _EXAMPLE = """\b
 Examples:
   lastiterate sweep sweep.toml --out sweep.csv
-  lastiterate sweep sweep.toml --out sweep.parquet --plot noise_std:epsilon
+  lastiterate sweep sweep.toml --out sweep.parquet --jobs 4
 \b
 A sweep file is a run file, as `lastiterate bound --help` shows it, with a grid; the last axis varies fastest:
   [grid]
@@ -27,25 +27,17 @@ A sweep file is a run file, as `lastiterate bound --help` shows it, with a grid;
     "--backend", default="loky", show_default=True, help="What runs the processes: loky, or dask for a cluster."
 )
 @click.option("--scheduler", help="Address of the cluster's scheduler; by default, a cluster on this machine.")
-@click.option(
-    "--plot", metavar="AXIS:COLUMN", help="Also plot epsilon or mu against an axis, as a PNG next to OUT."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the files and the row count.")
-def command(
-    sweep_file: Path, out: Path, jobs: int, backend: str, scheduler: str | None, plot: str | None, as_json: bool
-) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the file and the row count.")
+def command(sweep_file: Path, out: Path, jobs: int, backend: str, scheduler: str | None, as_json: bool) -> None:
     """Bound every run of the grid in SWEEP_FILE.
 
     Computed rows are kept in OUT.rows.jsonl. An interrupted sweep continues from this file, and a finished
     sweep returns at once. A changed sweep is refused until the file is deleted. A refused row states the
     reason.
     """
-    from lastiterate.commands.pictures import checked_plot, write_sweep_picture
     from lastiterate.numeric.sweeps import load_sweep, sweep
 
     plan = load_sweep(sweep_file)
-    if plot is not None:
-        checked_plot(plan, plot)
     with progress("rows") as told:
         table = sweep(
             plan.run,
@@ -57,12 +49,8 @@ def command(
             scheduler=scheduler,
             on_row=told,
         )
-    picture = None if plot is None else write_sweep_picture(table, plot, out)
     if as_json:
-        drawn = None if picture is None else str(picture)
-        say_json({"out": str(out), "rows": plan.rows, "refused": table.refused, "picture": drawn})
+        say_json({"out": str(out), "rows": plan.rows, "refused": table.refused})
         return
     refused = f", {table.refused} of them without a number (see the error column)" if table.refused else ""
     click.echo(f"{out}: {plan.rows} rows{refused}")
-    if picture is not None:
-        click.echo(picture)

@@ -1,4 +1,9 @@
-"""Picture of a sweep along one of its axes."""
+"""Picture of a sweep along one of its axes.
+
+    python examples/sweep_picture.py examples/sweep.toml noise_std:epsilon --out sweep.csv
+
+The rows that `lastiterate sweep` has written are read, and missing rows are computed. Writes sweep-noise_std.png.
+"""
 
 import io
 from collections import defaultdict
@@ -6,14 +11,14 @@ from collections.abc import Mapping
 from itertools import cycle
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import click
+from matplotlib.figure import Figure
 
 from lastiterate.numeric.errors import InputError, echo
 from lastiterate.numeric.store import write_whole
-from lastiterate.numeric.sweeps import SweepPlan, SweepTable
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from lastiterate.numeric.sweeps import SweepPlan, SweepTable, load_sweep, sweep
 
 COLORS: Final[Mapping[str, str]] = {
     "blue": "#0072B2", "orange": "#D55E00", "green": "#009E73", "purple": "#AA4499", "grey": "#777777",
@@ -52,14 +57,12 @@ def checked_plot(plan: SweepPlan, plot: str) -> tuple[str, str]:
     return across, upward
 
 
-def draw_sweep(table: SweepTable, plot: str) -> "Figure":
+def draw_sweep(table: SweepTable, plot: str) -> Figure:
     """Draw "axis:column" of a sweep; a note counts the rows without a number, which are left out.
 
     Raises:
         InputError: as in `checked_plot`, or no row has a number.
     """
-    from matplotlib.figure import Figure
-
     across, upward = checked_plot(table.plan, plot)
     others = {name: values for name, values in table.plan.axes.items() if name != across}
     groups: dict[str, list[tuple[float, float]]] = defaultdict(list)
@@ -105,3 +108,22 @@ def write_sweep_picture(table: SweepTable, plot: str, out: Path) -> Path:
     draw_sweep(table, plot).savefig(image, format="png", dpi=160)
     write_whole(path, image.getvalue())
     return path
+
+
+@click.command()
+@click.argument("sweep_file", type=click.Path(path_type=Path))
+@click.argument("plot", metavar="AXIS:COLUMN")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Table of the sweep.")
+def main(sweep_file: Path, plot: str, out: Path) -> None:
+    """Plot epsilon or mu of SWEEP_FILE against an axis, as a PNG next to OUT."""
+    try:
+        plan = load_sweep(sweep_file)
+        checked_plot(plan, plot)
+        table = sweep(plan.run, plan.assumption, plan.axes, out=out, jobs=-1)
+        click.echo(write_sweep_picture(table, plot, out))
+    except InputError as error:
+        raise click.ClickException(str(error)) from None
+
+
+if __name__ == "__main__":
+    main()

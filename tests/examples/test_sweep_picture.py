@@ -1,11 +1,16 @@
-"""Pictures of sweeps and of advice: what they show, and which are refused."""
+"""Pictures of sweeps: what they show, and which are refused."""
 
+import sys
 from math import inf
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from lastiterate.commands.pictures import draw_sweep, write_sweep_picture
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+
+from sweep_picture import draw_sweep, main, write_sweep_picture
+
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.run import NoisySGD
@@ -53,3 +58,11 @@ def test_bad_pictures(grid: dict[str, list[float]], plot: str, said: str) -> Non
     with pytest.raises(InputError) as caught:
         draw_sweep(sweep(_RUN, Convex(1.0), grid), plot)
     assert said in str(caught.value)
+
+
+def test_the_example_from_the_rows_of_the_command(tmp_path: Path) -> None:
+    example, out = Path(__file__).parents[2] / "examples/sweep.toml", tmp_path / "sweep.csv"
+    done = CliRunner().invoke(main, [str(example), "noise_std:epsilon", "--out", str(out)])
+    assert (done.exit_code, done.output) == (0, f"{tmp_path / 'sweep-noise_std.png'}\n")
+    done = CliRunner().invoke(main, [str(example), "noise", "--out", str(out)])
+    assert (done.exit_code, "plot='noise'" in done.output) == (1, True)
