@@ -1,4 +1,4 @@
-"""Records of Hölder constants: from drawn pairs, a search, training checkpoints, and several workloads.
+"""Records of Hölder constants: from drawn pairs, a search, and training checkpoints.
 
 Each constant is the largest ratio over some pairs, a *lower* estimate of the true Hölder constant. A privacy
 number computed from such a constant is a `lastiterate.numeric.bound.Estimate`, which holds if the true
@@ -338,7 +338,7 @@ def best_pairs(lambdas: Sequence[float], found: Sequence[Arrays], seed: int = 0)
 
 @dataclass(frozen=True)
 class WorstCaseConstants(Displayed):
-    """Lower estimates of and upper bounds on the constants of one initialisation, or maxima over several.
+    """Lower estimates of and upper bounds on the constants of one initialisation.
 
     Attributes:
         run: training run around whose iterates the search begins.
@@ -453,32 +453,6 @@ def words_upper(constant: float | None) -> str:
     if constant is None:
         return "not known"
     return printed_up(constant, 4) if isfinite(constant) else "infinite"
-
-
-@dataclass(frozen=True)
-class WorkloadConstants:
-    """Search results for one of several workloads.
-
-    Attributes:
-        parameters: number of trained parameters.
-        samples: number of samples measured.
-        settings: recommended settings of the workload.
-        orders: Hölder orders, each in (0, 1].
-        found: largest constant found for each order; 0 if no pair could be trusted. Lower estimates.
-        certified: proved constant for each order, possibly infinite; None if none is known. Upper bounds.
-        why: reason why no finite constant is proved, or empty.
-        seconds: duration of the search, or of its last part after an interruption.
-    """
-
-    workload: str
-    parameters: int
-    samples: int
-    settings: dict[str, object]
-    orders: tuple[float, ...]
-    found: tuple[float, ...]
-    certified: tuple[float | None, ...]
-    why: str
-    seconds: float
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
 """The command ``lastiterate estimate``."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -11,7 +10,6 @@ import click
 from lastiterate.commands.measuring import (
     computing,
     from_checkpoint,
-    load_measured,
     metric_option,
     option,
     print_table,
@@ -19,13 +17,13 @@ from lastiterate.commands.measuring import (
     resuming,
 )
 from lastiterate.commands.output import OutputFile, progress, say_json
-from lastiterate.numeric.errors import InputError, Interrupted
+from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import Estimate
     from lastiterate.numeric.losses.assumptions import Measured
     from lastiterate.numeric.run import NoisySGD
-    from lastiterate.runtime.constants.record import HolderEstimate, WorkloadConstants, WorstCaseConstants
+    from lastiterate.runtime.constants.record import HolderEstimate, WorstCaseConstants
     from lastiterate.runtime.workloads.workload import Workload
 
 _ORDERS: Final = (0.25, 0.5, 0.75, 1.0)
@@ -37,7 +35,7 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
-@click.argument("names", metavar="WORKLOAD...", nargs=-1, required=True)
+@click.argument("name", metavar="WORKLOAD")
 @option("--lambda", "lambdas", multiple=True, default=_ORDERS, help="Hölder order in (0, 1]; repeat for more.")
 @option(
     "--draw",
@@ -76,7 +74,7 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @resuming
 def command(
-    names: tuple[str, ...],
+    name: str,
     lambdas: tuple[float, ...],
     recheck: Path | None,
     data: Path | None,
@@ -112,20 +110,17 @@ def command(
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder
+    from lastiterate.runtime.workloads.loading import load_workload
+    from lastiterate.runtime.workloads.metric import in_metric, read_metric
 
-    if len(names) > 1 and recheck is not None:
-        raise InputError(f"--recheck needs one workload, got {len(names)}; name the workload of the search.")
+    workload = load_workload(name, data, checkpoint)
+    workload = workload if metric is None else in_metric(workload, read_metric(metric, workload))
     if recheck is not None:
-        _recheck(load_measured(names[0], data, checkpoint, metric), recheck, as_json)
+        _recheck(workload, recheck, as_json)
         return
-    folder = resume or cache_folder("estimate")
-    chosen = [_Chosen(load_measured(name, data, checkpoint, metric), options) for name in names]
-    if len(chosen) > 1:
-        _refuse_of_several(chosen, options | {"checkpoint": checkpoint, "metric": metric})
-        _say_side_by_side(_side_by_side(chosen, lambdas, folder), as_json)
-        return
-    look = search_worst if chosen[0].draw == "search" else _draw_pairs
-    _say(look(chosen[0], lambdas, folder), chosen[0], metric, as_json)
+    chosen = _Chosen(workload, options)
+    look = _search_worst if chosen.draw == "search" else _draw_pairs
+    _say(look(chosen, lambdas, resume or cache_folder("estimate")), chosen, metric, as_json)
 
 
 class _Chosen:
@@ -171,8 +166,7 @@ def _left_open(option: str) -> bool:
     return source is click.core.ParameterSource.DEFAULT
 
 
-def search_worst(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "WorstCaseConstants":
-    """The largest constants of a search; finished parts are kept in ``folder``."""
+def _search_worst(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "WorstCaseConstants":
     from lastiterate.runtime.constants.sampling import input_set
     from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
     from lastiterate.runtime.pair_table import Kind
@@ -233,35 +227,6 @@ def _say(
         print_layers(found, metric)
 
 
-def _refuse_of_several(chosen: Sequence[_Chosen], options: Mapping[str, Any]) -> None:
-    for key in (key for key in ("checkpoint", "metric", "save_pairs", "layers") if options[key]):
-        raise InputError(f"--{key.replace('_', '-')} needs one workload, got several; measure one at a time.")
-    for one in chosen:
-        if one.draw != "search":
-            raise InputError(
-                f"Drawn pairs need one workload, got several with draw={one.draw}; measure one at a time."
-            )
-
-
-def _side_by_side(
-    chosen: Sequence[_Chosen], lambdas: Sequence[float], folder: Path
-) -> list["WorkloadConstants"]:
-    from lastiterate.runtime.constants.record import WorkloadConstants
-
-    rows: list[WorkloadConstants] = []
-    for one in chosen:
-        began = monotonic()
-        try:
-            look = search_worst(one, lambdas, folder)
-        except Interrupted as error:
-            raise Interrupted(f"{len(rows)} of {len(chosen)} workloads were searched, and {error}") from None
-        size = sum(p.numel() for p in one.workload.initial(0).parameters() if p.requires_grad)
-        about = look.workload, size, one.workload.samples, one.advised
-        seconds = monotonic() - began
-        rows.append(WorkloadConstants(*about, look.lambdas, look.found, look.upper, look.why, seconds))
-    return rows
-
-
 def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
     from lastiterate.runtime.constants.saved_pairs import recheck
 
@@ -312,7 +277,8 @@ def print_found(
     click.echo(str(found.table().beside("epsilon if L is true", epsilons)))
     said = []
     if advised:
-        said.append(f"Recommended for this workload and used for options left out: {_as_options(advised)}.")
+        chosen = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in advised.items())
+        said.append(f"Recommended for this workload and used for options left out: {chosen}.")
     if found.subset is not None:
         said.append(
             f"The data are {found.subset.samples} of {found.subset.of} samples, drawn with seed {found.subset.seed}: "
@@ -339,35 +305,4 @@ def print_layers(found: "HolderEstimate", metric: Path | None) -> None:
         name = layer.name if metric is None else layer.name.removeprefix("network.")
         rows.append((name, str(layer.size), *(constants.cell(k) for k in range(len(found.lambdas)))))
     title = "L of each layer's block of the per-sample gradient (lower estimates)"
-    print_table(title, ("layer", "parameters", *_headings(found.lambdas)), rows)
-
-
-def _say_side_by_side(rows: Sequence["WorkloadConstants"], as_json: bool) -> None:
-    from lastiterate.runtime.constants.record import words_found, words_upper
-
-    if as_json:
-        say_json({"side_by_side": [asdict(row) for row in rows]}, indent=2)
-        return
-    cells = []
-    for row in rows:
-        both = (f"[{words_found(a)}, {words_upper(b)}]" for a, b in zip(row.found, row.certified, strict=True))
-        cells.append((row.workload, f"{row.parameters:,}", str(row.samples), *both, f"{row.seconds:.1f}"))
-    title = "Hölder constants of per-sample gradients, [found, certified]"
-    print_table(title, ("workload", "parameters", "samples", *_headings(rows[0].orders), "seconds"), cells)
-    click.echo(
-        "Constants found are lower estimates, each in the ball around that network's own initial parameters; certified "
-        "constants are upper bounds."
-    )
-    for row in rows:
-        if row.settings:
-            click.echo(f"{row.workload} recommends {_as_options(row.settings)}.")
-        if row.why:
-            click.echo(f"No finite constant of {row.workload} is certified ({row.why.rstrip('.')}).")
-
-
-def _headings(orders: Sequence[float]) -> Iterator[str]:
-    return (f"lambda {order:g}" for order in orders)
-
-
-def _as_options(settings: Mapping[str, object]) -> str:
-    return " ".join(f"--{key.replace('_', '-')} {value}" for key, value in settings.items())
+    print_table(title, ("layer", "parameters", *(f"lambda {order:g}" for order in found.lambdas)), rows)

@@ -13,7 +13,6 @@ from lastiterate.numeric.errors import InputError
 if TYPE_CHECKING:
     from lastiterate.numeric.losses.assumptions import Assumption
     from lastiterate.numeric.run import NoisySGD
-    from lastiterate.runtime.workloads.workload import Workload
 
 
 option: Final = partial(click.option, show_default=True)
@@ -53,18 +52,6 @@ resuming: Final = click.option(
     help="Folder for finished parts; by default, the user's cache folder.",
 )
 """Options that load weights into a network, measure in a diagonal metric, and name the folder of results."""
-
-
-def load_measured(name: str, data: Path | None, checkpoint: Path | None, metric: Path | None) -> "Workload":
-    """The named workload, with the weights of a checkpoint and in a metric if given."""
-    from lastiterate.runtime.workloads.loading import load_workload
-
-    chosen = load_workload(name, data, checkpoint)
-    if metric is None:
-        return chosen
-    from lastiterate.runtime.workloads.metric import in_metric, read_metric
-
-    return in_metric(chosen, read_metric(metric, chosen))
 
 
 def print_table(title: str, headings: Iterable[str], rows: Iterable[tuple[str, ...]]) -> None:

@@ -14,7 +14,7 @@ from lastiterate.numeric.lower.audit import Audit
 from lastiterate.numeric.participation import ByPosition, Participation
 from lastiterate.proofs_checks.stated import Stated
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
-from lastiterate.runtime.constants.record import AlongTraining, HolderEstimate, WorkloadConstants
+from lastiterate.runtime.constants.record import AlongTraining, HolderEstimate
 from lastiterate.runtime.pair_table import Subset
 
 _record, _list = cast("Any", TypedDict), cast("Any", list)  # for types that are built at run time
@@ -91,8 +91,7 @@ PRINTED: Final[dict[str, Any]] = {
     ),
     "estimate": _record("_Measured", _MEASURED)
     | _record("_Searched", {"search": _SEARCH, **_CARRIED})
-    | _record("_Rechecked", {"rechecked": _list[_PAIR]})
-    | _record("_SideBySide", {"side_by_side": list[WorkloadConstants]}),
+    | _record("_Rechecked", {"rechecked": _list[_PAIR]}),
     "forget": _plain(Forgetting),
     "list": _list[_LISTED],
     "participation": _plain(Participation) | _plain(ByPosition),
