@@ -63,7 +63,6 @@ _k, _v, _eta = sp.symbols("k_j v_j eta_j", real=True)
 _FULL: Final = {b: n, _k: sp.S.One, _v: sigma**2, _eta: eta, w: T - tau, omega(_z): L * _z**lam}
 """Values of letters of derivations for full batches, equal steps and Hoelder continuous gradients."""
 
-_EVERY: Final = "at every step j of the next number of steps "
 _NEIGHBOURS: Final = Neighbours(SAMPLES, OTHER)
 _DRAWN: Final[set[sp.Basic]] = {_NEIGHBOURS, BatchesOf(b, n)}
 _CLASSES: Final[Mapping[str, set[sp.Basic]]] = {
@@ -264,18 +263,18 @@ def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[sp.Ba
     laws, ends, hidden = list[tuple[sp.Expr, Relational]](), set[Boolean](), set[Boolean]()
     defined = set[sp.Basic]()
     for one in made.hypotheses | other.hypotheses:
-        if type(one) is Meaning and len(one.constants) == 4:
-            letter, (first, after, count, last) = one.says.partition(",")[0], one.constants
+        if type(one) is Meaning and isinstance(one.value, sp.Symbol) and len(one.constants) == 4:
+            letter, (first, after, count, last) = one.value, one.constants
             if last in defined:
                 raise UnprovedError(f"the derivation gives two meanings to {last}")
             defined.add(last)
-            term = after - sp.Symbol(letter, real=True)
-            if first == 0 and sp.Symbol(letter, real=True) not in term.free_symbols and letter[0] != "z":
+            term = after - letter
+            if first == 0 and letter not in term.free_symbols and letter != _z:
                 if count == w or (count == T and term.subs(_a, 0) == 0):
                     sums[last] = term.subs(put)
             elif first in (sp.S.Zero, D):  # otherwise the distance is tracked before the window
                 distances.append(first)
-            if (sp.Symbol(letter, real=True), after) == (_z, _next):
+            if (letter, after) == (_z, _next):
                 hidden.add(sp.Eq(last, 0))
         elif type(one) is Law and len(one.constants) == 2:
             laws.append((one.constants[0], one.constants[1].subs(put)))
@@ -284,8 +283,8 @@ def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[sp.Ba
         elif type(one) is not Hypothesis or one.bounds or one.lemma:
             raise UnprovedError(f"no known kind of condition expresses {one}")
         else:
-            says, constants = one.says.removeprefix(_EVERY), one.constants
-            here = Hypothesis(says, constants[1:] if says != one.says else constants, one.symmetric)
+            constants = one.constants[1:] if one.every else one.constants
+            here = Hypothesis(one.says, constants, one.symmetric, every=one.every[1:])
             values = {} if here in _OF_CLASSES else put
             others.append(replace(here, constants=tuple(part.subs(values) for part in here.constants)))
     if ends - hidden:  # the other ends are hidden by a path, as the statement says

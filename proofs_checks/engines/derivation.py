@@ -47,7 +47,7 @@ from lastiterate.symbolic.derivations import DERIVATIONS, OF_PACKAGE, TRACKED
 from lastiterate.symbolic.derivations.deductions import DEDUCTIONS
 from lastiterate.symbolic.derivations.printed import PRINTED
 from lastiterate.symbolic.kernel.integrals import Calculus, Proposition, quantities
-from lastiterate.symbolic.kernel.judgement import STEPS_BEFORE, FalseLineError, Guarantee, Span, UnprovedError
+from lastiterate.symbolic.kernel.judgement import FalseLineError, Guarantee, Span, StepsBefore, UnprovedError
 from lastiterate.symbolic.kernel.profiles import Equal, Letter, Power, Profile
 from lastiterate.symbolic.kernel.renyi import bound_renyi, largest_order
 from lastiterate.symbolic.kernel.rules import Kernel
@@ -151,7 +151,7 @@ def _both(made: Guarantee) -> Guarantee:
 
 def _replayed(*ends: Span) -> None:
     replayed(*ends)
-    if any(one.says == STEPS_BEFORE for end in ends for one in end.hypotheses):
+    if any(isinstance(one, StepsBefore) for end in ends for one in end.hypotheses):
         raise UnprovedError("The induction hypothesis about earlier steps must be discharged by the end.")
 
 

@@ -49,11 +49,12 @@ def _where(start: Expr, z: Expr) -> dict[str, tuple[Expr, Expr, Expr, Expr]]:
 def suppositions(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False) -> tuple[str, ...]:
     """Hypotheses on profiles, in the words of a check; N and F are for one block or for all blocks."""
     start = T_0 + w * ell if at_every_block else T_0
-    often, count = (f"at every step {ell} of the next number of steps ", (N,)) if at_every_block else ("", ())
+    often, count = ((ell,), (N,)) if at_every_block else ((), ())
     made = []
     for letter in letters:
-        words, constants = (SUPPOSED[letter], ()) if letter == "X" else (often + SUPPOSED[letter], count)
-        made.append(str(Hypothesis(words, (*constants, *_where(start, z)[letter]), bounds=(Letter(letter),))))
+        every, constants = ((), ()) if letter == "X" else (often, count)
+        where = (*constants, *_where(start, z)[letter])
+        made.append(str(Hypothesis(SUPPOSED[letter], where, bounds=(Letter(letter),), every=every)))
     return tuple(made)
 
 

@@ -61,7 +61,7 @@ def steps_before(
 
     `recur` shows that f(0) and f(j + 1) are profiles, because they are at least others.
     """
-    own = Hypothesis(STEPS_BEFORE, symmetric=False, over=(index,))
+    own = StepsBefore("the steps before", symmetric=False, over=(index,))
     formed(profile)
     return apply(kernel, "induction hypothesis", order, ends, distances, profile, (), (), {own}, scope=revealed)
 
@@ -260,14 +260,14 @@ class StepInduction:
     def _meant(self, one: Sequence) -> Hypothesis:
         goes = f"which begins at the first and goes at every step {self.index} to the second"
         says = f"{one.value}, {goes}, is after so many steps the last"
-        return Meaning(says, (one.first, one.after, self.count, one.last), over=self._over)
+        return Meaning(says, (one.first, one.after, self.count, one.last), over=self._over, value=one.value)
 
     def _always(self, one: Hypothesis) -> Hypothesis:
         if one.at({letter: whichever(letter) for letter in self._over}) == one:
             return one
         return replace(
             one,
-            says=f"at every step {self.index} of the next number of steps {one.says}",
+            every=(self.index, *one.every),
             constants=(self.count, *one.constants),
             over=tuple(dict.fromkeys((*one.over, *self._over))),
         )

@@ -57,7 +57,8 @@ class Hypothesis:
     """An assumption about the runs: a sentence, its constants and laws, and its profiles ``bounds``.
 
     A ``symmetric`` hypothesis still holds if the runs are exchanged. A theorem that assumes a ``lemma`` is
-    proved only if it lists the lemma as a premise. Values must not be substituted for the letters ``over``.
+    proved only if it lists the lemma as a premise. Values must not be substituted for the letters ``over``. For each
+    index in ``every`` the sentence holds at every step of as many steps as a constant says, the first constants.
     """
 
     says: str
@@ -66,9 +67,15 @@ class Hypothesis:
     lemma: bool = False
     over: tuple[Symbol, ...] = ()
     bounds: tuple[Profile, ...] = ()
+    every: tuple[Symbol, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The sentence with the steps at which it holds."""
+        return "".join(f"at every step {one} of the next number of steps " for one in self.every) + self.says
 
     def __str__(self) -> str:
-        named = f"{self.says} ({', '.join(map(str, self.constants))})" if self.constants else self.says
+        named = f"{self.sentence} ({', '.join(map(str, self.constants))})" if self.constants else self.sentence
         return (
             f"{named}, so that the profile is at most {', '.join(map(str, self.bounds))}"
             if self.bounds
@@ -94,7 +101,17 @@ class End(Hypothesis):
 
 @dataclass(frozen=True)
 class Meaning(Hypothesis):
-    """The letter for the last value of a sequence. Constants: first and next value, number of steps, letter."""
+    """The letter for the last value of a sequence of values ``value``.
+
+    Constants: first and next value, number of steps, letter.
+    """
+
+    value: Symbol | None = None
+
+
+@dataclass(frozen=True)
+class StepsBefore(Hypothesis):
+    """The hypothesis of an induction, on the steps before."""
 
 
 def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis], *over: Symbol) -> Hypothesis:
@@ -107,10 +124,6 @@ def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis
         over=tuple(dict.fromkeys((*over, *(letter for one in parts for letter in one.over)))),
         bounds=tuple(bound for one in parts for bound in one.bounds),
     )
-
-
-STEPS_BEFORE: Final = "the steps before"
-"""The sentence of an induction hypothesis."""
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ class Kernel(Ground):
     @rule
     def exchange(self, span: Span) -> Span:
         """The judgement in the other order, if its hypotheses are symmetric in the runs."""
-        one_sided = [one.says for one in span.hypotheses if not one.symmetric]
+        one_sided = [one.sentence for one in span.hypotheses if not one.symmetric]
         if one_sided or span.profile.order is not None:
             raise FalseLineError(
                 f"Exchanging the runs needs symmetric hypotheses and profiles, got {one_sided or span.profile}."
@@ -241,7 +241,7 @@ class Kernel(Ground):
         at = partial(put_values, values=values)
         over = set[Symbol]().union(*(one.over for one in span.hypotheses))
         # An induction binds all letters of its hypothesis.
-        inside = any(one.says == STEPS_BEFORE for one in span.hypotheses)
+        inside = any(isinstance(one, StepsBefore) for one in span.hypotheses)
         if inside or over & set(values).union(*(value.free_symbols for value in values.values())):
             raise UnprovedError(f"Values can neither replace nor contain bound letters, got {values}.")
         conditions = [one for symbol, value in values.items() for one in declared(symbol, value)]
@@ -296,7 +296,7 @@ def _law(
     found = set[Hypothesis]() if over else {Hypothesis(one_law)}
     for place, (weight, event) in enumerate(zip(weights, events, strict=True)):
         parts = sorted(event, key=str)
-        words = "; ".join(one.says for one in parts)
+        words = "; ".join(one.sentence for one in parts)
         if over is None or place > 0:
             says = f"an event disjoint from others, of at least this probability: {words}"
             found |= {of_event(says, (weight,), parts)} if parts else set()

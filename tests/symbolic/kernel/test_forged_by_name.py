@@ -363,7 +363,7 @@ def two_meanings(kernel: Kernel) -> Guarantee:
     said = (
         "B_j, which begins at the first and goes at every step j to the second, is after so many steps the last"
     )
-    moved = supposing(moved_apart(2 * eta * K / n), Meaning(said, (S.Zero, zero, T, total)))
+    moved = supposing(moved_apart(2 * eta * K / n), Meaning(said, (S.Zero, zero, T, total), value=cost))
     apart = 2 * eta * K / n
     sums = (Sequence(cost, S.Zero, cost + apart**2 / sigma**2, total),)
     steps = StepInduction(kernel, j, T, sums, (Ge(cost, 0),))
