@@ -18,7 +18,7 @@ conditioned on a hidden state.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, NoReturn, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 from sympy import Basic, Expr, Ge, I, Lt, Symbol, false, nan, oo, true, zoo
 from sympy.logic.boolalg import Boolean

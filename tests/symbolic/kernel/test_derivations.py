@@ -548,7 +548,10 @@ def test_what_a_recursion_begins_with_and_how_it_goes_on() -> None:
 
     made = steps.recur(begun(), Gauss(s), on())
     assert (made.order, made.start, made.end, made.profile) == (FIRST, 0, T + 1, Gauss(s))
-    assert {one.sentence for one in made.hypotheses} == {"it", "at every step j of the next number of steps more"}
+    assert {one.sentence for one in made.hypotheses} == {
+        "it",
+        "at every step j of the next number of steps more",
+    }
     for begin, further in (
         (begun(order=SECOND), on()),
         (begun(), on(SECOND)),
