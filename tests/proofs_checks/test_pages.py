@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from html import escape
 from itertools import pairwise
 
 import pytest
@@ -13,6 +14,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.report.entries import by_paper, entries
 from lastiterate.proofs_checks.report.formulas import as_html, inline
 from lastiterate.proofs_checks.report.pages import files, mapping_page, write_folder
@@ -110,6 +112,19 @@ def test_every_claim_is_there_with_verdict_evidence_and_counterexample(contents)
         ("PROVED", "200.0"),
         ("REFUTED", "200.0"),
     ]
+
+
+def test_a_claim_without_a_formal_statement_lists_what_its_derivations_suppose():
+    (claim,) = (one for one in CLAIMS if one.key == "ours/derived/smooth_window")
+    report = decide(claim)
+    (outcome,) = report.outcomes
+    assert claim.statement is None
+    assert "every loss is L-smooth" in "".join(outcome.premises)
+    said, _, _ = describe(claim, report).partition("\nAssumptions\n")
+    page = files((claim,), [report], [])["index.html"]
+    for one in outcome.premises:
+        assert f"\n  {one}\n" in said
+        assert f"<li>{escape(one)}</li>" in page
 
 
 def test_a_counterexample_is_not_folded_and_counts_are_grammatical(contents):
