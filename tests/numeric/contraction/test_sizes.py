@@ -1,5 +1,8 @@
 """Far prices of Poisson batches: means over sizes, of which the large ones move points apart."""
 
+from itertools import combinations
+from math import sqrt
+
 import numpy as np
 import pytest
 from scipy.stats import binom, norm
@@ -45,6 +48,33 @@ def test_sizes_that_are_left_out_are_missed(monkeypatch: pytest.MonkeyPatch) -> 
     sound = random_batches._sizes
     monkeypatch.setattr(random_batches, "_sizes", lambda *given: [(*sound(*given)[0][:2], 0.0)])
     assert np.any(_ratios(None, 1e-5) < 1)
+
+
+@pytest.mark.parametrize("length", [1, 50])
+def test_a_window_counts_each_of_its_batches(length: int) -> None:
+    """The probability that one of ``length`` independent sizes is outside a range."""
+    run = li.NoisySGD(50, 4.0, 0.4, 1.0, 60, batch_size=3, sampling="poisson", diameter=1.0)
+    for low, high, outside in random_batches._sizes(run, _CURVED, length, Goal(None, 1e-5, 1.0, lambda _: 1.0)):
+        once = binom.cdf(low - 1, 59, 3 / 60) + binom.sf(high, 59, 3 / 60)
+        exact = -np.expm1(length * np.log1p(-once))
+        assert exact <= outside * (1 + 1e-9)
+        assert outside <= min(1.0, 2 * length * once)
+
+
+def test_the_uses_that_cost_most_are_counted() -> None:
+    """Equal shifts, since the losses are convex: of all steps that may use the sample, those that move it furthest."""
+    moves = (
+        np.array([0.4, 0.1, 0.3, 0.2]) * 2 / 2 / 0.5
+    )  # in units of the noise; two outcomes lie 2 K / b apart
+    run = li.NoisySGD(
+        4, (0.4, 0.1, 0.3, 0.2), 0.5, 1.0, 8, batch_size=2, sampling="without_replacement", diameter=1.0
+    )
+    found = random_batches._shifts(run, li.Convex(1.0), 0, 4, (2, 2), [0, 1, 2, 3, 4])
+    shift = 1.0 / 4 / 0.5
+    for times, mu in enumerate(found):
+        met = [np.isin(np.arange(4), some) for some in combinations(range(4), times)]
+        most = max(sqrt(np.sum((shift + moves * some) ** 2)) for some in met)
+        assert most * (1 - 1e-12) <= mu <= most * (1 + 1e-6)
 
 
 @pytest.mark.nightly

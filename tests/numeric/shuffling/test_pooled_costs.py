@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastiterate.numeric.losses.expansion import PowerDrift
+from lastiterate.numeric.shuffling import shuffled
 from lastiterate.numeric.shuffling.epoch_value_iteration import pool
 from lastiterate.numeric.shuffling.shuffled import Epochs, each_by_itself
 
@@ -99,6 +100,19 @@ def test_single_participations_by_the_closed_form(steps: int, batches: int, kapp
         for times, part in ((steps // batches, costs), (int(rest > 0), cut))
     )
     found = each_by_itself(PowerDrift(c - 1, 1.0), Epochs(steps, batches, s), kappa)
+    assert exact <= found <= exact * (1 + 2e-3)
+
+
+def test_places_beyond_the_longest_path_cost_as_much_as_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixty places of which only three costs are known: of all places the mean, not of three."""
+    monkeypatch.setattr(shuffled, "_LONGEST", 3)
+    shuffled.by_itself.cache_clear()
+    c, s, kappa = 2.0, 0.3, 6.0
+    costs = s**2 / np.cumsum(c ** (-2.0 * np.arange(60)))
+    costs[3:] = costs[2]
+    exact = np.log(np.mean(np.exp(kappa * costs))) / kappa
+    found = each_by_itself(PowerDrift(c - 1, 1.0), Epochs(60, 60, s), kappa)
+    shuffled.by_itself.cache_clear()
     assert exact <= found <= exact * (1 + 2e-3)
 
 

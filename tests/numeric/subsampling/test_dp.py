@@ -1,7 +1,7 @@
 """(epsilon, delta) of runs with random batches: valid, smallest, and the route is named."""
 
 from dataclasses import replace
-from math import comb, exp, inf, sqrt
+from math import comb, exp, inf, log, log1p, sqrt
 
 import numpy as np
 import pytest
@@ -15,7 +15,8 @@ from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.subsampling.poisson import poisson_routes
-from lastiterate.numeric.subsampling.without_replacement import without_replacement_routes
+from lastiterate.numeric.subsampling.windows import composition_route
+from lastiterate.numeric.subsampling.without_replacement import convert_routes, without_replacement_routes
 
 _RUN = NoisySGD(
     steps=2000, step_size=0.05, noise_std=0.02, clip_norm=1.0, dataset_size=1000, batch_size=50,
@@ -53,6 +54,21 @@ def test_above_linear_losses(noise: float, steps: int) -> None:
     for other, rest in [(1.0, 0.0), (1.0, 1.0), (0.0, -1.0), (0.5, 1.0)]:
         assert _delta_of_linear_losses(run, found.epsilon, other, rest) <= 1e-3
     assert _delta_of_linear_losses(run, (0.99 if steps == 1 else 0.5) * found.epsilon, 1.0, 1.0) > 1e-3
+
+
+def test_a_bound_that_may_fail_pays_for_it_at_an_order() -> None:
+    """Where nearly all of delta is spent on the event, the Renyi divergence of the mixture is converted."""
+    run, failure = replace(_RUN, steps=4, noise_std=0.002), 1e-3 * (1 - 1e-9)
+    inside = replace(composition_route(run), pair=DominatingPair(0.01, (), failure))
+
+    *_, found = convert_routes(run, lambda *_, **__: [inside], 1e-3)
+    assert found.renyi is not None
+    order, epsilon = found.renyi
+    outside = composition_route(run).rdp(order)
+    rarely, mostly = log(failure) + (order - 1) * outside, log1p(-failure) + (order - 1) * order * 0.01 / 2
+    assert epsilon == pytest.approx(np.logaddexp(rarely, mostly) / (order - 1), rel=1e-9)
+    assert epsilon > order * 0.01 / 2
+    assert found.dp(1e-3) == pytest.approx(rdp_to_dp(order, epsilon, 1e-3))
 
 
 def test_poisson_batches_may_fail_below_delta() -> None:
