@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lastiterate.numeric.accounting.batches import least_range, tail_from
+from lastiterate.numeric.accounting.batches import least_range, size_ranges, tail_from
+from lastiterate.numeric.run import NoisySGD
 
 RATES = st.fractions(0, 1, max_denominator=50)
 
@@ -43,3 +44,14 @@ def test_a_range_is_left_with_at_most_the_chance_that_is_said(
     assert 1 - inside <= said
     if high < count:
         assert tail_from(count, rate, high + 1) <= chance * (1 + 1e-9)
+
+
+def test_ranges_of_a_schedule_are_left_with_at_most_the_probability_of_each_step() -> None:
+    sizes = [1, 2, 5, 11, 17]
+    run = NoisySGD(5, 0.1, 1.0, 1.0, dataset_size=40, batch_size=sizes, sampling="poisson")
+    low, high, said = size_ranges(run, log(1e-4), both=True)
+    assert isinstance(low, tuple)
+    assert isinstance(high, tuple)
+    for size, least, most in zip(sizes, low, high, strict=True):
+        rate = Fraction(size, 40)
+        assert 1 - exact_tail(39, rate, least) + exact_tail(39, rate, most + 1) <= said < 3e-4

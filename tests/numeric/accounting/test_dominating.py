@@ -27,3 +27,17 @@ def test_no_step_costs_more_than_the_whole_batch(adjacency: str) -> None:
 def test_a_composition_that_may_fail_has_no_renyi_divergence() -> None:
     with pytest.raises(InputError, match=r"failure=1e-06"):
         DominatingPair(1.0, failure=1e-6).rdp(2.0)
+
+
+def test_few_kinds_of_steps_cost_no_less_than_all() -> None:
+    """Thirty kinds, of which the rarer ones need not have more noise: each step has a kind that dominates it."""
+    steps = tuple(
+        SampledSteps(0.05 + 0.01 * (7 * k % 30), 1.0 + 0.1 * k, "add_remove", k % 3 + 1) for k in range(30)
+    )
+    few = DominatingPair(0.0, steps).few_steps()
+    assert len(few) <= 12
+    each, every = ([one for one in kinds for _ in range(one.count)] for kinds in (few, steps))
+    assert len(each) == len(every)
+    for merged, one in zip(sorted(each, key=lambda kind: kind.multiplier), every, strict=True):
+        assert merged.rate >= one.rate
+        assert merged.multiplier <= one.multiplier
