@@ -117,6 +117,12 @@ def test_the_last_steps_of_a_run_are_a_program() -> None:
         assert bracket(tail).upper >= bracket(whole).lower
 
 
+def test_the_last_steps_hide_the_distance_of_all_earlier_ones() -> None:
+    tail = ShiftProgram(_run(9, diameter=inf), Smooth(1)).tail(4)
+    assert tail.initial == pytest.approx(0.08 * (1.08**5 - 1) / 0.08, rel=1e-14)
+    assert float(tail.cost(Path(0, tail.initial, np.zeros(4)))) == pytest.approx((1.08**9 - 1) ** 2, rel=1e-13)
+
+
 def test_the_last_steps_of_listed_uses_meet_the_same_uses() -> None:
     """Steps 0, 4 and 7 of nine use the sample, so steps 1 and 4 of the last six do."""
     whole = used_program(replace(_run(9), sampling="cyclic", batch_size=1), Convex(1), (0, 4, 7))
