@@ -29,6 +29,13 @@ The tests make the edit and compile the file, which must fail inside a proof.
 
 """
 
+_CLAIMS = """
+## Claims whose derivation is a theorem
+
+| claim | theorems | page | open | weakenings |
+|---|---|---|---|---|
+"""
+
 _HEAD = """# The rules of the kernel and their theorems
 
 Written by `python -m benchmarks.coq_rules`; do not edit. Each rule of the Python kernel with its theorems in this
@@ -58,16 +65,20 @@ def rules_of(folder: Path) -> Iterator[str]:
                     yield f"{name}.{child.name}"
 
 
-def rows() -> Iterator[str]:
-    """The lines of the table."""
+def rows(key: str, name: str) -> Iterator[str]:
+    """The lines of the table of the rules or of the claims; ``name`` is the key of their names."""
     weakened = [(one["file"], one["theorem"]) for one in read(WEAKENINGS, "weakening")]
-    for one in read(COQ / "rules.toml", "rule"):
+    for one in read(COQ / "rules.toml", key):
         theorems = [tuple(name.split(": ")) for name in one["theorems"]]
         named = ", ".join(f"[{file}]({file}) `{theorem}`" for file, theorem in theorems) or "none"
         page = f"[{one['page']}](../../docs/proofs/{one['page']})"
         page += f", {one['place']}" if "place" in one else ""
         own = ", ".join(str(number) for number, theorem in enumerate(weakened, 1) if theorem in theorems)
-        yield f"| `{one['python']}` | {named} | {page} | {one.get('open', '')} | {own} |"
+        yield f"| `{one[name]}` | {named} | {page} | {one.get('open', '')} | {own} |"
+
+
+def groups() -> Iterator[str]:
+    """The lines of rules that have no theorem, by module."""
     for one in read(COQ / "rules.toml", "group"):
         count = sum(name.startswith(one["module"]) for name in rules_of(ROOT / "symbolic"))
         yield f"| `{one['module']}`, {count} rules | none | | {one['open']} | |"
@@ -82,7 +93,9 @@ def weakenings() -> Iterator[str]:
 def page() -> str:
     """The text of RULES.md."""
     head = "| rule | theorems | page | open | weakenings |\n|---|---|---|---|---|\n"
-    return _HEAD + head + "\n".join(rows()) + "\n" + _WEAKENINGS + "\n".join(weakenings()) + "\n"
+    rules = "\n".join((*rows("rule", "python"), *groups()))
+    claims = "\n".join(rows("claim", "key"))
+    return _HEAD + head + rules + "\n" + _CLAIMS + claims + "\n" + _WEAKENINGS + "\n".join(weakenings()) + "\n"
 
 
 if __name__ == "__main__":

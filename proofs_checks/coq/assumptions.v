@@ -1,5 +1,6 @@
 (* The axioms of every theorem that stands for a rule: "Closed under the global context" means none. *)
 From lastiterate Require Import laws tables chain contract rules step induction composition coins moments checker sequences.
+From lastiterate Require Import renyi full_batch.
 Print Assumptions layer_cake.
 Print Assumptions finite_hockey_stick.
 Print Assumptions neyman_pearson.
@@ -64,3 +65,13 @@ Print Assumptions falls.
 Print Assumptions returns.
 Print Assumptions in_batch.
 Print Assumptions pay_in_cyclic_order.
+Print Assumptions renyi_domain.
+Print Assumptions renyi_equal.
+Print Assumptions renyi_means.
+Print Assumptions renyi_chain.
+Print Assumptions renyi_to_delta.
+Print Assumptions renyi_finite.
+Print Assumptions renyi_shifts.
+Print Assumptions span_shifts.
+Print Assumptions direct_shifts.
+Print Assumptions theorem_3_1.
