@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, nullcontext, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import MISSING, Field, asdict, dataclass, fields, is_dataclass, replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -13,7 +13,7 @@ from math import prod
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from joblib import Parallel, delayed, parallel_config
+from joblib import Parallel, delayed
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.display import Displayed, TextTable
@@ -224,8 +224,6 @@ def sweep(
     *,
     out: Path | str | None = None,
     jobs: int = 1,
-    backend: str = "loky",
-    scheduler: str | None = None,
     on_row: Callable[[int, int], None] | None = None,
 ) -> SweepTable:
     """Bound the privacy loss at every point of a grid of runs and assumptions.
@@ -236,13 +234,12 @@ def sweep(
         grid: name -> values, as in `SweepPlan`.
         out: .csv or .parquet file for the table; a repeated call resumes from the rows in ``out`` +
             ".rows.jsonl".
-        jobs: worker processes; -1 for one per core.
-        backend: "loky" for this machine, "dask" for a cluster of dask.distributed.
-        scheduler: address of the dask cluster; None for the active client, or a new cluster on this machine.
+        jobs: worker processes; -1 for one per core, or for all workers of the cluster if
+            `joblib.parallel_config` names another backend, such as "dask".
         on_row: called with (finished rows, all rows), at the start and after every row.
 
     Raises:
-        InputError: the grid or the backend is invalid, or ``out`` cannot be written or has rows of another sweep.
+        InputError: the grid is invalid, or ``out`` cannot be written or has rows of another sweep.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=100, step_size=0.1, noise_std=1.0, clip_norm=1.0, dataset_size=5, diameter=1.0)
@@ -252,13 +249,6 @@ def sweep(
     """
     plan = SweepPlan(run, assumption, grid)
     jobs = -1 if plain_number("jobs", jobs) == -1 else count("jobs", jobs)
-    if backend not in ("loky", "dask"):
-        raise InputError(f"backend must be loky or dask, got backend={backend!r}; choose one of them.")
-    if backend == "dask" and find_spec("distributed") is None:
-        raise InputError(
-            "backend='dask' needs dask.distributed, which is not installed; run pip install "
-            "'lastiterate[sweep]', or leave the backend out."
-        )
     path, tell, known = (
         None if out is None else Path(out),
         on_row or (lambda _done, _rows: None),
@@ -274,13 +264,7 @@ def sweep(
             known = kept_rows(journal, plan.rows)
         tell(len(known), plan.rows)
         left = [(row, point) for row, point in enumerate(plan.points()) if row not in known]
-        if backend == "dask":
-            client = stack.enter_context(_client(jobs, scheduler))
-            stack.enter_context(parallel_config(backend="dask", client=client))
-        alone = backend == "loky" and (jobs == 1 or len(left) <= 1)
-        workers = Parallel(
-            n_jobs=1 if alone else -1 if backend == "dask" else jobs, return_as="generator_unordered"
-        )
+        workers = Parallel(n_jobs=jobs if len(left) > 1 else 1, return_as="generator_unordered")
         for row, result in workers(delayed(_numbered)(plan, *one) for one in left):
             known[row] = result
             if journal is not None:
@@ -318,19 +302,3 @@ def kept_rows(journal: Journal, rows: int) -> dict[int, Result]:
             if row in range(rows) and isinstance(result.epsilon, type(None) if result.error else float):
                 found[row] = result
     return found
-
-
-def _client(jobs: int, scheduler: str | None) -> Any:
-    distributed = import_module("distributed")
-    if scheduler is None:
-        with suppress(ValueError):
-            return nullcontext(distributed.get_client())
-        workers = None if jobs == -1 else jobs
-        return distributed.Client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
-    try:
-        return distributed.Client(scheduler, timeout=10)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"A cluster needs a scheduler that can be reached, got scheduler={scheduler!r} "
-            f"({str(error).splitlines()[0]}); start one with `dask scheduler`."
-        ) from None

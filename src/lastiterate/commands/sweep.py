@@ -23,12 +23,8 @@ A sweep file is a run file, as `lastiterate bound --help` shows it, with a grid;
 @click.argument("sweep_file", type=click.Path(path_type=Path))
 @click.option("--out", type=OutputFile(), required=True, help="Table to write, .csv or .parquet.")
 @click.option("--jobs", default=-1, show_default=True, help="Worker processes; -1 for one per core.")
-@click.option(
-    "--backend", default="loky", show_default=True, help="What runs the processes: loky, or dask for a cluster."
-)
-@click.option("--scheduler", help="Address of the cluster's scheduler; by default, a cluster on this machine.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the file and the row count.")
-def command(sweep_file: Path, out: Path, jobs: int, backend: str, scheduler: str | None, as_json: bool) -> None:
+def command(sweep_file: Path, out: Path, jobs: int, as_json: bool) -> None:
     """Bound every run of the grid in SWEEP_FILE.
 
     Computed rows are kept in OUT.rows.jsonl. An interrupted sweep continues from this file, and a finished
@@ -39,16 +35,7 @@ def command(sweep_file: Path, out: Path, jobs: int, backend: str, scheduler: str
 
     plan = load_sweep(sweep_file)
     with progress("rows") as told:
-        table = sweep(
-            plan.run,
-            plan.assumption,
-            plan.axes,
-            out=out,
-            jobs=jobs,
-            backend=backend,
-            scheduler=scheduler,
-            on_row=told,
-        )
+        table = sweep(plan.run, plan.assumption, plan.axes, out=out, jobs=jobs, on_row=told)
     if as_json:
         say_json({"out": str(out), "rows": plan.rows, "refused": table.refused})
         return
