@@ -18,12 +18,6 @@ def recomputations() -> Mapping[str, Callable[[], Iterable[Number]]]:
         runs,
     )
 
-    every = [
-        entry
-        for one in (accounting, audits, descriptions, losses, networks, runs)
-        for entry in vars(one).items()
-    ]
-    return {name.removeprefix(_PREFIX): make for name, make in every if name.startswith(_PREFIX)}
-
-
-_PREFIX = "recompute_"
+    modules = map(vars, (accounting, audits, descriptions, losses, networks, runs))
+    every = [entry for names in modules for entry in names.items() if entry[0].startswith("recompute_")]
+    return {name.removeprefix("recompute_"): make for name, make in every}

@@ -1,4 +1,7 @@
-"""Record the numbers that have changed; see `record`."""
+"""Record the numbers of `proofs_checks.recomputations` that have changed, for a reader of the difference.
+
+python -m benchmarks.recorded && git diff proofs_checks/recomputations/numbers.json
+"""
 
 import json
 
