@@ -209,9 +209,6 @@ def test_an_option_like_none_is_answered_with_all(
     ("words", "among"),
     [
         (["bo"], "bound"),
-        (["show", "chien_li/theorem_3_1/comp"], _KEY),
-        (["check", "--claim", "chien_li/theorem_3_1/comp"], _KEY),
-        (["check", "--paper", "ch"], "chien_li"),
         (["bound", "--or"], "--order"),
     ],
 )

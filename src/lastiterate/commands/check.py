@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from lastiterate.commands.claims import Book, book, folder_argument, jobs_option, no_cache, paper_option
-from lastiterate.commands.completion import list_keys
 from lastiterate.commands.output import console, progress
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.engines.time_limit import SECONDS
@@ -21,14 +20,7 @@ from lastiterate.symbolic.claim import Claim
 @click.command(name="check")
 @folder_argument
 @paper_option
-@click.option(
-    "--claim",
-    "keys",
-    metavar="KEY",
-    multiple=True,
-    shell_complete=list_keys,
-    help="Only this claim; may be repeated.",
-)
+@click.option("--claim", "keys", metavar="KEY", multiple=True, help="Only this claim; may be repeated.")
 @jobs_option
 @click.option(
     "--format",

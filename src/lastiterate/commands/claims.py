@@ -9,7 +9,6 @@ from typing import Final
 
 import click
 
-from lastiterate.commands.completion import list_papers
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.cache import ReportCache, said_by
 from lastiterate.proofs_checks.lock import failures
@@ -26,9 +25,7 @@ def _checked(_: click.Context, __: click.Parameter, jobs: int) -> int:
 
 folder_argument: Final = click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
 """A folder or a file of claims; the ledger if left out."""
-paper_option: Final = click.option(
-    "--paper", metavar="ID", shell_complete=list_papers, help="Only the claims of this paper."
-)
+paper_option: Final = click.option("--paper", metavar="ID", help="Only the claims of this paper.")
 jobs_option: Final = click.option(
     "--jobs", default=-1, show_default="all cores", callback=_checked, help="Worker processes."
 )

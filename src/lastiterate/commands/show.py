@@ -5,7 +5,6 @@ from pathlib import Path
 import click
 
 from lastiterate.commands.claims import book, folder_argument
-from lastiterate.commands.completion import list_keys
 from lastiterate.commands.output import progress, say_json
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.recompute import recompute
@@ -16,7 +15,7 @@ from lastiterate.symbolic import ledger
 
 
 @click.command(name="show")
-@click.argument("key", shell_complete=list_keys)
+@click.argument("key")
 @folder_argument
 @click.option("--no-cache", is_flag=True, help="Decide the claim again, without the cache.")
 @click.option(
