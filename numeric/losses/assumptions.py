@@ -51,7 +51,7 @@ class Assumption(ABC):
     """Key of the ledger's claim that bounds the divergence under this assumption."""
 
     def __new__(cls, *_: object, **__: object) -> Self:
-        if isabstract(cls):
+        if isabstract(cls) or not (cls._words or cls.statement is not Assumption.statement):
             raise InputError(
                 f"An assumption must be of a specific kind, got {cls.__name__}(...); write for example Smooth(1.0)."
             )
@@ -77,10 +77,13 @@ class Assumption(ABC):
         """Tell whether every step has e(z) >= z + e(0): distances never shrink without a shift."""
         return not run.weight_decay and all(part.expansive(run) for part in self.parts)
 
+    _words: ClassVar[str] = ""
+    """The assumption in words, with its fields in braces; those of its parts follow."""
+
     @property
-    @abstractmethod
     def statement(self) -> str:
         """The assumption in words."""
+        return self._words.format(**vars(self)) + "; ".join(part.statement for part in self.parts)
 
 
 def described_assumption(assumption: object) -> Assumption:
@@ -131,6 +134,7 @@ class Holder(Modulus):
     L: float
     lam: float
     claim: ClassVar[str] = "chien_li/theorem_3_7/sharper"
+    _words = "every per-sample gradient is ({L:g}, {lam:g})-Hoelder continuous on the domain"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "L", loss_constant("L", self.L))
@@ -157,10 +161,6 @@ class Holder(Modulus):
     def linear(self) -> arb | None:
         return exact(self.L) if self.lam == 1 or self.L == 0 else None
 
-    @property
-    def statement(self) -> str:
-        return f"every per-sample gradient is ({self.L:g}, {self.lam:g})-Hoelder continuous on the domain"
-
 
 @teaches()
 @dataclass(frozen=True)
@@ -169,10 +169,7 @@ class Smooth(Holder):
 
     lam: float = 1.0
     claim: ClassVar[str] = "chien_li/theorem_3_1/direct/smooth"
-
-    @property
-    def statement(self) -> str:
-        return f"every per-sample loss is {self.L:g}-smooth on the domain"
+    _words = "every per-sample loss is {L:g}-smooth on the domain"
 
 
 @teaches()
@@ -181,6 +178,7 @@ class Clipped(Modulus):
     """Clipping alone: two clipped gradients differ by at most 2 K."""
 
     claim: ClassVar[str] = "chien_li/theorem_3_1/direct/clipped"
+    _words = "per-sample gradients are clipped; nothing else is assumed of the losses"
 
     def value(self, z: Array) -> Array:
         return np.where(z > 0, inf, 0.0)
@@ -190,10 +188,6 @@ class Clipped(Modulus):
 
     def ball(self, z: arb) -> arb:
         return arb(0) if z == 0 else arb(inf)
-
-    @property
-    def statement(self) -> str:
-        return "per-sample gradients are clipped; nothing else is assumed of the losses"
 
 
 @teaches()
@@ -286,6 +280,7 @@ class Sum(_OfParts, Modulus):
     parts: tuple[Modulus, ...]
 
     _takes = (Modulus, "a Modulus")
+    _words = "the loss is a sum of parts, of which "
 
     def value(self, z: Array) -> Array:
         return np.asarray(np.add.reduce([part.value(z) for part in self.parts]))
@@ -295,10 +290,6 @@ class Sum(_OfParts, Modulus):
 
     def ball(self, z: arb) -> arb:
         return sum((part.ball(z) for part in self.parts), arb(0))
-
-    @property
-    def statement(self) -> str:
-        return "the loss is a sum of parts, of which " + "; ".join(part.statement for part in self.parts)
 
 
 @teaches()
@@ -317,6 +308,7 @@ class Blocks(_OfParts, Modulus):
     parts: tuple[Holder | Tabulated, ...]
 
     _takes = ((Holder, Tabulated), "Holder, Smooth or Tabulated (for clipping, use the Minimum with Clipped)")
+    _words = "every block of a per-sample gradient has its own modulus: "
 
     @cached_property
     def groups(self) -> tuple[tuple[Holder | Tabulated, ...], ...]:
@@ -352,12 +344,6 @@ class Blocks(_OfParts, Modulus):
                 return None
             squares += slope**2
         return squares.sqrt()
-
-    @property
-    def statement(self) -> str:
-        return "every block of a per-sample gradient has its own modulus: " + "; ".join(
-            p.statement for p in self.parts
-        )
 
 
 def _order(part: Holder | Tabulated) -> Fraction:
@@ -441,16 +427,17 @@ class Convex(_UpdateMap):
     origin: str = field(default="", compare=False, repr=False, kw_only=True)
     claim: ClassVar[str] = "chien_li/theorem_3_1/direct/convex"
     _kind: ClassVar = "convex"
+    _words = (
+        "every per-sample loss is convex, {L:g}-smooth, and Lipschitz with the clip norm as its constant (clipping "
+        "never acts)"
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "L", loss_constant("L", self.L))
 
     @property
     def statement(self) -> str:
-        return (
-            f"every per-sample loss is convex, {self.L:g}-smooth, and Lipschitz with the clip norm as its "
-            "constant (clipping never acts)" + (f"; L is that of {self.origin}" if self.origin else "")
-        )
+        return super().statement + (f"; L is that of {self.origin}" if self.origin else "")
 
 
 @teaches()
@@ -466,6 +453,10 @@ class StronglyConvex(_UpdateMap):
     m: float
     claim: ClassVar[str] = "chien_li/theorem_3_1/direct/strongly_convex"
     _kind: ClassVar = "strongly convex"
+    _words = (
+        "every per-sample loss is {m:g}-strongly convex, {L:g}-smooth, and Lipschitz with the clip norm as its "
+        "constant (clipping never acts)"
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "L", loss_constant("L", self.L))
@@ -476,13 +467,6 @@ class StronglyConvex(_UpdateMap):
     def expansive(self, run: NoisySGD) -> bool:  # noqa: ARG002
         return False
 
-    @property
-    def statement(self) -> str:
-        return (
-            f"every per-sample loss is {self.m:g}-strongly convex, {self.L:g}-smooth, and Lipschitz with the "
-            "clip norm as its constant (clipping never acts)"
-        )
-
 
 @teaches()
 @dataclass(frozen=True, init=False)
@@ -492,16 +476,13 @@ class Minimum(_OfParts):
     parts: tuple[Assumption, ...]
 
     _takes = (Assumption, "an assumption")
+    _words = "all of: "
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
         return LeastOf(tuple(part.expansion(run, t, differs=differs) for part in self.parts))
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
         return LeastOf(tuple(part.over_sizes(run, t, low, high) for part in self.parts))
-
-    @property
-    def statement(self) -> str:
-        return "all of: " + "; ".join(part.statement for part in self.parts)
 
 
 Size = int | tuple[int, ...]
