@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import inf, isfinite, log, sqrt
+from math import isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -44,13 +44,6 @@ class Enclosure:
     def middle(self) -> float:
         """A number between the ends, without a guaranteed direction of rounding."""
         return self.lower if self.lower == self.upper else self.lower + (self.upper - self.lower) / 2
-
-    @property
-    def relative_radius(self) -> float:
-        """Half the width divided by the lower end; 0 for an exact value."""
-        if self.lower == self.upper:
-            return 0.0
-        return (self.upper - self.lower) / 2 / self.lower if self.lower > 0 else inf
 
     def __contains__(self, value: object) -> bool:
         return self.lower <= value <= self.upper  # type: ignore[operator]
