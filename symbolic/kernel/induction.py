@@ -334,14 +334,9 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
         Hypothesis("k of the b samples of a batch are replaced, k at most 1; (k, b) is", (k, b))
     )
     others = made.hypotheses - meant
-    spoken = (
-        made.near,
-        made.far,
-        made.start,
-        made.end,
-        *made.given,
-        *(c for one in others for c in one.constants),
-    )
+    spoken = (*made.distances, *made.ends, *made.given, *(c for one in others for c in one.constants))
+    if not (b.is_integer and n.is_integer):
+        raise UnprovedError(f"Sizes of batches and of the data set must be integers, got {b} and {n}.")
     if not meant <= made.hypotheses or of_steps & set().union(*(one.free_symbols for one in spoken)):
         raise UnprovedError("Payments can be chosen only if they occur nowhere but in the profile.")
     r, m = n / b, steps.count

@@ -43,7 +43,7 @@ def bound_renyi(profile: Profile, order: Expr, *, amplified: bool) -> Divergence
     if isinstance(profile, Equal):
         return Divergence(S.Zero)
     if isinstance(profile, Gauss):
-        return Divergence(order * profile.square / 2)
+        return Divergence(order * profile.square / 2, (Gt(order, 1),))
     if isinstance(profile, Power):
         one = bound_renyi(profile.part, order, amplified=amplified)
         return Divergence(profile.count * one.value, one.conditions, one.cites)
@@ -55,7 +55,7 @@ def bound_renyi(profile: Profile, order: Expr, *, amplified: bool) -> Divergence
     if not isinstance(profile, SwapStep):
         raise UnprovedError(f"No rule gives the Renyi divergence of {profile}.")
     if not amplified:
-        return Divergence(order * profile.square / 2)
+        return Divergence(order * profile.square / 2, (Gt(order, 1),))
     noise = 1 / sqrt(profile.square)
     conditions = (Lt(profile.rate, Rational(1, 5)), Ge(noise, 4), Gt(order, 1))
     return Divergence(

@@ -1,7 +1,12 @@
+import sys
+from pathlib import Path
+
 import pytest
 
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.papers import Source
+
+sys.path.insert(0, str(Path(__file__).parent))  # for the examples of the rules
 
 
 @pytest.fixture(scope="session")
