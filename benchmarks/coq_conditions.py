@@ -66,6 +66,11 @@ def hypotheses(one: Item) -> list[str]:
     return [*found, *_of_type(_binders_and_type(one.text))]
 
 
+def premises(proposition: str) -> list[str]:
+    """The hypotheses of a proposition."""
+    return list(_of_type(proposition))
+
+
 def fields(one: Item) -> dict[str, str]:
     """The fields of a record, by their names."""
     inside = one.text[one.text.index("{") + 1 : one.text.rindex("}")]

@@ -1,6 +1,6 @@
 (* The axioms of every theorem that stands for a rule: "Closed under the global context" means none. *)
 From lastiterate Require Import laws tables chain contract rules step induction composition coins moments checker sequences.
-From lastiterate Require Import renyi full_batch.
+From lastiterate Require Import renyi full_batch values.
 Print Assumptions layer_cake.
 Print Assumptions finite_hockey_stick.
 Print Assumptions neyman_pearson.
@@ -75,3 +75,13 @@ Print Assumptions renyi_shifts.
 Print Assumptions span_shifts.
 Print Assumptions direct_shifts.
 Print Assumptions theorem_3_1.
+Print Assumptions a_good_list_is_a_table.
+Print Assumptions value_computed.
+Print Assumptions compose_computed.
+Print Assumptions contracted_computed.
+Print Assumptions mean_computed.
+Print Assumptions equal_computed.
+Print Assumptions reflected_computed.
+Print Assumptions sampled_computed.
+Print Assumptions above_one_computed.
+Print Assumptions parts_checked.

@@ -3,10 +3,25 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))  # for the examples of the rules
+sys.path.insert(0, str(Path(__file__).parents[1] / "symbolic" / "kernel"))  # for chains
+
+from coq_compiled import copy, make
+from shared import made_once
+
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.papers import Source
 
-sys.path.insert(0, str(Path(__file__).parent))  # for the examples of the rules
+
+@pytest.fixture(scope="session")
+def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the theorems of Coq with the rules compiled, and what this printed in the file log."""
+
+    def build(folder: Path) -> None:
+        copy(folder)
+        (folder / "log").write_text(make(folder, "rules"))
+
+    return made_once(tmp_path_factory, "coq-rules", build)
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 
 import pytest
+from coq_compiled import copy, make
 from mpmath import mp
 from shared import made_once
 
@@ -26,47 +27,15 @@ STANDARD = re.compile(
 """Axioms of Coq's real numbers, classical logic with a choice, and machine integers."""
 
 
-def _make(folder: Path, target: str) -> str:
-    """Make a target in a copy of the sources; what it prints."""
-    done = subprocess.run(  # noqa: S603
-        ["make", target],  # noqa: S607
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if "apt-get install" in done.stderr:
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
-    return done.stdout
-
-
-def _copy(folder: Path) -> None:
-    if not shutil.which("coqc"):
-        pytest.skip("coqc is not installed: apt-get install coq and the packages that `make coq` names")
-    shutil.copytree(COQ, folder, ignore=shutil.ignore_patterns("*.vo*", "*.glob", ".*", "Makefile.coq*"))
-
-
-@pytest.fixture(scope="session")
-def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy with the rules compiled, and what this printed in the file log."""
-
-    def make(folder: Path) -> None:
-        _copy(folder)
-        (folder / "log").write_text(_make(folder, "rules"))
-
-    return made_once(tmp_path_factory, "coq-rules", make)
-
-
 @pytest.fixture(scope="session")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy with the rules and the README's run compiled."""
 
-    def make(folder: Path) -> None:
-        _copy(folder)
-        (folder / "log").write_text(_make(folder, "run"))
+    def build(folder: Path) -> None:
+        copy(folder)
+        (folder / "log").write_text(make(folder, "run"))
 
-    return made_once(tmp_path_factory, "coq-run", make)
+    return made_once(tmp_path_factory, "coq-run", build)
 
 
 def _printed(file: str) -> list[str]:
@@ -92,7 +61,7 @@ def test_the_run_of_the_readme_has_the_axioms_of_the_real_numbers(everything: Pa
 
 @pytest.mark.nightly
 def test_coqchk_accepts(rules: Path) -> None:
-    axioms = _make(rules, "check").partition("* Axioms:")[2].partition("* Constants")[0]
+    axioms = make(rules, "check").partition("* Axioms:")[2].partition("* Constants")[0]
     assert "Int63" in axioms  # primitives of libraries, which none of our theorems uses
     assert "lastiterate" not in axioms
 

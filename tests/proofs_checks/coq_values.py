@@ -1,0 +1,491 @@
+"""Random finite chains, each with a bound by the rules of the kernel, and with the same bound as a term of Coq.
+
+Laws are exact fractions on two to four points; a run has up to four steps. Premises are exact profiles. The term of Coq
+is written from the premises, without the profile that the kernel returns, with the functions of
+proofs_checks/coq/values.v, which compute the definitions of the theorems.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+from finite_chains import (
+    Chain,
+    Law,
+    Metric,
+    Pair,
+    _enlarged,
+    both_runs,
+    cycle,
+    envelope,
+    law,
+    metric,
+    mixed,
+    near_pairs,
+    pushed,
+    start_laws,
+)
+from rules_on_chains import _after, _apart, _exact, _expansion, _lipschitz, _maps, _shifted
+from sympy import Expr, Integer, Rational, S
+
+from lastiterate.symbolic.formulas import divergences as formulas
+from lastiterate.symbolic.formulas.contraction import block
+from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, Variable
+from lastiterate.symbolic.kernel.lemmas import Coin, Guide, Shift, no_shift
+from lastiterate.symbolic.kernel.profiles import (
+    EVERYTHING,
+    Atoms,
+    Composed,
+    Contracted,
+    Equal,
+    MeanProfile,
+    Order,
+    Power,
+    Profile,
+    compose,
+)
+from lastiterate.symbolic.kernel.rules import Kernel, anything, contract
+
+KERNEL = Kernel(_exact)
+SAME = "(fun g => qpos (qsub q1 g))"
+FAULTS = ("a mass forgotten", "g inverted", "orders exchanged", "a weight forgotten", "a part forgotten")
+MOST = 40
+"""The largest number of atoms before a step."""
+
+Curve = Callable[[Rational], Expr]
+Shares = tuple[tuple[Rational, Rational], ...]
+
+
+def fraction(one: Expr) -> Fraction:
+    return Fraction(int(one.p), int(one.q))
+
+
+def rational(one: Fraction) -> Rational:
+    return Rational(one.numerator, one.denominator)
+
+
+# ---- Terms of Coq. ----
+
+
+def number(one: Fraction | Expr) -> str:
+    one = one if isinstance(one, Fraction) else fraction(one)
+    return f"({one.numerator}#{one.denominator})"
+
+
+def pairs_text(pairs: Iterable[tuple[Any, Any]]) -> str:
+    return "[:: " + "; ".join(f"({number(a)}, {number(b)})" for a, b in pairs) + "]"
+
+
+def masses(table: Atoms) -> list[tuple[Fraction, Fraction]]:
+    """The masses of both runs at the atoms of a table, in order of falling ratio; the second add up to 1."""
+    found = [(fraction(y) * fraction(m), fraction(m)) for y, m in reversed(table.pairs) if m != 0]
+    rest = 1 - sum((m for _, m in found), Fraction(0))
+    return [*found, (Fraction(0), rest)] if rest > 0 else found
+
+
+def table_text(table: Atoms) -> str:
+    return pairs_text(masses(table))
+
+
+# ---- Values of profiles that the kernel returns. ----
+
+
+def as_table(profile: Profile) -> Atoms | None:
+    """The table that a profile of tables is, or None."""
+    match profile:
+        case Equal():
+            return Atoms(((S.One, S.One),))
+        case Atoms():
+            return profile
+        case Composed():
+            parts = [as_table(part) for part in profile.parts]
+            return compose(*parts) if all(part is not None for part in parts) else None  # type: ignore[return-value]
+        case Power():
+            part = as_table(profile.part)
+            return None if part is None else compose(*[part] * int(profile.count))  # type: ignore[return-value]
+        case MeanProfile():
+            atoms: dict[Expr, Expr] = {}
+            for weight, part in profile.pairs:
+                table = as_table(part)
+                if table is None:
+                    return None
+                for y, m in table.pairs:
+                    atoms[y] = atoms.get(y, S.Zero) + weight * m
+            return Atoms(tuple(sorted(atoms.items())))
+    return None
+
+
+@dataclass
+class Values:
+    """Values of profiles, with the shares of each block; a fault changes them."""
+
+    shares: dict[Contracted, Shares] = field(default_factory=dict)
+    fault: str = ""
+
+    def at(self, profile: Profile, g: Rational) -> Expr:
+        table = as_table(profile)
+        if table is not None:
+            forgotten = table.rest if self.fault == "a mass forgotten" else S.Zero
+            return table.at(1 / g if self.fault == "g inverted" and g != 0 else g) - forgotten
+        if isinstance(profile, MeanProfile):
+            return profile.failure + sum((w * self.at(part, g) for w, part in profile.pairs), S.Zero)
+        if isinstance(profile, Composed):
+            tables = [table for part in profile.parts if (table := as_table(part)) is not None]
+            (other,) = (part for part in profile.parts if as_table(part) is None)
+            second = compose(*tables)
+            assert isinstance(second, Atoms)
+            return second.rest + sum(
+                (m * y * self.at(other, g / y) for y, m in second.pairs if y * m != 0), S.Zero
+            )
+        assert isinstance(profile, Contracted)
+        return self._block(profile, g)
+
+    def _block(self, profile: Contracted, g: Rational) -> Expr:
+        before, near, far = (as_table(part) for part in (profile.before, profile.near, profile.far))
+        assert before is not None
+        assert near is not None
+        assert far is not None
+        *shares, (singular, _) = self.shares[profile]
+        parts = [(y * m * of_p, m * of_q) for (y, m), (of_p, of_q) in zip(before.pairs, shares, strict=True)]
+        far_at: Curve = (lambda _: S.Zero) if self.fault == "a part forgotten" else far.at
+        return block(g, parts, singular * before.rest, near.at, far_at)
+
+
+# ---- Random instances. ----
+
+
+@dataclass
+class Instance:
+    """Two runs with a bound on their divergence: the pairs of laws, and the bound as a profile and as a term of Coq."""
+
+    pairs: list[Pair]
+    d: Metric
+    z: int
+    value: Callable[[Rational], Expr]
+    term: str
+    checks: list[str]
+    nodes: list[Rational]
+
+    def truth(self, g: Rational) -> Fraction:
+        """The greatest P(A) - g Q(A^z) over all sets A and all pairs, one by one."""
+        factor = fraction(g)
+        return max(
+            sum((p[x] for x in plain), Fraction(0)) - factor * sum((q[x] for x in large), Fraction(0))
+            for p, q in self.pairs
+            for plain, large in zip(_enlarged(self.d, 0), _enlarged(self.d, self.z), strict=True)
+        )
+
+    def exceeded(self) -> bool:
+        return any(self.truth(g) > fraction(self.value(g)) for g in self.nodes)
+
+    def text(self) -> str:
+        """A boolean of Coq: the tables are tables, and the term has the values of the kernel."""
+        values = "; ".join(f"({number(g)}, {number(self.value(g))})" for g in self.nodes)
+        return f"[&& {' && '.join(self.checks) or 'true'} & agrees {self.term} [:: {values}]]"
+
+
+@dataclass
+class Run:
+    """A run on its way: the laws of both runs, the judgement, and its bound as a term of Coq."""
+
+    random: Random
+    fault: str
+    d: Metric
+    order: Order
+    pairs: list[Pair]
+    z: int
+    span: Span
+    term: str
+    checks: list[str]
+    values: Values
+    time: int = 1
+
+    @property
+    def k(self) -> int:
+        return len(self.d)
+
+    def priced(self, pairs: list[Pair], z: int) -> tuple[Atoms, str]:
+        """The exact profile as the kernel is given it, and as Coq is: they differ by a fault."""
+        exact = envelope(pairs, self.d, z)
+        self.checks.append(f"good {table_text(exact)}")
+        given = envelope([(q, p) for p, q in pairs], self.d, z) if self.fault == "orders exchanged" else exact
+        return given, table_text(exact)
+
+    def ends(self) -> tuple[Integer, Integer]:
+        return Integer(self.time), Integer(self.time + 1)
+
+    def supposed(self, near: int, far: int, price: Atoms, *more: Any) -> Span:
+        return KERNEL.suppose(self.order, self.ends(), (Integer(near), Integer(far)), price, "a step", *more)
+
+    def moved(self, one: Chain, other: Chain, far: int) -> None:
+        self.pairs = [(pushed(p, one), pushed(q, other)) for p, q in self.pairs]
+        self.z, self.time = far, self.time + 1
+
+
+def _start(random: Random, fault: str) -> Run:
+    k, order, checks = random.randint(2, 4), random.choice(tuple(Order)), list[str]()
+    d = cycle(k) if random.random() < 0.5 else metric(random, k)
+    z, kind = random.randint(0, 2), random.random()
+    ends, values = (S.Zero, S.One), Values(fault=fault)
+    run = Run(random, fault, d, order, [], z, None, SAME, checks, values)  # type: ignore[arg-type]
+    if kind < 0.2:
+        run.span = KERNEL.identity(order, S.One, Integer(z))
+        still = [tuple(Fraction(x == y) for y in range(k)) for x in range(k)]
+        run.pairs = [(still[x], still[y]) for x in range(k) for y in range(k) if d[x][y] <= z]
+    elif kind < 0.3:
+        run.z = max(map(max, d))
+        run.span = KERNEL.domain(order, ends, Integer(z), Integer(run.z))
+        run.pairs = near_pairs(d, z, *both_runs(random, k))
+    elif kind < 0.4:
+        run.span, run.z, run.term = anything(KERNEL, order, ends), 0, f"(qvalue {table_text(EVERYTHING)})"
+        run.pairs = [start_laws(random, k)]
+    else:
+        run.pairs = [start_laws(random, k)]
+        price, term = run.priced(run.pairs, z)
+        run.span = KERNEL.suppose(order, ends, (S.Zero, Integer(z)), price, "the start")
+        run.term = f"(qvalue {term})"
+    if kind < 0.3 and random.random() < 0.5:
+        run.span, run.order = KERNEL.exchange(run.span), order.other
+        run.pairs = [(q, p) for p, q in run.pairs]
+    return run
+
+
+def _plain(run: Run) -> None:
+    one, other = both_runs(run.random, run.k)
+    far = run.random.randint(0, 3)
+    price, term = run.priced(near_pairs(run.d, run.z, one, other), far)
+    run.span = KERNEL.chain(run.span, run.supposed(run.z, far, price))
+    run.term = f"(qcompose {run.term} {term})"
+    run.moved(one, other, far)
+
+
+def _weakened(run: Run) -> None:
+    table = run.span.profile
+    if not isinstance(table, Atoms):
+        return
+    keep = Rational(run.random.randint(1, 4), 4)
+    above = Atoms(tuple((y, m * keep) for y, m in table.pairs))
+    run.z += run.random.randint(0, 1)
+    run.span = KERNEL.weaken(run.span, far=Integer(run.z), profile=above)
+    if run.fault != "orders exchanged":  # else the tables differ
+        run.term = f"(qvalue {table_text(above)})"
+        run.checks.append(f"good {table_text(above)}")
+
+
+def _revealed(run: Run) -> None:
+    """A mean over a revealed variable, with a weight of failure and with events or without."""
+    random, count = run.random, run.random.randint(2, 3)
+    chains, chances, far = (
+        [both_runs(random, run.k) for _ in range(count)],
+        law(random, count),
+        random.randint(0, 2),
+    )
+    variable, drawn = Variable("R", Integer(run.time)), frozenset({Hypothesis("R is in the event")})
+    weights, groups, events = list(chances), [[i] for i in range(count)], None
+    if random.random() < 0.4:
+        inside = random.sample(range(count), random.randint(1, count - 1))
+        likely = sum((chances[i] for i in inside), Fraction(0))
+        weight = likely * random.choice((Fraction(1, 2), Fraction(1)))
+        weights = [weight, (1 - weight) * random.choice((Fraction(1), Fraction(2, 3)))]
+        groups, events = [inside, list(range(count))], (drawn, frozenset[Hypothesis]())
+    failure = 1 - sum(weights, Fraction(0))
+    inner = random.random() < 0.5
+    cases, terms = list[Span](), list[str]()
+    for place, group in enumerate(groups):
+        pairs = [pair for i in group for pair in near_pairs(run.d, run.z, *chains[i])]
+        price, term = run.priced(pairs, far)
+        case = run.supposed(run.z, far, price, (variable,), drawn if events and place == 0 else ())
+        cases.append(KERNEL.chain(run.span, case) if inner else case)
+        terms.append(f"(qcompose {run.term} {term})")
+    said = weights
+    if run.fault == "a weight forgotten":
+        said = [(1 - failure) * Fraction(i == weights.index(min(weights))) for i in range(len(weights))]
+    mean = KERNEL.mean(
+        variable,
+        [(rational(w), one) for w, one in zip(said, cases, strict=True)],
+        rational(failure),
+        events or (),
+    )
+    run.span = mean if inner else KERNEL.chain(run.span, mean)
+    parts = "; ".join(f"({number(w)}, {one})" for w, one in zip(weights, terms, strict=True))
+    run.term = f"(qmean {number(failure)} [:: {parts}])"
+    one, other = (
+        tuple(mixed(chances, [chain[which][x] for chain in chains]) for x in range(run.k)) for which in range(2)
+    )
+    run.moved(one, other, far)
+
+
+def _block(run: Run) -> None:
+    """A contraction: shares of every atom at random, or by thresholds."""
+    before = as_table(run.span.profile)
+    if before is None or "orders" in run.fault:
+        return
+    random, (one, other), end = run.random, both_runs(run.random, run.k), run.random.randint(0, 2)
+    wide = max(map(max, run.d))
+    near, near_term = run.priced(near_pairs(run.d, run.z, one, other), end)
+    far, far_term = run.priced(near_pairs(run.d, wide, one, other), end)
+    made = contract(
+        KERNEL,
+        run.span if run.span.near <= wide else KERNEL.weaken(run.span, near=Integer(wide)),
+        run.supposed(run.z, end, near),
+        run.supposed(wide, end, far),
+        Integer(wide),
+    )
+    cut, quarter = random.randint(0, len(before.pairs)), Rational(random.randint(0, 4), 4)
+    kinds: tuple[Callable[[int], tuple[Rational, Rational]], ...] = (
+        lambda i: (Integer(i >= cut), Integer(i >= cut)),
+        lambda _: (S.One, quarter),
+        lambda _: (Rational(random.randint(0, 3), 3), Rational(random.randint(0, 3), 3)),
+    )
+    share = random.choice(kinds)
+    shares = (*(share(i) for i in range(len(before.pairs))), (Rational(random.randint(0, 1)), S.Zero))
+    assert isinstance(made.profile, Contracted)
+    run.values.shares[made.profile] = shares
+    atoms = [(fraction(y * m), fraction(m)) for y, m in before.pairs]
+    rows = [(a, b, fraction(u), fraction(v)) for (a, b), (u, v) in zip(atoms, shares[:-1], strict=True)]
+    rows = [row for row in reversed(rows) if row[1] > 0]
+    left = 1 - sum((b for _, b, *_ in rows), Fraction(0))
+    rows += [(Fraction(0), left, Fraction(0), Fraction(0))] if left > 0 else []
+    listed = pairs_text((a, b) for a, b, *_ in rows)
+    kept = [(a * u, b * v) for a, b, u, v in rows] + [(fraction(before.rest * shares[-1][0]), Fraction(0))]
+    parts = pairs_text(kept)
+    run.checks += [f"good {listed}", f"parts_of (qpairs {listed}) {parts}", f"below {run.term} {listed}"]
+    run.term = f"(qcontracted (qvalue {far_term}) {near_term} (qpairs {listed}) {parts})"
+    run.span = made
+    run.moved(one, other, end)
+
+
+def _noisy(run: Run) -> None:
+    """A step with noise on a cycle, without a coin."""
+    random, k = run.random, run.k
+    if run.d != cycle(k):
+        return
+    (one, other), noise, last, length = (
+        _maps(random, k),
+        law(random, k),
+        _lipschitz(random, run.d),
+        random.randint(0, 2),
+    )
+    after = _apart(run.d, run.z, one, other)
+    far = max(after - length, 0)
+    free = random.random() < 0.3
+    pairs = [(_shifted(noise, h), noise) for h in range(k) if run.d[0][h] <= length]
+    price, term = run.priced(pairs, 0)
+    shift = no_shift() if free else Shift(Integer(length), price)
+    far = after if free else far
+    step = KERNEL.step(
+        run.order,
+        Integer(run.time),
+        (Integer(run.z), Integer(far)),
+        _expansion(after, Guide.OTHER),
+        shift,
+        S.Zero,
+    )
+    run.span = KERNEL.chain(run.span, step)
+    run.term = run.term if free else f"(qcompose {run.term} {term})"
+    run.moved(_after(one, noise, last), _after(other, noise, last), far)
+
+
+def _hidden_coin(run: Run) -> None:
+    """A step on a cycle with a hidden coin and a third law."""
+    random, k = run.random, run.k
+    if run.d != cycle(k):
+        return
+    weights, coins, length = law(random, 2), [_maps(random, k) for _ in range(2)], random.randint(0, 2)
+    first, second, last = law(random, k), law(random, k), _lipschitz(random, run.d)
+    noise = tuple(sum((first[x] * second[(y - x) % k] for x in range(k)), Fraction(0)) for y in range(k))
+    which, still = random.randrange(2), tuple(range(k))
+    after = max(_apart(run.d, run.z, coin[which], coin[which]) for coin in coins)
+
+    def step(of: int, xi: Law, end: tuple[int, ...]) -> Chain:
+        chains = [_after(coin[of], xi, end) for coin in coins]
+        return tuple(mixed(weights, [chain[x] for chain in chains]) for x in range(k))
+
+    price, coin_term = run.priced(list(zip(step(0, first, still), step(1, first, still), strict=True)), 0)
+    pairs = [(_shifted(second, h), second) for h in range(k) if run.d[0][h] <= length]
+    shift, term = run.priced(pairs, 0)
+    far = max(after - length, 0)
+    made = KERNEL.step(
+        run.order, Integer(run.time), (Integer(run.z), Integer(far)), _expansion(after, Guide.OWN),
+        Shift(Integer(length), shift), S.Zero, Coin(price),
+    )  # fmt: skip
+    run.span = KERNEL.chain(run.span, made)
+    run.term = f"(qcompose (qcompose {run.term} {coin_term}) {term})"
+    run.moved(step(0, noise, last), step(1, noise, last), far)
+
+
+_STEPS = (_plain, _plain, _weakened, _revealed, _block, _noisy, _hidden_coin)
+
+
+def chain(random: Random, fault: str = "") -> Instance:
+    """A run of one to four steps."""
+    run = _start(random, fault)
+    for _ in range(random.randint(1, 4)):
+        table = as_table(run.span.profile)
+        if table is not None and len(table.pairs) > MOST:
+            break
+        random.choice(_STEPS)(run)
+    profile, values = run.span.profile, run.values
+    table = as_table(profile)
+    nodes = [y for y, _ in table.pairs] if table else []
+    some = sorted(random.sample(nodes, min(len(nodes), 3)))
+    nodes = list(dict.fromkeys((*some, Rational(random.randint(1, 12), 4), S.One)))
+    return Instance(
+        run.pairs,
+        run.d,
+        run.z,
+        lambda g: values.at(profile, g),
+        run.term,
+        list(dict.fromkeys(run.checks)),
+        nodes,
+    )
+
+
+def coin(random: Random, fault: str = "") -> Instance:
+    """The cost of a hidden coin: a sample of run 1 alone, in both orders, or a sample that is replaced."""
+    k, rate = random.randint(2, 4), Fraction(random.randint(1, 4), 4)
+    without, with_, other = (law(random, k) for _ in range(3))
+    mean, mean_ = (mixed((1 - rate, rate), (without, one)) for one in (with_, other))
+    kind, d, q = (
+        random.randrange(3),
+        tuple(tuple(int(x != y) for y in range(k)) for x in range(k)),
+        rational(rate),
+    )
+    pairs = (
+        [(with_, without)] if kind < 2 else [(a, b) for a in (with_, other) for b in (without, with_, other)]
+    )
+    exact = envelope(pairs, d, 0)
+    theta = envelope([(b, a) for a, b in pairs], d, 0) if fault == "orders exchanged" else exact
+    term = f"(qvalue {table_text(exact)})"
+
+    def curve(g: Expr) -> Expr:
+        return theta.at(g) - (theta.rest if fault == "a mass forgotten" else S.Zero)
+
+    q = S.One if fault == "a weight forgotten" else q
+
+    def value(g: Rational) -> Expr:
+        g = 1 / g if fault == "g inverted" else g
+        if kind == 0:
+            return formulas.sampled_hockey_stick(g, q, curve)
+        if kind == 1:
+            return formulas.exchanged(g, lambda r: formulas.sampled_hockey_stick(r, q, curve))
+        return formulas.replaced_hockey_stick(g, q, curve)
+
+    above = f"qabove_one {number(rate)} {term}"
+    terms = (
+        f"(qsampled {number(rate)} {term})",
+        f"(qreflected (qsampled {number(rate)} {term}))",
+        f"(fun g => if Qle_bool q1 g then {above} g else qreflected ({above}) g)",
+    )
+    laws = ((mean, without), (without, mean), (mean, mean_))[kind]
+    nodes = [*[y for y, _ in exact.pairs if y != 0][:2], Rational(random.randint(1, 12), 4), S.One]
+    return Instance([laws], d, 0, value, terms[kind], [f"good {table_text(exact)}"], list(dict.fromkeys(nodes)))
+
+
+def instances(count: int, seed: int, fault: str = "") -> Iterator[Instance]:
+    """Random instances, of which one in five is the cost of a coin."""
+    random = Random(seed)  # noqa: S311 no secret is drawn
+    for i in range(count):
+        yield coin(random, fault) if i % 5 == 4 else chain(random, fault)
