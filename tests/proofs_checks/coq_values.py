@@ -1,8 +1,8 @@
 """Random finite chains, each with a bound by the rules of the kernel, and with the same bound as a term of Coq.
 
 Laws are exact fractions on two to four points; a run has up to four steps. Premises are exact profiles. The term of Coq
-is written from the premises, without the profile that the kernel returns, with the functions of
-proofs_checks/coq/values.v, which compute the definitions of the theorems.
+is written from the premises with the functions of proofs_checks/coq/values.v, which compute the definitions of the
+theorems. Where a table replaces a bound, in `weaken` and before `contract`, Coq compares the table with its own value.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -167,6 +167,8 @@ class Instance:
     term: str
     checks: list[str]
     nodes: list[Rational]
+    profile: Profile | None = None
+    """What the kernel concludes; a formula of a coin is no profile of the kernel."""
 
     def truth(self, g: Rational) -> Fraction:
         """The greatest P(A) - g Q(A^z) over all sets A and all pairs, one by one."""
@@ -270,8 +272,8 @@ def _weakened(run: Run) -> None:
     run.z += run.random.randint(0, 1)
     run.span = KERNEL.weaken(run.span, far=Integer(run.z), profile=above)
     if run.fault != "orders exchanged":  # else the tables differ
+        run.checks += [f"good {table_text(above)}", f"below {run.term} {table_text(above)}"]
         run.term = f"(qvalue {table_text(above)})"
-        run.checks.append(f"good {table_text(above)}")
 
 
 def _revealed(run: Run) -> None:

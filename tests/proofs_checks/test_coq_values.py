@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from coq_compiled import printed
 from coq_values import FAULTS, Instance, instances
+from sympy import true
 
 from benchmarks import coq_conditions, coq_held
+from lastiterate.symbolic.kernel.profiles import sound
 
 HEAD = """From Coq Require Import QArith.
 From mathcomp Require Import all_ssreflect.
@@ -38,6 +40,13 @@ def differing(built: Path, folder: Path, *lists: tuple[Instance, ...]) -> list[l
 
 def test_no_chain_exceeds_its_bound() -> None:
     assert [place for place, one in enumerate(drawn(200)) if one.exceeded()] == []
+
+
+def test_the_profile_of_a_conclusion_is_sound() -> None:
+    """The theorems suppose it of the profiles of premises, and no rule asks it of them again."""
+    profiles = [one.profile for one in drawn(200) if one.profile]
+    assert len(profiles) == 160
+    assert [str(one) for one in profiles if any(condition.doit() != true for condition in sound(one))] == []
 
 
 @pytest.mark.parametrize("fault", FAULTS)
