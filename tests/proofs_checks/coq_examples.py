@@ -165,6 +165,7 @@ RULES: Mapping[str, Callable[[Kernel], Any]] = {
     "symbolic.kernel.rules.Kernel.suppose": lambda kernel: kernel.suppose(
         FIRST, (s, t), (z, w), TABLE, "a premise"
     ),
+    "symbolic.kernel.rules.Kernel.suppose (a Renyi divergence)": lambda kernel: _renyi(kernel, Gauss(v)),
     "symbolic.kernel.rules.Kernel.domain": lambda kernel: kernel.domain(FIRST, (s, t), z, D),
     "symbolic.kernel.rules.Kernel.apart": lambda kernel: kernel.apart(FIRST, (S.Zero, t), z),
     "symbolic.kernel.rules.Kernel.weaken": lambda kernel: kernel.weaken(supposed(), x, e, LARGER),

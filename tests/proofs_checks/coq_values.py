@@ -442,6 +442,7 @@ def chain(random: Random, fault: str = "") -> Instance:
         run.term,
         list(dict.fromkeys(run.checks)),
         nodes,
+        profile,
     )
 
 

@@ -20,8 +20,23 @@ from lastiterate.symbolic.kernel.rules import Kernel
 
 TABLE = tomllib.loads((coq_held.COQ / "conditions.toml").read_text(encoding="utf-8"))
 THEOREMS = coq_held.Theorems()
-RECORDS = ("space", "law", "kernel", "map", "table", "atoms")
-DATA = {"point", "measurable", "expect", "from", "map_point", "node_count", "rest", "mass1", "mass2"}
+DATA = {
+    *(
+        "point",
+        "measurable",
+        "expect",
+        "from",
+        "map_point",
+        "node_count",
+        "rest",
+        "mass1",
+        "mass2",
+        "beyond",
+        "pairs",
+    ),
+    *("alpha", "power"),
+}
+"""Fields of records that are no hypotheses."""
 
 
 def needed(theorems: coq_held.Theorems) -> dict[str, set[str]]:
@@ -33,9 +48,7 @@ def needed(theorems: coq_held.Theorems) -> dict[str, set[str]]:
             found |= {f"{rule} | {theorem}": own} if own else {}
             for one in theorems.closure(theorem):
                 if one.kind == "Record":
-                    found[f"{one.file}: {one.name}"] = (
-                        coq_conditions.fields(one).keys() - DATA - {"beyond", "pairs"}
-                    )
+                    found[f"{one.file}: {one.name}"] = coq_conditions.fields(one).keys() - DATA
                 elif one.kind == "Definition" and "[/\\" in one.text:
                     found[f"{one.file}: {one.name}"] = set(coq_conditions.conjuncts(one))
     return {name: own for name, own in found.items() if own}
