@@ -40,6 +40,15 @@ def test_shifts_that_spend_too_much_are_cut_at_zero() -> None:
     assert float(eager) == pytest.approx(25 + 2 * 0.08**2, rel=1e-14)
 
 
+def test_a_distance_known_in_an_interval_counts_with_its_upper_end() -> None:
+    """A factor in [1/2, 3/2] twice: from 1 to 3/2 + 1, then to 15/4 + 1, all of which is hidden at the end."""
+    wide = Affine(arb(1, 0.5), arb(1))
+    cost = run_forward(lambda _: wide, lambda _: 1.0, 1.0, np.zeros(2))
+    assert upper(cost) >= 4.75**2
+    shifted = run_forward(lambda _: wide, lambda _: 1.0, 1.0, np.array([0.5, 0.0]))
+    assert upper(shifted) >= 0.5**2 + 4.0**2
+
+
 def test_what_is_not_a_number_costs_infinity() -> None:
     program = ShiftProgram(_run(3), Smooth(1))
     for shifts in ([nan, 1.0, 1.0], [inf, 1.0, 1.0]):
