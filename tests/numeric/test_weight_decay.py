@@ -6,6 +6,7 @@ from math import inf
 
 import numpy as np
 import pytest
+from flint import arb
 
 from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.compare import compare
@@ -130,6 +131,9 @@ def test_an_invariant_distance_is_one() -> None:
         [Affine(exact(0.5), exact(1.0)), Affine(exact(0.9), exact(0.3))], 0.0
     ) == pytest.approx(3.0)
     assert invariant_distance([Affine(exact(0.5), exact(1.0))], 7.0) == 7.0
+    # A factor in [-0.1, 1.1] is not certainly below 1, whatever the others are.
+    some = Affine(exact(0.5), exact(1.0)), Affine(arb(0.5, 0.6), exact(1.0))
+    assert invariant_distance(some, 0.0) == invariant_distance(some[::-1], 0.0) == inf
 
 
 @pytest.mark.parametrize("losses", [Smooth(0.25), Convex(0.5)])

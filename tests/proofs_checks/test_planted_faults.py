@@ -23,6 +23,14 @@ def test_a_planted_fault_is_noticed(tree: Path, name: str, place: int) -> None:
     planting.meet(tree, TABLES[name][place])
 
 
+@pytest.mark.nightly
+def test_without_a_fault_nothing_is_noticed(tree: Path) -> None:
+    """Else a claim or a test would notice every fault, for example because the copy lacks a file."""
+    witnesses = sorted({fault.by for faults in TABLES.values() for fault in faults})
+    for tests in (False, True):
+        assert planting.notice(tree, *(one for one in witnesses if one.startswith("tests/") == tests)) == ""
+
+
 def test_every_fault_is_an_edit_of_the_text_as_it_is() -> None:
     for faults in TABLES.values():
         assert [fault.path for fault in faults if not fault.edited()] == []

@@ -33,7 +33,7 @@ from lastiterate.numeric.lower.line import binomial_mixture, mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.poisson import _BLOCKS, _IN_BLOCKS, _block, poisson_routes
+from lastiterate.numeric.subsampling.poisson import _BLOCKS, _IN_BLOCKS, _block, _Search, poisson_routes
 
 _RUN = NoisySGD(
     200,
@@ -53,6 +53,17 @@ _KINDS = (
     Clipped(),
     Minimum(Smooth(1.0), Clipped()),
 )
+
+
+@pytest.mark.parametrize("losses", [Convex(1.0), StronglyConvex(1.0, 0.5)], ids=str)
+def test_each_step_that_a_window_rests_on_may_have_a_batch_outside(losses: Assumption) -> None:
+    """At a delta. Where distances shrink, that before the window rests on the sizes of all earlier batches."""
+    run, starts = replace(_RUN, steps=2000, noise_std=0.02), set()
+    for found in _Search(run, losses, 4.0, 1e-5).for_sizes(2, 12, 1e-9, None):
+        starts.add(found.window[0])
+        steps = run.steps - found.window[0] if isinstance(losses, Convex) else run.steps
+        assert steps * 1e-9 <= found.pair.failure <= steps * 1e-9 * (1 + 1e-12)
+    assert max(starts) > 0
 
 
 @pytest.mark.parametrize("order", [1.1, 2.0, 20.0])
