@@ -5,13 +5,16 @@ from dataclasses import replace
 from fractions import Fraction
 from math import inf, sqrt
 
+import numpy as np
 import pytest
 
 from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledSteps
+from lastiterate.numeric.accounting.pld import Composition
 from lastiterate.numeric.bound import Bound, bound, estimate
 from lastiterate.numeric.contraction.chain import TableCandidate
-from lastiterate.numeric.dp_events import to_dp_event, to_pld
+from lastiterate.numeric.contraction.table import Table
+from lastiterate.numeric.dp_events import _of_pair, _of_table, to_dp_event, to_pld
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex, Measured, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
@@ -84,6 +87,21 @@ def test_random_batches_as_a_pld() -> None:
     assert expected * (1 - 1e-3) <= law.get_epsilon_for_delta(1e-5) <= expected * (1 + 3e-3)
     nothing = to_pld(replace(found, candidate=replace(_other(found), pair=DominatingPair(0.0))))
     assert nothing.get_epsilon_for_delta(1e-5) == 0.0
+
+
+def test_what_is_lost_has_an_infinite_loss() -> None:
+    """The event, the mass beyond the lattice and the errors of a transform; and what a table says of its far end."""
+    pair = DominatingPair(0.3, (SampledSteps(0.1, 2.0, "add_remove", 30),), failure=1e-6)
+    law = Composition.of(pair.releases("remove"), 1e-3, tilt=0.0)
+    assert law is not None
+    assert min(law.error, law.lost) > 0
+    assert _of_pair(pair, "remove", 1e-3)[2] >= (1e-6 + law.lost + law.error) * (1 - 1e-15)
+    g, values = np.array([1.0, 2.0, 4.0]), np.array([0.4, 0.2, 0.1])
+    losses, masses, infinite = _of_table(Table(g, values, values), 1e-12)
+    assert infinite >= 0.1
+    for ratio, value in zip(g, values, strict=True):
+        found = infinite + float(np.sum(masses * np.maximum(1 - ratio * np.exp(-losses), 0.0)))
+        assert value <= found <= value * (1 + 1e-9)
 
 
 def test_no_pld_of_an_estimate_nor_on_too_fine_a_grid() -> None:

@@ -16,8 +16,9 @@ from sympy import Float, Integer, Rational
 
 from lastiterate.numeric.accounting.conversion import gdp_epsilon, rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
-from lastiterate.numeric.accounting.pld import Composition, Release, _convolved
+from lastiterate.numeric.accounting.pld import Composition, LatticeLaw, Release, _convolved, _lost
 from lastiterate.numeric.divergences import Mixture, s_up
+from lastiterate.numeric.rounding import precision
 from lastiterate.symbolic.kernel.profiles import Order, PoissonStep, Profile, SwapStep
 
 _ADJACENCIES = ("add_remove", "replace")
@@ -295,3 +296,11 @@ def test_the_slope_of_a_sketch_is_that_of_the_loss(side: str, q: float, noise: f
     slope = release.sketch(low, high)[2]
     edges = np.linspace(low, high, len(slope) + 1)
     assert slope == pytest.approx(np.diff(release.loss(edges)) / np.diff(edges), rel=0.01)
+
+
+def test_an_infinite_loss_of_any_release_is_one_of_the_sum() -> None:
+    """Three releases, each of which is lost with probability 0.1; no finite sum reaches the end of the window."""
+    each = LatticeLaw(np.array([0]), np.array([0.9]), 0.1)
+    with precision():
+        found = float(_lost([each], [3], 5, 1.0, 0.1))
+    assert 1 - 0.9**3 <= found <= 3 * 0.1 * (1 + 1e-9)
