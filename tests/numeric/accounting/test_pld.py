@@ -304,3 +304,13 @@ def test_an_infinite_loss_of_any_release_is_one_of_the_sum() -> None:
     with precision():
         found = float(_lost([each], [3], 5, 1.0, 0.1))
     assert 1 - 0.9**3 <= found <= 3 * 0.1 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("tilt", [0.0, 3.0])
+def test_an_error_of_the_weights_counts_where_it_matters_most(tilt: float) -> None:
+    weights, error, epsilon = np.array([0.2, 0.3, 0.3, 0.2]), 0.01, 0.05
+    law = Composition(0.1, tilt, -1, weights, arb(0), error, 1e-3)
+    beyond = np.maximum(law.losses - epsilon, 0.0)
+    each = np.exp(-tilt * law.losses) * -np.expm1(-beyond)
+    assert law.delta(epsilon) >= weights @ each + error * each.max() + 1e-3
+    assert law.delta(epsilon) <= weights @ each + error + 1e-3 + 1e-9

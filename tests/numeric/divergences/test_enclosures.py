@@ -22,7 +22,9 @@ from lastiterate.numeric.divergences import (
     s_down,
     s_up,
 )
-from lastiterate.numeric.divergences.mixtures import refine
+from lastiterate.numeric.divergences.mixtures import refine, renyi_moment
+from lastiterate.numeric.divergences.sampled import _excess
+from lastiterate.numeric.rounding import exact, precision
 
 _QUICK = options(max_examples=25)
 _RATE, _NOISE = st.floats(-8, 0).map(lambda p: 10**p), st.floats(-0.7, 1.5).map(lambda p: 10**p)
@@ -250,3 +252,13 @@ def test_a_ball_is_refined_until_it_is_narrow() -> None:
         ArithmeticError, match=r"^no narrow enclosure with 16384 bits; the value is too close to 0"
     ):
         refine(lambda _: arb(0, 1e-9))
+
+
+@pytest.mark.parametrize("bits", [10, 16, 24])
+def test_a_rough_enclosure_has_the_tails_too(bits: int) -> None:
+    """To few bits, the tails that a quadrature leaves out are as large as its other errors, or larger."""
+    with precision(200):
+        alpha, rate, gap = arb(8), exact(0.5), exact(0.3)
+        mixed, base = (Mixture(q, 0.0, 0.3).components(1.0) for q in (0.5, 0.0))
+        assert renyi_moment(mixed, base, alpha, bits).contains(renyi_moment(mixed, base, alpha, 150))
+        assert _excess(rate, gap, alpha, bits).contains(_excess(rate, gap, alpha, 150))
