@@ -1,6 +1,6 @@
 (* The axioms of every theorem that stands for a rule: "Closed under the global context" means none. *)
 From lastiterate Require Import laws tables chain contract rules step induction composition coins moments checker sequences.
-From lastiterate Require Import renyi full_batch values.
+From lastiterate Require Import renyi full_batch values expansions.
 Print Assumptions layer_cake.
 Print Assumptions finite_hockey_stick.
 Print Assumptions neyman_pearson.
@@ -85,3 +85,12 @@ Print Assumptions reflected_computed.
 Print Assumptions sampled_computed.
 Print Assumptions above_one_computed.
 Print Assumptions parts_checked.
+Print Assumptions projected.
+Print Assumptions same_data.
+Print Assumptions other_data.
+Print Assumptions other_data_clipped.
+Print Assumptions replaced.
+Print Assumptions maps.
+Print Assumptions lesser.
+Print Assumptions no_less.
+Print Assumptions from_equal_points.

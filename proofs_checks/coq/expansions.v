@@ -86,7 +86,7 @@ Lemma inner_sum (I : finType) (x : I -> E) y : inner (\sum_i x i) y = \sum_i inn
 Proof. by apply: (big_ind2 (fun v r => inner v y = r)) => [|v r w s <- <-|//]; rewrite ?inner_0l ?inner_add. Qed.
 
 (* Python: iterations._least.  Two bounds hold: the less of them does. *)
-Theorem least a c x : within a x -> within c x -> within (Num.min a c) x.
+Theorem lesser a c x : within a x -> within c x -> within (Num.min a c) x.
 Proof. by case: (leP a c). Qed.
 (* losses.no_less. *)
 Theorem no_less a c x : a <= c -> within a x -> within c x. Proof. exact: within_le. Qed.
@@ -104,7 +104,7 @@ Definition nearest (C : E -> Prop) (P : E -> E) :=
   forall x, C (P x) /\ forall w, C w -> inner (x - P x) (w - P x) <= 0.
 
 (* "The projection on a convex set brings no two points farther apart": used by every rule, after the noise, too. *)
-Theorem projection (C : E -> Prop) (P : E -> E) z x y : nearest C P -> within z (x - y) -> within z (P x - P y).
+Theorem projected (C : E -> Prop) (P : E -> E) z x y : nearest C P -> within z (x - y) -> within z (P x - P y).
 Proof.
 move=> H [z0 xy]; split=> //; apply: le_trans xy; have [Cx Hx] := H x; have [Cy Hy] := H y.
 have := ler_add (Hx _ Cy) (Hy _ Cx); set p := P x; set q := P y; rewrite addr0 => S.
@@ -118,7 +118,7 @@ Qed.
 Definition clips K (clip : E -> E) := nearest (within K) clip.
 Lemma clipped_gap K clip a g d : clips K clip -> within a (g - d) -> within (Num.min a (2%:R * K)) (clip g - clip d).
 Proof.
-move=> H gd; apply: least; first exact: projection H gd.
+move=> H gd; apply: lesser; first exact: projected H gd.
 by rewrite mulr_natl mulr2n; apply: within_add; [case: (H g)|apply: within_opp; case: (H d)].
 Qed.
 
@@ -234,7 +234,7 @@ Qed.
 End Clipped.
 
 (* losses.replaced: the samples in J move the update by 2 eta K / b each. *)
-Theorem sensitivity K (g g' : I -> E -> E) y : 0 <= eta -> (forall i, ~~ J i -> g' i y = g i y) ->
+Theorem replaced K (g g' : I -> E -> E) y : 0 <= eta -> (forall i, ~~ J i -> g' i y = g i y) ->
   (forall i, J i -> within K (g i y)) -> (forall i, J i -> within K (g' i y)) ->
   within (k * (2%:R * eta * K / b)) (update g y - update g' y).
 Proof.
@@ -302,7 +302,7 @@ Theorem other_data K (g' : I -> E -> E) : (forall i, ~~ J i -> g' i y = g i y) -
   within (c * z + k * (2%:R * eta * K / b)) (update g x - update g' y).
 Proof.
 move=> agree gK g'K; apply: maps same_data _.
-by have eta0 : 0 <= eta := le_trans low0 eta_low; apply: sensitivity.
+by have eta0 : 0 <= eta := le_trans low0 eta_low; apply: replaced.
 Qed.
 End Convex.
 End Batch.
