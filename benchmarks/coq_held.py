@@ -27,7 +27,7 @@ _HEAD = """# Hashes of every rule and of its theorems, with all parts on which t
 # Written by `python -m benchmarks.coq_rules --read-again`, by whoever changes a part and reads the other side again.
 """
 
-_FOLDERS = ("symbolic/kernel", "symbolic/formulas", "proofs_checks/certificates")
+_FOLDERS = ("symbolic/kernel", "symbolic/formulas", "symbolic/derivations", "proofs_checks/certificates")
 _SEALED = "symbolic.kernel.sealed"
 """The module that keeps judgements from being forged, which decides no conclusion."""
 

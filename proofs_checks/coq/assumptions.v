@@ -94,3 +94,4 @@ Print Assumptions maps.
 Print Assumptions lesser.
 Print Assumptions no_less.
 Print Assumptions from_equal_points.
+Print Assumptions contraction.
