@@ -12,11 +12,17 @@ Import GRing.Theory Num.Theory Order.Theory.
 Local Open Scope ring_scope.
 
 Section Expansions.
-Variables (R : realFieldType) (E : lmodType R) (inner : E -> E -> R).
-Hypothesis inner_add : forall x y w, inner (x + y) w = inner x w + inner y w.
-Hypothesis inner_scale : forall k x y, inner (k *: x) y = k * inner x y.
-Hypothesis inner_sym : forall x y, inner x y = inner y x.
-Hypothesis inner_ge0 : forall x, 0 <= inner x x.
+Variable R : realFieldType.
+
+Record inner_product_space := Inner_product_space {
+  vectors :> lmodType R;
+  inner : vectors -> vectors -> R;
+  inner_add : forall x y w, inner (x + y) w = inner x w + inner y w;
+  inner_scale : forall k x y, inner (k *: x) y = k * inner x y;
+  inner_sym : forall x y, inner x y = inner y x;
+  inner_ge0 : forall x, 0 <= inner x x }.
+
+Variable E : inner_product_space.
 Implicit Types (x y u d g : E) (a c k m L z eta : R).
 
 Lemma inner_addr x y w : inner w (x + y) = inner w x + inner w y.
@@ -56,7 +62,7 @@ Lemma within_inner a c x y : within a x -> within c y -> inner x y <= a * c.
 Proof.
 move=> [a0 xa] [c0 yc]; apply: le_trans (ler_norm _) _.
 rewrite -ler_sqr ?nnegrE ?normr_ge0 ?mulr_ge0 // real_normK ?num_real // exprMn.
-by apply: le_trans (cauchy_schwarz x y) _; apply: ler_pmul.
+by apply: le_trans (cauchy_schwarz x y) _; apply: ler_pmul => //; apply: inner_ge0.
 Qed.
 Lemma within_le a c x : a <= c -> within a x -> within c x.
 Proof.
@@ -259,7 +265,8 @@ Proof. by rewrite inner_scale inner_sum. Qed.
 Lemma inner_mean_le (h : I -> E) : inner (mean h) (mean h) <= b^-1 * \sum_i inner (h i) (h i).
 Proof.
 have := inner_mean h; move: (mean h) => v vE.
-have : 0 <= b^-1 * \sum_i inner (h i - v) (h i - v) by rewrite mulr_ge0 ?invr_ge0 ?(ltW b0) // sumr_ge0.
+have : 0 <= b^-1 * \sum_i inner (h i - v) (h i - v).
+  by rewrite mulr_ge0 ?invr_ge0 ?(ltW b0) // sumr_ge0 // => i _; apply: inner_ge0.
 rewrite (eq_bigr (fun i => inner (h i) (h i) - 2%:R * inner (h i) v + inner v v)); last first.
   by move=> i _; rewrite !innerE (inner_sym v); ring.
 rewrite big_split /= sumrB -mulr_sumr sumr_const -[inner v v *+ _]mulr_natl -/b.

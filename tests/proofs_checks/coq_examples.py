@@ -7,6 +7,8 @@ from typing import Any
 from sympy import Expr, Ge, Rational, S, Symbol, symbols
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.symbolic.derivations import iterations
+from lastiterate.symbolic.derivations.losses import LOSSES, from_equal_points, no_less, unmoved
 from lastiterate.symbolic.kernel.induction import (
     Sequence,
     StepInduction,
@@ -160,6 +162,15 @@ def _raised(kernel: Kernel, above: Profile, below: Profile) -> Span:
     return kernel.weaken(supposed(profile=below), profile=above)
 
 
+def _updated(kernel: Kernel, expansion: Expansion) -> Span:
+    coin = Coin(TABLE) if expansion.guide is Guide.OWN else None
+    return kernel.step(FIRST, t, (z, w), expansion, no_shift(), v, coin)
+
+
+size, batch, high, curved = symbols("size batch high curved", real=True)
+_CURVED = replace(LOSSES["strongly convex"], least=curved)
+_CLIPPED = LOSSES["smooth"].other_data(size, batch, S.One)
+
 RULES: Mapping[str, Callable[[Kernel], Any]] = {
     "symbolic.kernel.rules.Kernel.identity": lambda kernel: kernel.identity(FIRST, t, z),
     "symbolic.kernel.rules.Kernel.suppose": lambda kernel: kernel.suppose(
@@ -210,6 +221,31 @@ RULES: Mapping[str, Callable[[Kernel], Any]] = {
         kernel, FIRST, t, projected_sample(S.One, moved, spread, v, dimension, load)
     ),
     "symbolic.kernel.renyi.bound_renyi": lambda kernel: _renyi(kernel, Gauss(v)),
+    "symbolic.derivations.losses.Losses.same_data": lambda kernel: _updated(
+        kernel, _CURVED.same_data(low, high)
+    ),
+    "symbolic.derivations.losses.Losses.same_data (clipped)": lambda kernel: _updated(
+        kernel, LOSSES["modulus"].same_data(low, high)
+    ),
+    "symbolic.derivations.losses.Losses.other_data": lambda kernel: _updated(
+        kernel, _CURVED.other_data(size, batch, k)
+    ),
+    "symbolic.derivations.losses.Losses.other_data (clipped)": lambda kernel: _updated(
+        kernel, LOSSES["modulus"].other_data(size, batch, k)
+    ),
+    "symbolic.derivations.losses.Losses.one_more": lambda kernel: _updated(
+        kernel, _CURVED.one_more(low, high, moved)
+    ),
+    "symbolic.derivations.losses.no_less": lambda kernel: _updated(kernel, no_less(_CLIPPED, _CLIPPED.z + u)),
+    "symbolic.derivations.losses.from_equal_points": lambda kernel: _updated(
+        kernel, from_equal_points(Guide.OWN)
+    ),
+    "symbolic.derivations.losses.unmoved": lambda kernel: _updated(kernel, unmoved(t)),
+    "symbolic.derivations.iterations._maps": lambda kernel: _updated(kernel, iterations._maps(size, moved)),
+    "symbolic.derivations.iterations._least": lambda kernel: _updated(
+        kernel, iterations._least(_CLIPPED, _CLIPPED)
+    ),
+    "symbolic.derivations.iterations._moved": lambda kernel: _updated(kernel, iterations._moved()),
 }
 """An example of each rule that has a theorem; the name of a further example ends with its case."""
 

@@ -34,7 +34,7 @@ DATA = {
         "beyond",
         "pairs",
     ),
-    *("alpha", "power"),
+    *("alpha", "power", "vectors", "inner"),
 }
 """Fields of records that are no hypotheses."""
 
@@ -67,6 +67,11 @@ class Entry(NamedTuple):
     kind: str
     case: str
     says: str
+
+    @property
+    def example(self) -> str:
+        """The name of the example."""
+        return f"{self.rule} ({self.case})" if self.case else self.rule
 
 
 def entries() -> Iterator[Entry]:
@@ -150,7 +155,7 @@ def test_every_rule_with_a_theorem_has_an_example() -> None:
 
 @pytest.mark.parametrize("entry", of_kind("asks"))
 def test_a_condition_is_asked(entry: Entry) -> None:
-    example = RULES[f"{entry.rule} ({entry.case})" if entry.case else entry.rule]
+    example = RULES[entry.example]
     assert entry.says in asked(example)
     with pytest.raises(UnprovedError):
         asked(example, entry.says)
@@ -193,7 +198,7 @@ def test_the_conclusion_supposes_what_is_not_shown(entry: Entry) -> None:
     found: list[Any] = []
 
     def example(kernel: Kernel) -> None:
-        found.append(RULES[entry.rule](kernel))
+        found.append(RULES[entry.example](kernel))
 
     asked(example)
     assert any(entry.says in one.says for one in found[0].hypotheses)
