@@ -221,8 +221,19 @@ def test_ci_runs_what_runs_torch_with_the_kernels_of_other_processors(
 def test_every_night_makes_what_the_makefile_has_and_may_only_read() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/nightly.yml").read_text())
     assert workflow["permissions"] == {"contents": "read"}
-    (job,) = workflow["jobs"].values()
+    job, coq = workflow["jobs"].values()
+    assert not any("permissions" in one for one in (job, coq))
     assert [step["run"] for step in job["steps"] if "run" in step] == ["make ${{ matrix.target }}"]
+    packages, *_, tests = (step["run"] for step in coq["steps"] if "run" in step)
+    wanted = re.findall(r"libcoq-[\w-]+", (ROOT / "proofs_checks/coq/Makefile").read_text())
+    (parts,) = re.findall(
+        r"^MATHCOMP := (.*)", (ROOT / "proofs_checks/coq/Makefile").read_text(), flags=re.MULTILINE
+    )
+    wanted = {one for one in wanted if not one.endswith("-")} | {
+        f"libcoq-mathcomp-{one}" for one in parts.split()
+    }
+    assert wanted <= set(packages.split())
+    assert tests.endswith("tests/proofs_checks/test_coq*.py")
     targets = job["strategy"]["matrix"]["target"]
     assert {"nightly", "kernels KERNELS=all", "test PYTHON=python3.13"} <= set(targets)
     made = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)

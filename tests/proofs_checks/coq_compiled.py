@@ -18,7 +18,7 @@ def make(folder: Path, target: str) -> str:
         text=True,
         check=False,
     )
-    if "apt-get install" in done.stderr:
+    if "apt-get install" in done.stderr or "are written for Coq" in done.stderr:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
     return done.stdout

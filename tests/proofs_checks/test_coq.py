@@ -195,3 +195,19 @@ def test_make_says_which_packages_are_missing(target: str, tmp_path: Path) -> No
     )  # fmt: skip
     assert done.returncode != 0
     assert "apt-get install coq libcoq-mathcomp-ssreflect" in done.stderr
+
+
+def test_make_says_for_which_coq_the_files_are_written(tmp_path: Path) -> None:
+    folder, other = tmp_path / "coq", tmp_path / "bin"
+    shutil.copytree(COQ, folder, ignore=shutil.ignore_patterns("*.vo*", "Makefile.coq*"))
+    other.mkdir()
+    for name, does in (("coqc", "echo 9.0.0"), ("coqtop", "cat")):
+        (other / name).write_text(f"#!/bin/sh\n{does}\n")
+        (other / name).chmod(0o755)
+    done = subprocess.run(
+        ["make", "rules"],  # noqa: S607
+        cwd=folder, env=os.environ | {"PATH": f"{other}:{os.environ['PATH']}"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "written for Coq 8.16 with mathcomp 1.15, as in Debian 12; got Coq 9.0.0" in done.stderr
