@@ -30,7 +30,7 @@ The tests make the edit and compile the file, which must fail inside a proof.
 """
 
 _CLAIMS = """
-## Claims whose derivation is a theorem
+## Claims that are theorems, with their derivation
 
 | claim | theorems | page | open | weakenings |
 |---|---|---|---|---|
