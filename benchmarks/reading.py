@@ -7,7 +7,8 @@ There are three ways to believe a claim, and each has its own count.
 *Through Coq*, for a claim whose derivation is one theorem (proofs_checks/coq/rules.toml, `claim`): the statement that
 `show` prints, the page that explains the theorem, and in Coq the statement of the theorem with the hypotheses of its
 sections, all definitions on which it depends, in full, and all imports, notations, scopes and canonical structures of
-the files that these come from. Proofs are not read: Coq reads them. Mathcomp and Coq's library are trusted, not counted.
+the files that these come from. Proofs are not read: Coq reads them. Mathcomp and Coq's library are trusted, and not
+counted.
 
 *Through the trace*: the statement; the derivations as `show` prints them; for each rule in them that is a theorem of
 Coq, its statement and definitions as above, so that a reader can compare each line with its rule; for each other rule
@@ -18,7 +19,8 @@ that run when they are decided. The kernel itself is not read, because the reade
 *Through Python*: all functions of this package that run when the derivations of the claim are decided and compared
 with its statement. This is what one has to read if only the printed verdict is believed.
 
-A line is a line of text that is not blank. Lines of two parts are counted once.
+A line is a line of text that is not blank. A line of a file is counted once. Side conditions are asked for at the
+points at which all their parts are defined, as the questions say (`distinct`).
 """
 
 import re
@@ -45,7 +47,6 @@ from lastiterate.proofs_checks.selection import of_ledger
 from lastiterate.proofs_checks.statement import as_text, quantified
 from lastiterate.symbolic.checks import Derived
 from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.kernel.judgement import Shown
 from lastiterate.symbolic.kernel.rules import Kernel
 
 z3.set_param("pp.min_alias_size", 10**6)  # no abbreviations
@@ -112,7 +113,7 @@ class _File:
         self.place = str((COQ / name).relative_to(ROOT))
 
     def lines(self, sentence: str) -> range:
-        """The lines of a sentence, which is given with single blanks and without comments; with the proof that defines."""
+        """The lines of a sentence without comments, in single blanks, and of a proof that defines."""
         between = r"(?:\s|\(\*.*?\*\))+"
         found = re.search(between.join(map(re.escape, sentence.split())), self.text, flags=re.DOTALL)
         if found is None:
@@ -129,7 +130,7 @@ class _File:
                 yield number
 
 
-def _closure(theorems: coq_held.Theorems, names: Iterable[str]) -> Iterator[coq_held.Item]:
+def closure(theorems: coq_held.Theorems, names: Iterable[str]) -> Iterator[coq_held.Item]:
     """Theorems and all definitions in their statements, with the lemmas that definitions are made of."""
     todo = [theorems.find(name) for name in names]
     found = dict[tuple[str, str], coq_held.Item]()
@@ -154,27 +155,30 @@ def _closure(theorems: coq_held.Theorems, names: Iterable[str]) -> Iterator[coq_
 
 def _read_coq(count: Count, names: Iterable[str]) -> None:
     theorems = coq_held.Theorems()
-    for one in _closure(theorems, names):
+    for one in closure(theorems, names):
         file = _File(one.file)
         for sentence in (*one.context, one.text):
             count.add(file.place, file.lines(sentence))
         count.add(file.place, file.surroundings())
 
 
-def _rows() -> dict[str, dict[str, Any]]:
+def compiled() -> dict[str, dict[str, Any]]:
+    """The claims that are theorems of Coq: key -> row of the table."""
     return {one["key"]: one for one in coq_rules.read(COQ / "rules.toml", "claim")}
 
 
 def through_coq(key: str) -> Count | None:
     """The lines to read for a claim whose derivation is one theorem of Coq; None for other claims."""
-    rows = _rows()
+    rows = compiled()
     if key not in rows:
         return None
     count = Count()
     count.say("the statement", statement(claim_of(key)))
     page = (ROOT / "docs" / "proofs" / rows[key]["page"]).read_text(encoding="utf-8")
-    explained = page.partition("\n## What other claims rest on")[0]
-    count.say("the page, without its Coq", re.sub(r"^```coq\n.*?^```", "", explained, flags=re.DOTALL | re.MULTILINE))
+    explained = page.partition("\n## What a reader reads")[0]
+    count.say(
+        "the page, without its Coq", re.sub(r"^```coq\n.*?^```", "", explained, flags=re.DOTALL | re.MULTILINE)
+    )
     _read_coq(count, rows[key]["theorems"])
     return count
 
@@ -200,7 +204,7 @@ def conditions(claim: Claim) -> dict[sp.Basic, frozenset[Any]]:
 
 
 class Questions:
-    """The side conditions of a claim as one text in SMT-LIB: the letters and their signs, then a block for each condition.
+    """The side conditions of a claim as one text in SMT-LIB: letters and their signs, then a block for each condition.
 
     A block asks whether premises allow that a condition is false; it has as few premises as z3 needs. The text of a
     condition for a solver is the head and its block.
@@ -231,7 +235,10 @@ class Questions:
 
     def _written(self, premises: list[Any], condition: Any) -> tuple[str, z3.Solver]:
         terms, solver = Terms(whole=False), z3.Tactic("qfnra-nlsat").solver()
-        asked = [*(terms.condition(one) for one in sorted(premises, key=str)), z3.Not(terms.condition(condition))]
+        asked = [
+            *(terms.condition(one) for one in sorted(premises, key=str)),
+            z3.Not(terms.condition(condition)),
+        ]
         solver.add(*terms.side, *asked)
         names = dict[str, str]()
         for letter, variable in terms.variables.items():
@@ -258,6 +265,14 @@ def _plain(formula: z3.AstRef, names: dict[str, str]) -> str:
     for name, letter in names.items():
         text = re.sub(rf"(?<![\w'!]){re.escape(name)}(?!\d)", letter, text)
     return text.replace("'", "~")
+
+
+def prose() -> Iterator[str]:
+    """What no theorem of Coq says: of rules in traces, of rules in Python, and of claims that are theorems."""
+    yield from (f"{name}: {one['none']}" for name, one in sorted(_RULES.items()) if "none" in one)
+    for table, name in (("rule", "python"), ("group", "module"), ("claim", "key")):
+        rows = coq_rules.read(COQ / "rules.toml", table)
+        yield from (f"{one[name].removeprefix('symbolic.')}: {one['open']}" for one in rows if "open" in one)
 
 
 def _files_of(code: Iterable[CodeType], count: Count) -> None:
@@ -298,12 +313,15 @@ def through_trace(key: str) -> Count:
     entries = [_RULES[name] for name in sorted(rules)]
     named = (one["theorem"].split(" in proofs_checks/coq/") for one in entries if "theorem" in one)
     _read_coq(count, [f"{file}: {theorem}" for theorem, file in named])
-    for page in (*(one["page"] for one in entries if "none" in one), *(f"docs/proofs/{one}" for one in _GAUSSIAN_PAGES)):
+    for page in (
+        *(one["page"] for one in entries if "none" in one),
+        *(f"docs/proofs/{one}" for one in _GAUSSIAN_PAGES),
+    ):
         count.add(page, range(1, len((ROOT / page).read_text(encoding="utf-8").splitlines()) + 1))
     kernel = (ROOT / "docs" / "proofs" / "kernel.md").read_text(encoding="utf-8")
     count.say("docs/proofs/kernel.md, the judgements and the rules", kernel.partition("\n## Only rules")[0])
     count.say("the side conditions in SMT-LIB", str(Questions(claim)))
-    lemmas = _rows()
+    lemmas = compiled()
     _read_coq(count, [name for key in cited(claim) if key in lemmas for name in lemmas[key]["theorems"]])
     return count
 
@@ -339,11 +357,11 @@ def main(key: str, way: str = "") -> None:
         print(_decided([claim], all_checks=False))
         return
     if way == "lemmas":
-        print(_decided([claim_of(one) for one in cited(claim) if one not in _rows()], all_checks=True))
+        print(_decided([claim_of(one) for one in cited(claim) if one not in compiled()], all_checks=True))
         return
     print(f"{key}\n\nThrough Coq\n{through_coq(key) or '       its derivation is not one theorem'}")
     print(f"\nThrough the trace\n{through_trace(key)}")
-    if lemmas := sorted(set(cited(claim)) - _rows().keys()):
+    if lemmas := sorted(set(cited(claim)) - compiled().keys()):
         print(f"  and for the claims {', '.join(lemmas)}\n{_alone(key, 'lemmas')}")
     print(f"\nThrough Python\n{_alone(key, 'functions')}")
 

@@ -4,6 +4,7 @@
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
@@ -130,10 +131,11 @@ def _proof(
 def _lines(ends: Sequence[Span | Proposition], supposed: Iterable[str], always: Iterable[str]) -> Iterator[str]:
     judgements = list(dict.fromkeys(one for end in ends for one in end.lines()))
     number = {id(one): index for index, one in enumerate(judgements, 1)}
-    rules = dict[str, str]()
+    rules, trusted = dict[str, str](), dict[str, dict[str, None]]()
     for one in judgements:
         name = one.rule if isinstance(one, Span) else "calculus"
         mark, rules[name] = _proof(**_RULES[name])
+        trusted.setdefault(mark, {})[name] = None
         premises = ", ".join(str(number[id(premise)]) for premise in one.premises)
         yield f"{number[id(one)]:3} {one.rule}{f' ({premises})' if premises else ''}: {one}   [{mark}]"
         yield from (f"      {shown.condition}   [{shown.how}]" for shown in one.shown)
@@ -142,6 +144,13 @@ def _lines(ends: Sequence[Span | Proposition], supposed: Iterable[str], always: 
     cited = dict.fromkeys((*always, *(one for end in ends for one in end.cited())))
     yield from ("Rests on", *(f"  {one}" for one in cited))
     yield from ("Rules", *(f"  {name}: {proof}" for name, proof in rules.items()))
+    engines = Counter(
+        shown.how.partition(":")[0] for one in judgements for shown in one.shown if ":" in shown.how
+    )
+    yield from ("Trusted", *(f"  {mark}: {', '.join(names)}" for mark, names in sorted(trusted.items())))
+    if engines:
+        yield f"  engines: {', '.join(f'{engine} ({count})' for engine, count in sorted(engines.items()))}"
+    yield f"  cited: {len(cited)} facts and claims, under Rests on"
 
 
 _ALWAYS: Final = (

@@ -42,6 +42,8 @@ CLAIMS = (
         *share_checks("convex", S.One),
         statement=private(split_bound(S.One), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
         assumptions=(alpha > 1, eta * L <= 2),
+        remark="""The whole derivation is one theorem of Coq, up to the cost of shifted Gaussian noise: theorem_3_1 in
+        proofs_checks/coq/full_batch.v (docs/proofs/trusted.md).""",
     ),
     Claim(
         "chien_li/theorem_3_1/strongly_convex",

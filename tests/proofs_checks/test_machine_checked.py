@@ -79,6 +79,19 @@ def test_a_line_says_whether_its_rule_is_machine_checked() -> None:
     assert any("[inequality: " in line for line in conditions)
 
 
+def test_what_a_derivation_trusts_is_one_list() -> None:
+    (claim,) = of_ledger(keys=("ours/derived/convex_window",))
+    page = describe(claim, decide(claim))
+    trusted = page.partition("    Trusted\n")[2].partition("\n\n")[0].splitlines()
+    kinds = dict(line.strip().split(": ", 1) for line in trusted)
+    assert list(kinds) == ["Coq", "Coq, tables", "prose", "engines", "cited"]
+    assert {"chain", "step", "induct"} == set(kinds["Coq, tables"].split(", "))
+    assert re.fullmatch(r"identity \(2\), inequality \(\d+\)", kinds["engines"])
+    assert kinds["cited"].startswith(
+        f"{page.partition('Rests on')[2].partition('Rules')[0].strip().count(chr(10)) + 1} "
+    )
+
+
 def test_a_line_of_the_calculus_is_prose() -> None:
     claim = next(
         one for one in ledger.claims() if any(type(check).__name__ == "Deduced" for check in one.checks)
