@@ -3,7 +3,8 @@
     python -m benchmarks.coq_rules
     python -m benchmarks.coq_rules --read-again
 
-It is made of proofs_checks/coq/rules.toml and of the planted weakenings in tests/proofs_checks/coq_weakenings.toml. No
+It is made of proofs_checks/coq/rules.toml and of the planted weakenings in tests/proofs_checks/coq_weakenings.toml. The
+list of what is still prose, in docs/proofs/trusted.md, is renewed as well. No
 Coq is needed. With --read-again, you state that you have read the rules that changed and their theorems: the hashes of
 both in proofs_checks/coq/held.toml are renewed (`benchmarks.coq_held`).
 """
@@ -19,6 +20,7 @@ from benchmarks import coq_held
 
 ROOT = Path(__file__).parents[1]
 COQ = ROOT / "proofs_checks" / "coq"
+TRUSTED = ROOT / "docs" / "proofs" / "trusted.md"
 WEAKENINGS = ROOT / "tests" / "proofs_checks" / "coq_weakenings.toml"
 
 _WEAKENINGS = """
@@ -27,6 +29,10 @@ _WEAKENINGS = """
 Each of these edits (`tests/proofs_checks/coq_weakenings.toml`) makes the named theorem false, for the reason given.
 The tests make the edit and compile the file, which must fail inside a proof.
 
+"""
+
+_ASKED = """>>> for line in prose():
+...     print(line)
 """
 
 _CLAIMS = """
@@ -98,7 +104,23 @@ def page() -> str:
     return _HEAD + head + rules + "\n" + _CLAIMS + claims + "\n" + _WEAKENINGS + "\n".join(weakenings()) + "\n"
 
 
+def prose() -> Iterator[str]:
+    """What no theorem of Coq says: of rules in traces, of rules in Python, and of claims that are theorems."""
+    traces = tomllib.loads((ROOT / "proofs_checks" / "rules.toml").read_text(encoding="utf-8"))
+    yield from (f"{name}: {one['none']}" for name, one in sorted(traces.items()) if "none" in one)
+    for table, name in (("rule", "python"), ("group", "module"), ("claim", "key")):
+        rows = read(COQ / "rules.toml", table)
+        yield from (f"{one[name].removeprefix('symbolic.')}: {one['open']}" for one in rows if "open" in one)
+
+
+def trusted() -> str:
+    """The text of docs/proofs/trusted.md, with the list of what is prose as it is now."""
+    head, asked, rest = TRUSTED.read_text(encoding="utf-8").partition(_ASKED)
+    return head + asked + "".join(f"{line}\n" for line in prose()) + rest[rest.index("\n```") :]
+
+
 if __name__ == "__main__":
     if "--read-again" in sys.argv[1:]:
         coq_held.HELD.write_text(coq_held.written(coq_held.computed()), encoding="utf-8")
     (COQ / "RULES.md").write_text(page(), encoding="utf-8")
+    TRUSTED.write_text(trusted(), encoding="utf-8")

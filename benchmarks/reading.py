@@ -267,14 +267,6 @@ def _plain(formula: z3.AstRef, names: dict[str, str]) -> str:
     return text.replace("'", "~")
 
 
-def prose() -> Iterator[str]:
-    """What no theorem of Coq says: of rules in traces, of rules in Python, and of claims that are theorems."""
-    yield from (f"{name}: {one['none']}" for name, one in sorted(_RULES.items()) if "none" in one)
-    for table, name in (("rule", "python"), ("group", "module"), ("claim", "key")):
-        rows = coq_rules.read(COQ / "rules.toml", table)
-        yield from (f"{one[name].removeprefix('symbolic.')}: {one['open']}" for one in rows if "open" in one)
-
-
 def _files_of(code: Iterable[CodeType], count: Count) -> None:
     for one in code:
         file = Path(one.co_filename).resolve()

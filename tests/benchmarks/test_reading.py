@@ -89,7 +89,8 @@ def test_a_question_says_its_condition() -> None:
 
 
 def test_every_cause_of_prose_is_listed() -> None:
-    listed = list(reading.prose())
+    listed = list(reading.coq_rules.prose())
     assert len(listed) == len(set(listed)) > 20
     assert "close: closed forms of sequences are put into a judgement" in listed
     assert f"{reading.THEOREM}: the cost of shifted Gaussian noise, which is a hypothesis" in listed
+    assert PAGE.read_text() == reading.coq_rules.trusted(), "run python -m benchmarks.coq_rules"
