@@ -28,20 +28,20 @@ Definition clip (a b : Z) := Z.max 0 (Z.min a b).
    down. *)
 Definition u_of (h : Z * Z) (x : Z * Z) := clip x.1 (x.2 * h.1 / h.2).
 Definition v_of (l : Z * Z) (x : Z * Z) := clip x.2 (x.1 * l.2 / l.1).
-(* At the node g = n / m of the table T: one contraction of T with the near cost N and the far cost F is at most T. *)
-Definition node_ok (S : Z) (T N F : seq (Z * Z)) (k h l : Z * Z) :=
+(* At the node g = n / m of the table T': one contraction of T with the near cost N and the far cost F is at most T'. *)
+Definition node_ok (S : Z) (T N F T' : seq (Z * Z)) (k h l : Z * Z) :=
   let n := k.1 in let m := k.2 in
   let A := rest_of S T + total (fun x => x.1 - u_of h x) T in
   let B := total (fun x => x.2 - v_of l x) T in
-  total (fun x => scaled S N (m * u_of h x) (n * v_of l x)) T + scaled S F (m * A) (n * B) <=? S * scaled S T m
+  total (fun x => scaled S N (m * u_of h x) (n * v_of l x)) T + scaled S F (m * A) (n * B) <=? S * scaled S T' m
     n.
-Fixpoint nodes_ok S T N F (ks : seq (Z * Z)) (hs : seq ((Z * Z) * (Z * Z))) :=
+Fixpoint nodes_ok S T N F T' (ks : seq (Z * Z)) (hs : seq ((Z * Z) * (Z * Z))) :=
   match ks, hs with
-  | k :: ks', h :: hs' => node_ok S T N F k h.1 h.2 && nodes_ok S T N F ks' hs'
+  | k :: ks', h :: hs' => node_ok S T N F T' k h.1 h.2 && nodes_ok S T N F T' ks' hs'
   | [::], _ => true
   | _, _ => false
   end.
-Definition check_table S T N F hs := good_table S T && good_table S N && nodes_ok S T N F T hs.
+Definition check_table S T N F hs := good_table S T && good_table S N && nodes_ok S T N F T T hs.
 End Program.
 
 Local Open Scope ring_scope.
@@ -202,33 +202,33 @@ rewrite !up_id //; last by apply: le_trans l2 h2.
 by rewrite -gE le_eqVlt; apply/orP; left; apply/eqP; ring.
 Qed.
 
-Variables (S : Z) (T N F : seq (Z * Z)) (hs : seq ((Z * Z) * (Z * Z))).
-Hypothesis accepted : check_table S T N F hs.
-Let GT : good_table S T. Proof. by move: accepted => /andP [/andP []]. Qed.
-Let GN : good_table S N. Proof. by move: accepted => /andP [/andP []]. Qed.
-Lemma each_node k : k \in T -> exists h l, node_ok S T N F k h l.
+Section Step.
+Variables (S : Z) (T N F T' : seq (Z * Z)) (hs : seq ((Z * Z) * (Z * Z))).
+Hypotheses (GT : good_table S T) (GN : good_table S N) (GT' : good_table S T').
+Hypothesis accepted : nodes_ok S T N F T' T' hs.
+Lemma each_node k : k \in T' -> exists h l, node_ok S T N F T' k h l.
 Proof.
-move: accepted; rewrite /check_table => /andP [_]; elim: {2 3}T hs => [//|k' ks IH] [//|h hs'] /= /andP [h1 h2].
+move: accepted; elim: {2 3}T' hs => [//|k' ks IH] [//|h hs'] /= /andP [h1 h2].
 by rewrite inE => /orP [/eqP ->|kk]; [exists h.1, h.2 | apply: (IH hs' h2 kk)].
 Qed.
 
-(* One more block keeps an accepted table. *)
+(* One block leads from the table T to the table T'. *)
 Theorem next_block (X Y U V : space R) (near : X -> Y -> Prop) (near' : U -> V -> Prop) (P : law X) (Q : law Y)
   (K : kernel X U) (K' : kernel Y V) :
   (0 < S)%ZZ -> divergence_le near P Q (atoms_value (atoms_of S T)) ->
   span near near' K K' (atoms_value (atoms_of S N)) ->
   span (fun _ _ => True) near' K K' (atoms_value (atoms_of S F)) ->
-  divergence_le near' (after P K) (after Q K') (atoms_value (atoms_of S T)).
+  divergence_le near' (after P K) (after Q K') (atoms_value (atoms_of S T')).
 Proof.
 move=> Spos H HN HF; have S0 : 0 < real S by apply: real_gt0.
 have sT := atoms_sound GT.
 have [M MN] := in_order (atoms_sound GN).
 have HM : span near near' K K' (value M).
   by move=> x y xy g g0; rewrite MN; apply: HN.
-apply: at_nodes => // x0 /mapP [k kT ->] /=.
+apply: at_nodes => [|x0 /mapP [k kT ->] /=]; first exact: atoms_sound.
 have [h [l ok]] := each_node kT.
 have kpos : (0 <= k.1)%ZZ /\ (0 < k.2)%ZZ.
-  move: GT; rewrite /good_table => /andP [/andP [/andP [_ /allP H1] _] _]; have /andP [h1 h2] := H1 k kT.
+  move: GT'; rewrite /good_table => /andP [/andP [/andP [_ /allP H1] _] _]; have /andP [h1 h2] := H1 k kT.
   by split; [apply/Z.leb_le | apply/Z.ltb_lt].
 have Tpos x : x \in T -> (0 <= x.1)%ZZ /\ (0 < x.2)%ZZ.
   move: GT; rewrite /good_table => /andP [/andP [/andP [_ /allP H1] _] _] xT; have /andP [h1 h2] := H1 x xT.
@@ -329,23 +329,27 @@ have far_part : (if 0 < real ZA / real S then real ZA / real S * atoms_value (at
 apply: (le_trans (ler_add near_sum far_part)).
 rewrite -!mulrDl -realD.
 have ok' : (total (fun x => scaled S N (m * u_of h x) (n * v_of l x)) T + scaled S F (m * ZA) (n * ZB) <= S *
-  scaled S T m n)%ZZ.
+  scaled S T' m n)%ZZ.
   by apply/Z.leb_le; move: ok; rewrite /node_ok.
-have Pm := perspective T S0 m0 (erefl _) (erefl (real n)).
+have Pm := perspective T' S0 m0 (erefl _) (erefl (real n)).
 rewrite ler_pdivr_mulr // [X in _ <= X]mulrC Pm ler_pdivr_mulr // divfK ?gt_eqF // ler_pdivr_mulr //.
 by apply: (le_trans (real_le ok')); rewrite realM mulrC.
 Qed.
 
+End Step.
+
 (* From equal starts, an accepted table bounds every number n of blocks. *)
-Theorem check_table_sound (X Y : nat -> space R) (P : law (X 0%N)) (Q : law (Y 0%N))
+Theorem check_table_sound (S : Z) (T N F : seq (Z * Z)) hs : check_table S T N F hs ->
+  forall (X Y : nat -> space R) (P : law (X 0%N)) (Q : law (Y 0%N))
   (K : forall j, kernel (X j) (X j.+1)) (K' : forall j, kernel (Y j) (Y j.+1))
-  (near : forall j, X j -> Y j -> Prop) :
+  (near : forall j, X j -> Y j -> Prop),
   (0 < S)%ZZ -> divergence_le (@near 0%N) P Q (@equal R) ->
   (forall j, span (@near j) (@near j.+1) (K j) (K' j) (atoms_value (atoms_of S N))) ->
   (forall j, span (fun _ _ => True) (@near j.+1) (K j) (K' j) (atoms_value (atoms_of S F))) ->
   forall n, divergence_le (@near n) (run P K n) (run' Q K' n) (atoms_value (atoms_of S T)).
 Proof.
-move=> S0 start HN HF; elim=> [|n IH] /=; last exact: (next_block S0 IH (HN n) (HF n)).
+move=> /andP [/andP [GT GN] ok] X Y P Q K K' near S0 start HN HF; elim=> [|n IH] /=.
+  2: exact: (next_block GT GN GT ok S0 IH (HN n) (HF n)).
 move=> g g0 A B FA FB AB; apply: (le_trans (start g g0 A B FA FB AB)).
 by have [M MN] := in_order (atoms_sound GT); rewrite -MN; apply: equal_le.
 Qed.

@@ -52,3 +52,31 @@ replace (- mu / 2 - - ln g / mu) with (- (mu / 2 - ln g / mu)) by (unfold Rdiv; 
 assert (root : sqrt (2 * PI) <> 0) by (apply Rgt_not_eq, sqrt_lt_R0; assert (H := PI_RGT_0); lra).
 rewrite !I_opp; set (u := I _); set (v := I _); field; split; [lra | exact root].
 Qed.
+
+(* theta increases with mu: its derivative in mu is bell / sqrt (2 pi) at mu / 2 - ln g / mu. *)
+Lemma I_derive x : is_derive I x (bell x).
+Proof.
+apply (is_derive_RInt bell I 0 x).
+  exists (mkposreal 1 Rlt_0_1); intros y _; apply (RInt_correct bell), bell_integrable.
+apply (ex_derive_continuous (V := R_NormedModule)); unfold bell; auto_derive; trivial.
+Qed.
+Lemma bell_shift mu l : 0 < mu -> bell (mu / 2 - l / mu) = exp l * bell (- mu / 2 - l / mu).
+Proof. intros m0; unfold bell; rewrite <- exp_plus; f_equal; field; lra. Qed.
+Theorem theta_le mu nu g : 0 < mu -> mu <= nu -> 0 < g -> theta mu g <= theta nu g.
+Proof.
+intros m0 mn g0; assert (root : 0 < sqrt (2 * PI)) by (apply sqrt_lt_R0; assert (H := PI_RGT_0); lra).
+unfold theta; apply Rplus_le_compat_l; apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat|].
+set (l := ln g); set (f := fun m => I (m / 2 - l / m) - g * I (- m / 2 - l / m)); change (f mu <= f nu).
+destruct mn as [mn | mn]; [left | right; now rewrite mn].
+apply (incr_function_le f (Finite mu) (Finite nu) (fun m => bell (m / 2 - l / m))); simpl; try lra; [|intros m _ _; apply exp_pos].
+intros m h1 h2; assert (m1 : 0 < m) by lra; unfold f.
+  evar_last.
+    apply @is_derive_minus.
+      apply (is_derive_comp I (fun m => m / 2 - l / m)); [apply I_derive|].
+      instantiate (1 := 1 / 2 + l / (m * m)); auto_derive; [lra | field; lra].
+    apply @is_derive_scal.
+    apply (is_derive_comp I (fun m => - m / 2 - l / m)); [apply I_derive|].
+    instantiate (1 := - (1 / 2) + l / (m * m)); auto_derive; [lra | field; lra].
+  unfold minus, plus, opp, scal; simpl; unfold mult; simpl.
+  assert (E := bell_shift m l m1); unfold l in E at 2; rewrite (exp_ln g g0) in E; rewrite E; field; lra.
+Qed.
