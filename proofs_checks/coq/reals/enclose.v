@@ -7,18 +7,21 @@ From lastiterate.reals Require Import gaussian table_costs runs.
 Open Scope R_scope.
 
 (* An enclosure of I at b, from one at a. *)
-Ltac grows prior a b lo hi dlo dhi :=
-  apply (grow a b lo hi dlo dhi); [exact prior | integral with (i_prec 70, i_width (-54)) | lra | lra].
-(* theta at the node p / q of a list, from enclosures Hu of I at mu / 2 - s and Hv at - mu / 2 - s. *)
-Ltac node s S L q p value Hu Hv :=
+Ltac grows bits width prior a b lo hi dlo dhi :=
+  apply (grow a b lo hi dlo dhi); [exact prior | integral with (i_prec bits, i_width width) | lra | lra].
+(* One of the two values of I in theta, from its enclosure H at an absolute value. *)
+Ltac value_at y H :=
+  match type of H with _ <= I ?x <= _ =>
+    first [replace y with x by lra | replace y with (- x) by lra; rewrite I_opp];
+    generalize H; let u := fresh in generalize (I x); intros u ?; change R in u end.
+(* theta at the node p / q of a list, from enclosures Hu of I at |mu / 2 - s| and Hv at |- mu / 2 - s|. *)
+Ltac node bits s S L q p value Hu Hv :=
   right; exists s; cbn [fst snd];
   replace (scaled S L q p) with value by (vm_compute; reflexivity);
-  split; [interval with (i_prec 70) |];
+  split; [interval with (i_prec bits) |];
   rewrite theta_exp by lra;
-  match type of Hu with _ <= I ?x <= _ => match type of Hv with _ <= I ?y <= _ =>
-    match goal with |- context [I (?m / 2 - ?t)] =>
-      replace (m / 2 - t) with x by lra; replace (- m / 2 - t) with y by lra end;
-    generalize Hu Hv; generalize (I x) (I y); intros ? ? ? ?; interval with (i_prec 70) end end.
+  match goal with |- context [I (?m / 2 - ?t)] => value_at (m / 2 - t) Hu; value_at (- m / 2 - t) Hv end;
+  interval with (i_prec bits).
 (* Every line in whole numbers is at least one of the run. *)
 Ltac used_lines unfolds :=
   repeat apply List.Forall_cons; try apply List.Forall_nil;

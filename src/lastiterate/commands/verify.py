@@ -1,5 +1,6 @@
 """The command ``lastiterate verify``."""
 
+import json
 from pathlib import Path
 
 import click
@@ -9,17 +10,25 @@ from lastiterate.commands.output import say_json
 
 @click.command()
 @click.argument("certificate", type=click.Path(path_type=Path))
+@click.option(
+    "--coq",
+    "target",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a Coq file with the claim as a theorem, if the certificate holds.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
-def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
+def command(ctx: click.Context, certificate: Path, target: Path | None, as_json: bool) -> None:
     r"""Check a CERTIFICATE that `bound --certificate` wrote: everything except the proof's free choices is recomputed.
 
     The exit status is 0 if the certificate holds, 1 if it is refused. The check needs only the
-    file proofs_checks/certificates/checker.py.
+    file proofs_checks/certificates/checker.py. With --coq, it is also written as a theorem that Coq proves from
+    the rules in proofs_checks/coq; the comment at the top of the file says how to check it.
 
     \b
     Examples:
       lastiterate verify run.json
+      lastiterate verify run.json --coq run.v
       lastiterate bound run.toml --delta 1e-5 --certificate run.json && lastiterate verify run.json
     """
     from lastiterate.numeric.errors import InputError
@@ -35,6 +44,14 @@ def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
         holds, said = True, check(text)
     except Refused as refused:
         holds, said = False, str(refused)
+    if holds and target is not None:
+        from lastiterate.proofs_checks.certificates.coq import written
+
+        if target.suffix != ".v" or not target.stem.isidentifier():
+            raise InputError(
+                f"A Coq file needs a name of letters, digits and _ that ends in .v, got {target}; rename it."
+            )
+        target.write_text(written(json.loads(text), said), encoding="utf-8")
     if as_json:
         say_json({"holds": holds, "statement": said})
     else:
