@@ -70,9 +70,9 @@ def nodes(name: str, mu: Fraction, scale: int, table: Pairs, bits: int) -> str:
         f"unfold {name}_cost at 2; repeat apply List.Forall_cons; [.. | apply List.Forall_nil]."
     )
     for (p, q), s in at.items():
-        ends = " ".join(known[abs(sign * mu / 2 - s)] for sign in (1, -1))
+        both = " ".join(known[abs(sign * mu / 2 - s)] for sign in (1, -1))
         masses = f"{scale}%ZZ {name}_cost {q}%ZZ {p}%ZZ {scaled(scale, table, q, p)}%ZZ"
-        made.append(f"- node {bits + 16}%positive ({s}) {masses} {ends}.")
+        made.append(f"- node {bits + 16}%positive ({s}) {masses} {both}.")
     return "\n".join([*made, "- left; reflexivity.", "Qed."])
 
 

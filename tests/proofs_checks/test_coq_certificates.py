@@ -1,0 +1,168 @@
+"""Coq files of certificates: what they say, what Coq accepts, and what it refuses."""
+
+import json
+import re
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from coq_compiled import copy, make
+from shared import made_once
+
+import lastiterate as li
+from lastiterate.commands.verify import command
+from lastiterate.numeric.bound import candidates, contracted
+from lastiterate.numeric.certificates.description import UncertifiedError, dyadic, seal_nodes
+from lastiterate.numeric.certificates.proof import least_certified
+from lastiterate.proofs_checks.certificates.checker import check
+from lastiterate.proofs_checks.certificates.coq import written
+
+_FULL: dict[str, Any] = {"step_size": 0.1, "noise_std": 1.0, "dataset_size": 5}
+_RUNS: dict[str, tuple[li.NoisySGD, li.Assumption, float]] = {
+    "readme": (li.NoisySGD(2000, clip_norm=2.0, diameter=1.0, **_FULL), li.Smooth(1.0), 1e-5),
+    "two_steps": (li.NoisySGD(1001, clip_norm=6.25, diameter=3.6, **_FULL), li.Convex(1.0), 1e-5),
+    "ten_steps": (li.NoisySGD(3000, clip_norm=4.0, diameter=9.0, **_FULL), li.StronglyConvex(1.0, 0.1), 1e-5),
+    "more_noise": (li.NoisySGD(10_000, 0.5, 4.0, 1.0, 50, diameter=6.0), li.Convex(1.0), 1e-6),
+    "small_delta": (li.NoisySGD(100, 0.1, 1.0, 1.0, 20, diameter=0.5), li.Smooth(2.0), 1e-8),
+    "strongly": (li.NoisySGD(100, 0.1, 1.0, 1.0, 20, diameter=3.0), li.StronglyConvex(2.0, 0.5), 1e-5),
+    "large_epsilon": (li.NoisySGD(1000, 0.1, 1.0, 8.0, 4, diameter=3.0), li.Smooth(1.0), 1e-3),
+}
+
+
+@lru_cache
+def _certificate(run: li.NoisySGD, assumption: li.Assumption, delta: float) -> str:
+    found = candidates(run, assumption, None, delta)
+    made = contracted(run, assumption, None, delta, found)
+    least = least_certified(run, assumption, None, delta, [*found, *made])
+    assert least
+    return json.dumps(least[0])
+
+
+@lru_cache
+def _file(case: str) -> str:
+    text = _certificate(*_RUNS[case])
+    return written(json.loads(text), check(text))
+
+
+@pytest.mark.parametrize("case", _RUNS)
+def test_the_theorem_says_nearly_what_the_certificate_says(case: str) -> None:
+    """The table that Coq reads bounds every number of steps, and is coarser, or finer, than that of the certificate."""
+    text, made = _file(case), json.loads(_certificate(*_RUNS[case]))
+    m, e = made["claim"]["value"]
+    ((p, q),) = set(re.findall(r"exp \((\d+) / (\d+)\)", text))
+    assert m * 2.0**e * 0.99 < int(p) / int(q) < m * 2.0**e * 1.01
+    assert f"This epsilon is {int(p) / int(q) / (m * 2.0**e):.4f} times" in text
+    noise = dict(re.findall(r"Definition (\w+) : R := \((\S+)\)\.", text))["noise"]
+    assert float(noise) == _RUNS[case][0].noise_std
+    assert ("gaussian_composition" in text) == (made["proof"]["of"]["blocks"][-1]["steps"] > 1)
+    assert "Admitted" not in text
+
+
+def test_the_command_writes_the_file_of_a_certificate_that_holds(tmp_path: Path) -> None:
+    text = _certificate(*_RUNS["readme"])
+    (tmp_path / "run.json").write_text(text)
+    done = CliRunner().invoke(command, [str(tmp_path / "run.json"), "--coq", str(tmp_path / "run.v")])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "run.v").read_text() == _file("readme")
+    for key, change in (
+        ("claim", {"value": dyadic(0.4)}),
+        ("run", {"noise_std": [[*dyadic(0.8), 2000]]}),
+    ):
+        forged = json.loads(text)
+        forged[key] |= change
+        (tmp_path / "forged.json").write_text(json.dumps(seal_nodes(forged)))
+        done = CliRunner().invoke(command, [str(tmp_path / "forged.json"), "--coq", str(tmp_path / "forged.v")])
+        assert done.exit_code == 1, done.output
+        assert not (tmp_path / "forged.v").exists()
+
+
+@pytest.mark.parametrize(
+    ("run", "assumption", "says"),
+    [
+        (li.NoisySGD(10, diameter=1.0, clip_norm=1.0, **_FULL), li.Clipped(), "smooth or convex losses"),
+        (li.NoisySGD(10, 0.1, 1.0, 1.0, 50, 5, "poisson", 1.0), li.Convex(1.0), "by contraction"),
+        (li.NoisySGD(3, clip_norm=1.0, **_FULL), li.Convex(1.0), "by contraction"),
+        (li.NoisySGD(103, 0.1, 1.0, 10.0, 20, 4, "cyclic", 1.0), li.Convex(1.0), "full batches"),
+    ],
+)
+def test_what_coq_has_no_theorem_for_is_said(run: li.NoisySGD, assumption: li.Assumption, says: str) -> None:
+    with pytest.raises(UncertifiedError, match=f"A Coq file needs .*{says}"):
+        written(json.loads(_certificate(run, assumption, 1e-5)), "")
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy with all files compiled; shared with the tests of the README's run."""
+
+    def build(folder: Path) -> None:
+        copy(folder)
+        (folder / "log").write_text(make(folder, "run"))
+
+    return made_once(tmp_path_factory, "coq-run", build)
+
+
+def _coqc(compiled: Path, folder: Path, text: str) -> "subprocess.CompletedProcess[str]":
+    (folder / "run.v").write_text(text)
+    return subprocess.run(
+        ["coqc", "-q", "-Q", str(compiled), "lastiterate", "-w", "none", "run.v"],  # noqa: S607
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("case", _RUNS)
+def test_coq_accepts_the_run(compiled: Path, tmp_path: Path, case: str) -> None:
+    done = _coqc(compiled, tmp_path, _file(case))
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Axioms:" in done.stdout  # those of Coq's real numbers
+    assert "found" not in done.stdout.partition("Axioms:")[2]
+
+
+WEAKENINGS = {
+    "a smaller epsilon": (
+        r"exp \((\d+) / (\d+)\)",
+        lambda m: f"exp ({int(m[1]) - int(m[2]) // 1000} / {m[2]})",
+    ),
+    "a smaller delta": (r" \+ 1 / 100000", lambda _: " + 1 / 110000"),
+    "less noise": (r"Definition noise : R := \(1\)", lambda _: "Definition noise : R := (99/100)"),
+    "a larger step": (
+        r"step_size : R := \((\d+)/(\d+)\)",
+        lambda m: f"step_size : R := ({int(m[1]) + 10**9}/{m[2]})",
+    ),
+    "a larger domain": (r"diameter : R := \(1\)", lambda _: "diameter : R := (1001/1000)"),
+    "less of a path is hidden": (
+        r"far_mu : Z \* Z := \((\d+),",
+        lambda m: f"far_mu : Z * Z := ({int(m[1]) - 9},",
+    ),
+    "a lighter table": (
+        r"carried : seq \(Z \* Z\) := \[:: \((\d+),",
+        lambda m: m[0].replace(m[1], str(int(m[1]) // 2)),
+    ),
+    "a cheaper near cost": (
+        r"near_cost : seq \(Z \* Z\) := .*",
+        lambda _: "near_cost : seq (Z * Z) := [:: (1, 1)].",
+    ),
+}
+"""Edits of the README's file, each of which claims more than is true or shown."""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", WEAKENINGS)
+def test_coq_refuses_what_is_changed(compiled: Path, tmp_path: Path, name: str) -> None:
+    """Without the proofs at the nodes of the costs, which no edit but the last two concerns, to take less time."""
+    text = re.sub(r"(?s)Lemma (near|far)_at\d+ :.*?Qed\.\n", "", _file("readme"))
+    text = re.sub(r"(?s)(Lemma (?:near|far)_nodes : [^\n]*\n).*?Qed\.", r"\1Admitted.", text)
+    pattern, change = WEAKENINGS[name]
+    edited, count = re.subn(pattern, change, text)
+    assert count
+    done = _coqc(compiled, tmp_path, edited)
+    assert done.returncode, name
+    assert "Syntax error" not in done.stderr
+    line = re.findall(r'^File "[^"]*", line (\d+)', done.stderr, flags=re.MULTILINE)[-1]
+    assert "Proof." in "\n".join(edited.splitlines()[: int(line)]).rpartition("Qed.")[2]
