@@ -39,12 +39,12 @@ _LEAST, _BEYOND = 1000, 2**60
 """Smallest mass of an atom, and a ratio beyond those of all atoms."""
 
 
-def scaled(scale: int, table: Pairs, m: int, n: int) -> int:
+def _scaled(scale: int, table: Pairs, m: int, n: int) -> int:
     """m times the scale times the value of a table at n / m, as in checker.v."""
     return m * (scale - sum(p for p, _ in table)) + sum(max(m * p - n * q, 0) for p, q in table)
 
 
-def nodes(name: str, mu: Fraction, scale: int, table: Pairs, bits: int) -> str:
+def _nodes(name: str, mu: Fraction, scale: int, table: Pairs, bits: int) -> str:
     """Lemmas that a table of whole numbers is at least theta at its nodes, and enclosures of I at growing points."""
     with workprec(bits + 60):
         each = {pq: floor(log(mpf(pq[0]) / pq[1]) / mu * 2**bits - 2) for pq in table if pq[0]}
@@ -71,7 +71,7 @@ def nodes(name: str, mu: Fraction, scale: int, table: Pairs, bits: int) -> str:
     )
     for (p, q), s in at.items():
         both = " ".join(known[abs(sign * mu / 2 - s)] for sign in (1, -1))
-        masses = f"{scale}%ZZ {name}_cost {q}%ZZ {p}%ZZ {scaled(scale, table, q, p)}%ZZ"
+        masses = f"{scale}%ZZ {name}_cost {q}%ZZ {p}%ZZ {_scaled(scale, table, q, p)}%ZZ"
         made.append(f"- node {bits + 16}%positive ({s}) {masses} {both}.")
     return "\n".join([*made, "- left; reflexivity.", "Qed."])
 
@@ -149,8 +149,8 @@ def _node_ok(scale: int, tables: tuple[Pairs, Pairs, Pairs], node: tuple[int, in
     (T, N, F), (n, m), (h, j) = tables, node, thresholds
     parts = [(max(0, min(p, q * h[0] // h[1])), max(0, min(q, p * j[1] // j[0]))) for p, q in T]
     A, B = scale - sum(u for u, _ in parts), scale - sum(v for _, v in parts)
-    total = sum(scaled(scale, N, m * u, n * v) for u, v in parts) + scaled(scale, F, m * A, n * B)
-    return total <= scale * scaled(scale, T, m, n)
+    total = sum(_scaled(scale, N, m * u, n * v) for u, v in parts) + _scaled(scale, F, m * A, n * B)
+    return total <= scale * _scaled(scale, T, m, n)
 
 
 def _epsilon(scale: int, table: Pairs, delta: Fraction) -> tuple[Fraction, tuple[int, int]]:
@@ -160,7 +160,7 @@ def _epsilon(scale: int, table: Pairs, delta: Fraction) -> tuple[Fraction, tuple
         return int(exp(k / _MICRO) * (1 - 1e-12) * _FINE)
 
     def reached(k: int) -> bool:
-        return scaled(scale, table, _FINE, below(k)) <= delta * _FINE * scale
+        return _scaled(scale, table, _FINE, below(k)) <= delta * _FINE * scale
 
     k = bisect_left(range(100 * _MICRO), True, key=reached)
     return Fraction(k, _MICRO), (below(k), _FINE)
@@ -253,7 +253,7 @@ def written(top: Node, said: str) -> str:
         "delta_of": delta.as_integer_ratio(),
         "epsilon_ratio": "{} / {}".format(*epsilon.as_integer_ratio()),
         "delta_ratio": "{} / {}".format(*delta.as_integer_ratio()),
-        "nodes": "\n".join(nodes(name, mu[name], scale, one[0], one[2]) for name, one in cost.items()),
+        "nodes": "\n".join(_nodes(name, mu[name], scale, one[0], one[2]) for name, one in cost.items()),
         "composition": "gaussian_composition -> " * (length > 1),
         "introduce": "move=> composes; " * (length > 1),
         "short": "by []" if length == 1 else "by move=> _; exact: composes",

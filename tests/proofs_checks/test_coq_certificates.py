@@ -106,7 +106,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _coqc(compiled: Path, folder: Path, text: str) -> "subprocess.CompletedProcess[str]":
     (folder / "run.v").write_text(text)
-    return subprocess.run(
+    return subprocess.run(  # noqa: S603
         ["coqc", "-q", "-Q", str(compiled), "lastiterate", "-w", "none", "run.v"],  # noqa: S607
         cwd=folder,
         capture_output=True,
