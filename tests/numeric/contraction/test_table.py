@@ -1,10 +1,11 @@
 """Tables of profiles, the measures behind them, and what is read off: all from above, none by much."""
 
 from fractions import Fraction
-from math import exp
+from math import exp, log
 
 import numpy as np
 import pytest
+from flint import arb
 
 from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
@@ -13,11 +14,13 @@ from lastiterate.numeric.contraction.block import DiscretePair
 from lastiterate.numeric.contraction.random_batches import compose_prices, sampled_step
 from lastiterate.numeric.contraction.table import (
     Table,
+    _one_order,
     gaussian_table,
     spread_nodes,
     table_rdp,
     tabulate,
 )
+from lastiterate.numeric.rounding import precision
 
 _POISSON = SampledSteps(0.1, 2.0, "add_remove", 1)
 
@@ -106,3 +109,35 @@ def test_one_order_is_not_the_other() -> None:
     assert table.reversed.ahead is table.back
     assert not table.symmetric
     assert tabulate(lambda g: 1 / (1 + g), np.linspace(0, 1, 5)).symmetric
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_larger_of_both_orders_is_read(swapped: bool) -> None:
+    table = Table(np.array([1.0, 2.0, 4.0]), np.array([0.3, 0.1, 0.05]), np.array([0.3, 0.2, 0.15]))
+    table = table.reversed if swapped else table
+    assert table.epsilon(0.2) >= log(2)
+    assert table.epsilon(0.25) >= log(1.5)
+    for ratio, delta in ((1.5, 0.25), (2.0, 0.2), (3.0, 0.175), (9.0, 0.15)):
+        assert delta * (1 - 1e-12) <= table.delta(log(ratio)) <= delta * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("order", [1.5, 2.0, 4.0])
+def test_a_mass_that_only_the_other_law_has_counts_at_all_ratios(order: float) -> None:
+    """D(P || Q) = -log(1 - w) at every order if Q is P but for a mass w, which P lacks."""
+    w = 0.3
+    g = np.append(np.linspace(1.0, 1 / (1 - w), 50), 2.0)
+    table = Table(g, np.maximum(1 - g * (1 - w), 0.0), np.full(len(g), w))
+    with precision():
+        found = _one_order(table, order, lambda cut, _: arb(0 if cut == len(g) - 1 else "inf"))
+    assert -log(1 - w) * (1 - 1e-12) <= found <= -log(1 - w) * 1.001
+
+
+@pytest.mark.parametrize(
+    ("values", "admitted"), [((0.25, 0.1), True), ((0.25, 0.101), False), ((0.26, 0.1), False)]
+)
+def test_atoms_below_their_table_are_refused(values: tuple[float, float], admitted: bool) -> None:
+    """Masses 0.1 and 0.05 of Q at the ratios 2 and 4: E_1 = 0.25, E_2 = 0.1 and E_4 = 0, all lifted."""
+    g, kept = np.array([1.0, 2.0, 4.0]), np.arange(3)
+    atoms = np.array([0, 0, 0.6, 0.2, 0.2]), np.array([0, 0, 0.85, 0.1, 0.05]), 0.0, 0.0
+    tables = np.array([*values, 0.0]), np.full(3, -1.0)  # nothing is asked of the other order
+    assert measures._admitted(g, tables, (kept, kept), atoms, measures.LIFTS[-1]) is admitted
