@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lastiterate.numeric.accounting.batches import least_range, size_ranges, tail_from
+from lastiterate.numeric.accounting.batches import (
+    least_range,
+    outcome_distance,
+    size_ranges,
+    step_multiplier,
+    tail_from,
+)
+from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
 
 RATES = st.fractions(0, 1, max_denominator=50)
@@ -55,3 +62,19 @@ def test_ranges_of_a_schedule_are_left_with_at_most_the_probability_of_each_step
     for size, least, most in zip(sizes, low, high, strict=True):
         rate = Fraction(size, 40)
         assert 1 - exact_tail(39, rate, least) + exact_tail(39, rate, most + 1) <= said < 3e-4
+
+
+@pytest.mark.parametrize(("adjacency", "samples"), [("replace", 2), ("add_remove", 1)])
+@given(st.floats(0.1, 10), st.floats(0.001, 1), st.floats(0.01, 10), st.integers(1, 49))
+def test_moves_are_rounded_up_and_multipliers_down(
+    adjacency: str, samples: int, clip_norm: float, eta: float, noise: float, size: int
+) -> None:
+    sampling = "without_replacement" if adjacency == "replace" else "poisson"
+    run = NoisySGD(1, eta, noise, clip_norm, dataset_size=49, batch_size=size, sampling=sampling)
+    move = samples * Fraction(clip_norm) / size
+    with precision():
+        found, multiplier = outcome_distance(run), step_multiplier(run, eta, noise)
+    assert run.adjacency == adjacency
+    assert move <= Fraction(found) <= move * (1 + Fraction(2) ** -52)
+    whole = Fraction(noise) / (Fraction(eta) * move)
+    assert whole * (1 - Fraction(2) ** -51) <= Fraction(multiplier) <= whole

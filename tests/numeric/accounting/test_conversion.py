@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lastiterate.numeric.accounting.conversion import gdp_epsilon, quick_rdp_to_dp, rdp_to_dp
+from lastiterate.numeric.accounting.conversion import _least, gdp_epsilon, quick_rdp_to_dp, rdp_to_dp
+from lastiterate.numeric.rounding import precision
 
 _ORDER = st.floats(0.02, 4).map(lambda x: 1 + 10 ** (x - 2))
 _EPSILON = st.floats(-4, 1).map(lambda x: 10**x)
@@ -77,3 +78,19 @@ def test_known_cases() -> None:
 def test_never_below_the_exact_conversion_of_a_gaussian(mu: float) -> None:
     for order in (1.01, 1.5, 3.0, 20.0, 500.0):
         assert rdp_to_dp(order, order * mu**2 / 2, 1e-6) >= gdp_epsilon(mu, 1e-6)
+
+
+@pytest.mark.parametrize("order", [1.5, 2.0, 8.0])
+def test_a_tangent_is_below_the_least_of_its_function(order: float) -> None:
+    """F(p) = p^a q^(1-a) + (1-p)^a (1-q)^(1-a), q = (p - delta) e^-eps, on a grid; tangents right of the minimum."""
+    delta, eps, known = 0.01, 0.5, 0
+    p = delta + (1 - delta) * np.geomspace(1e-6, 1 - 1e-9, 20_000)
+    q = (p - delta) * np.exp(-eps)
+    least = float(np.min(p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order)))
+    for point in (0.05, 0.1, 0.2, 0.4, 0.8):
+        with precision():
+            found = _least(order, delta, eps, point)
+        if found is not None:
+            known += 1
+            assert float(found) <= least * (1 + 1e-6)
+    assert known > 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from math import inf, sqrt
@@ -440,3 +441,20 @@ def test_numbers_of_every_size_give_no_nan(size: float, radius: float) -> None:
     known = network_constants(layers, [[1.0, 1.0]], radius)
     assert known.lipschitz > 0
     assert known.smoothness > 0
+
+
+def test_outputs_at_the_centre_are_known_up_to_their_rounding() -> None:
+    """Exact sums of products in fractions; floats round most of them."""
+    rng, inexact = np.random.default_rng(0), 0
+    for _ in range(20):
+        layers = [Layer(rng.normal(size=(2, 3)), rng.normal(size=2))]
+        x = rng.normal(size=3)
+        with precision():
+            affine = [layer.affine(exact(0.0)) for layer in layers]
+            center, spread = derivatives(layers, affine, exact(0.0), x, exact(0.0)).outputs
+        weight, bias = np.asarray(layers[0].weight), np.asarray(layers[0].bias)
+        for row, b, found, off in zip(weight, bias, center, spread.each, strict=True):
+            truth = sum((Fraction(w) * Fraction(a) for w, a in zip(row, x, strict=True)), Fraction(b))
+            assert abs(truth - Fraction(found)) <= Fraction(off) <= Fraction(1e-14)
+            inexact += truth != Fraction(found)
+    assert inexact > 20
