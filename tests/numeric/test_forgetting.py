@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.contraction import uses
 from lastiterate.numeric.contraction.table import Table, spread_nodes, unknown
 from lastiterate.numeric.contraction.uses import Clean
 from lastiterate.numeric.errors import InputError
@@ -128,6 +129,16 @@ def test_reflection_is_the_total_variation_of_the_identity_map(diameter: float, 
     exact = np.abs(p - q).sum() / 2
     # Cells of the exact chain lose some.
     assert exact * 0.99 <= _clean(diameter, steps).variation[-1] <= exact * 1.08
+
+
+def test_reflection_of_maps_that_expand_is_above_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps on a wide domain are merged only if distances do not grow: the ends hardly mix here, but do otherwise."""
+    monkeypatch.setattr(uses, "_LEVELS", 128)
+    run = _run(32.0, 400, clip_norm=20.0)
+    grown, kept = (Clean(run, one, 20).variation[-1] for one in (Smooth(1.0), Convex(1.0)))
+    p, q = _ends(32.0, 400, 1.1)
+    assert 0.9 < np.abs(p - q).sum() / 2 <= grown
+    assert kept < 0.5
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import lastiterate as li
 from lastiterate.numeric.bound import contracted
 from lastiterate.numeric.contraction import fixed_batches, random_batches, uses
 from lastiterate.numeric.contraction.chain import Goal, TableCandidate
+from lastiterate.numeric.contraction.table import Table
 
 _CONVEX, _STEPS = li.Convex(0.01), 8
 _CELLS = 201
@@ -62,3 +63,20 @@ def test_uses_of_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     goal = Goal(None, float(delta), inf, lambda _: inf)
     [found] = uses.Used(run, _CONVEX, (0, 3, 7)).numbers([0], [goal])
     assert 0.4 <= found < 0.6
+
+
+def test_a_number_of_clean_steps_between_two_tables_has_that_of_fewer() -> None:
+    """Tables after every third step, each half of the last: after 4 or 5 steps only 3 count."""
+    g = np.array([1.0, 2.0, 4.0])
+    before = Table(g, one := np.array([0.4, 0.2, 0.1]), one)
+
+    class Halves:
+        unit = 3
+
+        def course(self, known: Table) -> list[np.ndarray]:
+            return [known.ahead * 0.5**k for k in range(4)]
+
+    goal = Goal(None, 0.05, 1.0, lambda _: inf)
+    found = dict(uses._after(before, Halves(), [0, 2, 3, 4, 5, 6, 99], goal))  # type: ignore[arg-type]
+    shares = [float(found[k].ahead[0]) / 0.4 for k in range(7)]
+    assert shares == pytest.approx([1, 1, 0.5, 0.5, 0.5, 0.25, 0.125], rel=1e-6)
