@@ -75,6 +75,8 @@ Print Assumptions renyi_shifts.
 Print Assumptions span_shifts.
 Print Assumptions direct_shifts.
 Print Assumptions theorem_3_1.
+Print Assumptions convex_window.
+Print Assumptions convex_window_of_tables.
 Print Assumptions descent.
 Print Assumptions expands.
 Print Assumptions a_good_list_is_a_table.

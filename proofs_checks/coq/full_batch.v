@@ -440,4 +440,45 @@ move=> H H' pair noise shares W; split.
   exact: (@one_order g g' phi phi' H H' pair o gauss noise tau m beta shares W).
 exact: (@one_order g' g phi' phi H' H (adjacent_sym pair) o gauss noise tau m beta shares W).
 Qed.
+
+(* The last m of tau + m steps, by equal shifts: c = s + D / m in each, and (D + m s)^2 / m in all. *)
+Lemma equal_shifts m : (0 < m)%N -> let z j := D - D / m%:R * j%:R in leads z (fun _ => s + D / m%:R) m /\ z m = 0.
+Proof.
+move=> m0; have [_ _ _ _ D0] := signs; have mR : 0 < m%:R :> R by rewrite ltr0n.
+have q0 : 0 <= D / m%:R by rewrite divr_ge0 // ltW.
+have left_ j : (j <= m)%N -> 0 <= D - D / m%:R * j%:R.
+  by move=> jm; rewrite subr_ge0 -[X in _ <= X](divfK (lt0r_neq0 mR)) ler_wpmul2l // ler_nat.
+split=> [j jm|]; last by rewrite divfK ?subrr // gt_eqF.
+split; [exact/left_/ltnW | exact: left_ | by rewrite addr_ge0 ?s_ge0 |].
+by rewrite -[j.+1]addn1 natrD le_eqVlt; apply/orP; left; apply/eqP; ring.
+Qed.
+Section Window.
+Variables (g g' : 'I_n -> E -> E) (phi phi' : map E E) (tau m : nat).
+Hypothesis run1 : descends g phi.
+Hypothesis run2 : descends g' phi'.
+Hypothesis pair : adjacent g g'.
+Hypothesis m0 : (0 < m)%N.
+Theorem convex_window (o : order R) (gauss : R -> R) : gaussian o gauss ->
+  let M := gauss ((D + m%:R * s) ^+ 2 / m%:R) in
+  renyi_le o (fun x y => x = y) (run phi (tau + m)) (run phi' (tau + m)) M /\
+  renyi_le o (fun x y => x = y) (run phi' (tau + m)) (run phi (tau + m)) M.
+Proof.
+move=> noise M; have [path end_] := equal_shifts m0; have mR : m%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+have <- : gauss (\sum_(j < m) (s + D / m%:R) ^+ 2) = M.
+  by rewrite /M sumr_const card_ord -mulr_natl; congr gauss; field.
+have begin : reach tau <= D - D / m%:R * 0%:R by rewrite mulr0 subr0 /reach !le_minl lexx !orbT.
+split; first exact: (direct_shifts run1 run2 pair noise path begin end_).
+exact: (direct_shifts run2 run1 (adjacent_sym pair) noise path begin end_).
+Qed.
+Theorem convex_window_of_tables (N : table R) : (forall h, short (s + D / m%:R) h ->
+    divergence_le (fun u v => u = v) xi (image xi (shift h)) (value N)) ->
+  divergence_le (fun x y => x = y) (run phi (tau + m)) (run phi' (tau + m)) (composed (fun _ => N) (@equal R) m) /\
+  divergence_le (fun x y => x = y) (run phi' (tau + m)) (run phi (tau + m)) (composed (fun _ => N) (@equal R) m).
+Proof.
+move=> cost; have [path end_] := equal_shifts m0.
+have begin : tau = 0%N \/ D <= D - D / m%:R * 0%:R by right; rewrite mulr0 subr0.
+split; first exact: (span_shifts run1 run2 pair path begin end_ (fun _ _ => cost)).
+exact: (span_shifts run2 run1 (adjacent_sym pair) path begin end_ (fun _ _ => cost)).
+Qed.
+End Window.
 End FullBatch.
