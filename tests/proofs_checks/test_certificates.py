@@ -580,7 +580,7 @@ def test_the_checker_imports_nothing_of_ours_and_runs_alone(tmp_path: Path) -> N
 
 def test_the_commands(tmp_path: Path) -> None:
     run = str(Path(__file__).parents[2] / "examples" / "run.toml")
-    path = tmp_path / "run.json"
+    path = tmp_path / "new" / "run.json"
     told = CliRunner()
     assert told.invoke(cli, ["bound", run, "--certificate", str(path)]).exit_code == 0
     assert told.invoke(cli, ["verify", str(path)]).output.startswith(

@@ -64,9 +64,9 @@ def test_the_theorem_says_nearly_what_the_certificate_says(case: str) -> None:
 def test_the_command_writes_the_file_of_a_certificate_that_holds(tmp_path: Path) -> None:
     text = _certificate(*_RUNS["readme"])
     (tmp_path / "run.json").write_text(text)
-    done = CliRunner().invoke(command, [str(tmp_path / "run.json"), "--coq", str(tmp_path / "run.v")])
+    done = CliRunner().invoke(command, [str(tmp_path / "run.json"), "--coq", str(tmp_path / "new" / "run.v")])
     assert done.exit_code == 0, done.output
-    assert (tmp_path / "run.v").read_text() == _file("readme")
+    assert (tmp_path / "new" / "run.v").read_text() == _file("readme")
     for key, change in (
         ("claim", {"value": dyadic(0.4)}),
         ("run", {"noise_std": [[*dyadic(0.8), 2000]]}),

@@ -51,6 +51,7 @@ def command(
         found = bound(run, assumption, order=order, delta=delta)
         made = None if certificate is None else found.certificate(weaker=True)
     if certificate is not None and made is not None:
+        certificate.parent.mkdir(parents=True, exist_ok=True)
         write_whole(certificate, f"{json.dumps(made)}\n".encode())
         certified = from_dyadic(made["claim"]["value"])
     if as_json:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.output import say_json
+from lastiterate.commands.output import OutputFile, say_json
 
 
 @click.command()
@@ -13,7 +13,7 @@ from lastiterate.commands.output import say_json
 @click.option(
     "--coq",
     "target",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputFile(),
     help="Write a Coq file with the claim as a theorem, if the certificate holds.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -32,6 +32,7 @@ def command(ctx: click.Context, certificate: Path, target: Path | None, as_json:
       lastiterate bound run.toml --delta 1e-5 --certificate run.json && lastiterate verify run.json
     """
     from lastiterate.numeric.errors import InputError
+    from lastiterate.numeric.store import write_whole
     from lastiterate.proofs_checks.certificates.checker import Refused, check
 
     try:
@@ -51,7 +52,8 @@ def command(ctx: click.Context, certificate: Path, target: Path | None, as_json:
             raise InputError(
                 f"A Coq file needs a name of letters, digits and _ that ends in .v, got {target}; rename it."
             )
-        target.write_text(written(json.loads(text), said), encoding="utf-8")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, written(json.loads(text), said).encode())
     if as_json:
         say_json({"holds": holds, "statement": said})
     else:
