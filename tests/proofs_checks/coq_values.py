@@ -5,19 +5,21 @@ is written from the premises with the functions of proofs_checks/coq/values.v, w
 theorems. Where a table replaces a bound, in `weaken` and before `contract`, Coq compares the table with its own value.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from random import Random
 from typing import Any
 
+from contraction_on_chains import table as through
+from counted_rules_on_chains import _at_both, _i, _linear
 from finite_chains import (
     Chain,
     Law,
     Metric,
     Pair,
     _enlarged,
-    both_runs,
     cycle,
     envelope,
     law,
@@ -25,18 +27,20 @@ from finite_chains import (
     mixed,
     near_pairs,
     pushed,
-    start_laws,
 )
 from rules_on_chains import _after, _apart, _exact, _expansion, _lipschitz, _maps, _shifted
 from sympy import Expr, Integer, Rational, S
 
 from lastiterate.symbolic.formulas import divergences as formulas
 from lastiterate.symbolic.formulas.contraction import block
+from lastiterate.symbolic.kernel.induction import StepInduction
 from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Coin, Guide, Shift, no_shift
 from lastiterate.symbolic.kernel.profiles import (
     EVERYTHING,
     Atoms,
+    Average,
+    BlockChain,
     Composed,
     Contracted,
     Equal,
@@ -51,7 +55,7 @@ from lastiterate.symbolic.kernel.rules import Kernel, anything, contract
 KERNEL = Kernel(_exact)
 SAME = "(fun g => qpos (qsub q1 g))"
 FAULTS = ("a mass forgotten", "g inverted", "orders exchanged", "a weight forgotten", "a part forgotten")
-MOST = 40
+MOST = 24
 """The largest number of atoms before a step."""
 
 Curve = Callable[[Rational], Expr]
@@ -89,26 +93,45 @@ def table_text(table: Atoms) -> str:
     return pairs_text(masses(table))
 
 
+def parts_text(table: Atoms, shares: Shares) -> tuple[str, str]:
+    """The atoms of a table and the parts of them, and of the mass that run 2 has not, by shares."""
+    atoms = [(fraction(y * m), fraction(m)) for y, m in table.pairs]
+    rows = [(a, b, fraction(u), fraction(v)) for (a, b), (u, v) in zip(atoms, shares[:-1], strict=True)]
+    rows = [row for row in reversed(rows) if row[1] > 0]
+    left = 1 - sum((b for _, b, *_ in rows), Fraction(0))
+    rows += [(Fraction(0), left, Fraction(0), Fraction(0))] if left > 0 else []
+    kept = [(a * u, b * v) for a, b, u, v in rows] + [(fraction(table.rest * shares[-1][0]), Fraction(0))]
+    return pairs_text((a, b) for a, b, *_ in rows), pairs_text(kept)
+
+
 # ---- Values of profiles that the kernel returns. ----
 
 
-def as_table(profile: Profile) -> Atoms | None:
-    """The table that a profile of tables is, or None."""
+def as_table(profile: Profile, tables: Mapping[Profile, Atoms]) -> Atoms | None:
+    """The table that a profile of tables is, or None; those of chains of blocks are given."""
     match profile:
+        case BlockChain():
+            return tables[profile]
         case Equal():
             return Atoms(((S.One, S.One),))
         case Atoms():
             return profile
         case Composed():
-            parts = [as_table(part) for part in profile.parts]
+            parts = [as_table(part, tables) for part in profile.parts]
             return compose(*parts) if all(part is not None for part in parts) else None  # type: ignore[return-value]
         case Power():
-            part = as_table(profile.part)
+            part = as_table(profile.part, tables)
             return None if part is None else compose(*[part] * int(profile.count))  # type: ignore[return-value]
+        case Average():
+            parts = [
+                (profile.weight, profile.part, {profile.index: Integer(i)}) for i in range(int(profile.count))
+            ]
+            mean = tuple((w.subs(at).doit(), part.subs(at)) for w, part, at in parts)
+            return as_table(MeanProfile(mean), tables)
         case MeanProfile():
             atoms: dict[Expr, Expr] = {}
             for weight, part in profile.pairs:
-                table = as_table(part)
+                table = as_table(part, tables)
                 if table is None:
                     return None
                 for y, m in table.pairs:
@@ -122,18 +145,20 @@ class Values:
     """Values of profiles, with the shares of each block; a fault changes them."""
 
     shares: dict[Contracted, Shares] = field(default_factory=dict)
+    tables: dict[Profile, Atoms] = field(default_factory=dict)
+    """The table of each chain of blocks."""
     fault: str = ""
 
     def at(self, profile: Profile, g: Rational) -> Expr:
-        table = as_table(profile)
+        table = as_table(profile, self.tables)
         if table is not None:
             forgotten = table.rest if self.fault == "a mass forgotten" else S.Zero
             return table.at(1 / g if self.fault == "g inverted" and g != 0 else g) - forgotten
         if isinstance(profile, MeanProfile):
             return profile.failure + sum((w * self.at(part, g) for w, part in profile.pairs), S.Zero)
         if isinstance(profile, Composed):
-            tables = [table for part in profile.parts if (table := as_table(part)) is not None]
-            (other,) = (part for part in profile.parts if as_table(part) is None)
+            tables = [table for part in profile.parts if (table := as_table(part, self.tables)) is not None]
+            (other,) = (part for part in profile.parts if as_table(part, self.tables) is None)
             second = compose(*tables)
             assert isinstance(second, Atoms)
             return second.rest + sum(
@@ -143,7 +168,9 @@ class Values:
         return self._block(profile, g)
 
     def _block(self, profile: Contracted, g: Rational) -> Expr:
-        before, near, far = (as_table(part) for part in (profile.before, profile.near, profile.far))
+        before, near, far = (
+            as_table(part, self.tables) for part in (profile.before, profile.near, profile.far)
+        )
         assert before is not None
         assert near is not None
         assert far is not None
@@ -154,6 +181,20 @@ class Values:
 
 
 # ---- Random instances. ----
+
+
+def spread(random: Random, k: int) -> Law:
+    """A random law, more often than `law` on all points, so that fewer bounds are trivial."""
+    if random.random() < 0.3:
+        return law(random, k)
+    heights = [random.choice((1, 1, 2, 3, 5)) for _ in range(k)]
+    return tuple(Fraction(height, sum(heights)) for height in heights)
+
+
+def two_runs(random: Random, k: int) -> tuple[Chain, Chain]:
+    """A step of both runs, often the same from some points."""
+    one, kept = tuple(spread(random, k) for _ in range(k)), random.choice((0.0, 0.5, 1.0))
+    return one, tuple(row if random.random() < kept else spread(random, k) for row in one)
 
 
 @dataclass
@@ -170,14 +211,20 @@ class Instance:
     profile: Profile | None = None
     """What the kernel concludes; a formula of a coin is no profile of the kernel."""
 
+    @cached_property
+    def probabilities(self) -> set[tuple[Fraction, Fraction]]:
+        """P(A) and Q(A^z) for all sets A and all pairs."""
+        sets = list(zip(_enlarged(self.d, 0), _enlarged(self.d, self.z), strict=True))
+        return {
+            (sum((p[x] for x in plain), Fraction(0)), sum((q[x] for x in large), Fraction(0)))
+            for p, q in self.pairs
+            for plain, large in sets
+        }
+
     def truth(self, g: Rational) -> Fraction:
         """The greatest P(A) - g Q(A^z) over all sets A and all pairs, one by one."""
         factor = fraction(g)
-        return max(
-            sum((p[x] for x in plain), Fraction(0)) - factor * sum((q[x] for x in large), Fraction(0))
-            for p, q in self.pairs
-            for plain, large in zip(_enlarged(self.d, 0), _enlarged(self.d, self.z), strict=True)
-        )
+        return max(one - factor * other for one, other in self.probabilities)
 
     def exceeded(self) -> bool:
         return any(self.truth(g) > fraction(self.value(g)) for g in self.nodes)
@@ -239,12 +286,16 @@ def _start(random: Random, fault: str) -> Run:
     elif kind < 0.3:
         run.z = max(map(max, d))
         run.span = KERNEL.domain(order, ends, Integer(z), Integer(run.z))
-        run.pairs = near_pairs(d, z, *both_runs(random, k))
-    elif kind < 0.4:
+        run.pairs = near_pairs(d, z, *two_runs(random, k))
+    elif kind < 0.35:
+        run.span, p = KERNEL.apart(order, ends, Integer(z)), spread(random, k)
+        to = [random.choice([y for y in range(k) if d[x][y] <= z]) for x in range(k)]
+        run.pairs = [(p, tuple(sum((p[x] for x in range(k) if to[x] == y), Fraction(0)) for y in range(k)))]
+    elif kind < 0.45:
         run.span, run.z, run.term = anything(KERNEL, order, ends), 0, f"(qvalue {table_text(EVERYTHING)})"
-        run.pairs = [start_laws(random, k)]
+        run.pairs = [(spread(random, k), spread(random, k))]
     else:
-        run.pairs = [start_laws(random, k)]
+        run.pairs = [(spread(random, k), spread(random, k))]
         price, term = run.priced(run.pairs, z)
         run.span = KERNEL.suppose(order, ends, (S.Zero, Integer(z)), price, "the start")
         run.term = f"(qvalue {term})"
@@ -255,7 +306,7 @@ def _start(random: Random, fault: str) -> Run:
 
 
 def _plain(run: Run) -> None:
-    one, other = both_runs(run.random, run.k)
+    one, other = two_runs(run.random, run.k)
     far = run.random.randint(0, 3)
     price, term = run.priced(near_pairs(run.d, run.z, one, other), far)
     run.span = KERNEL.chain(run.span, run.supposed(run.z, far, price))
@@ -280,8 +331,8 @@ def _revealed(run: Run) -> None:
     """A mean over a revealed variable, with a weight of failure and with events or without."""
     random, count = run.random, run.random.randint(2, 3)
     chains, chances, far = (
-        [both_runs(random, run.k) for _ in range(count)],
-        law(random, count),
+        [two_runs(random, run.k) for _ in range(count)],
+        spread(random, count),
         random.randint(0, 2),
     )
     variable, drawn = Variable("R", Integer(run.time)), frozenset({Hypothesis("R is in the event")})
@@ -321,10 +372,10 @@ def _revealed(run: Run) -> None:
 
 def _block(run: Run) -> None:
     """A contraction: shares of every atom at random, or by thresholds."""
-    before = as_table(run.span.profile)
+    before = as_table(run.span.profile, run.values.tables)
     if before is None or "orders" in run.fault:
         return
-    random, (one, other), end = run.random, both_runs(run.random, run.k), run.random.randint(0, 2)
+    random, (one, other), end = run.random, two_runs(run.random, run.k), run.random.randint(0, 2)
     wide = max(map(max, run.d))
     near, near_term = run.priced(near_pairs(run.d, run.z, one, other), end)
     far, far_term = run.priced(near_pairs(run.d, wide, one, other), end)
@@ -345,14 +396,7 @@ def _block(run: Run) -> None:
     shares = (*(share(i) for i in range(len(before.pairs))), (Rational(random.randint(0, 1)), S.Zero))
     assert isinstance(made.profile, Contracted)
     run.values.shares[made.profile] = shares
-    atoms = [(fraction(y * m), fraction(m)) for y, m in before.pairs]
-    rows = [(a, b, fraction(u), fraction(v)) for (a, b), (u, v) in zip(atoms, shares[:-1], strict=True)]
-    rows = [row for row in reversed(rows) if row[1] > 0]
-    left = 1 - sum((b for _, b, *_ in rows), Fraction(0))
-    rows += [(Fraction(0), left, Fraction(0), Fraction(0))] if left > 0 else []
-    listed = pairs_text((a, b) for a, b, *_ in rows)
-    kept = [(a * u, b * v) for a, b, u, v in rows] + [(fraction(before.rest * shares[-1][0]), Fraction(0))]
-    parts = pairs_text(kept)
+    listed, parts = parts_text(before, shares)
     run.checks += [f"good {listed}", f"parts_of (qpairs {listed}) {parts}", f"below {run.term} {listed}"]
     run.term = f"(qcontracted (qvalue {far_term}) {near_term} (qpairs {listed}) {parts})"
     run.span = made
@@ -366,7 +410,7 @@ def _noisy(run: Run) -> None:
         return
     (one, other), noise, last, length = (
         _maps(random, k),
-        law(random, k),
+        spread(random, k),
         _lipschitz(random, run.d),
         random.randint(0, 2),
     )
@@ -395,8 +439,8 @@ def _hidden_coin(run: Run) -> None:
     random, k = run.random, run.k
     if run.d != cycle(k):
         return
-    weights, coins, length = law(random, 2), [_maps(random, k) for _ in range(2)], random.randint(0, 2)
-    first, second, last = law(random, k), law(random, k), _lipschitz(random, run.d)
+    weights, coins, length = spread(random, 2), [_maps(random, k) for _ in range(2)], random.randint(0, 2)
+    first, second, last = spread(random, k), spread(random, k), _lipschitz(random, run.d)
     noise = tuple(sum((first[x] * second[(y - x) % k] for x in range(k)), Fraction(0)) for y in range(k))
     which, still = random.randrange(2), tuple(range(k))
     after = max(_apart(run.d, run.z, coin[which], coin[which]) for coin in coins)
@@ -418,19 +462,104 @@ def _hidden_coin(run: Run) -> None:
     run.moved(step(0, noise, last), step(1, noise, last), far)
 
 
-_STEPS = (_plain, _plain, _weakened, _revealed, _block, _noisy, _hidden_coin)
+def _averaged(run: Run) -> None:
+    """A mean over two values, of which one judgement speaks."""
+    random, far = run.random, run.random.randint(0, 2)
+    weights, chains = spread(random, 2), [two_runs(random, run.k) for _ in range(2)]
+    priced = [run.priced(near_pairs(run.d, run.z, *chain), far) for chain in chains]
+    nodes = sorted({y for table, _ in priced for y, _ in table.pairs})
+    masses_at = [dict(table.pairs) for table, _ in priced]
+    pairs = tuple((y, _linear(*(each.get(y, S.Zero) for each in masses_at))) for y in nodes)
+    variable, kernel = Variable("R", Integer(run.time)), Kernel(_at_both)
+    near, ends = (Integer(run.z), Integer(far)), run.ends()
+    case = kernel.suppose(run.order, ends, near, Atoms(pairs), "case", (variable,))
+    said = weights[::-1] if run.fault == "a weight forgotten" else weights
+    mean = kernel.mean(variable, ((S.One, case),), over=(_i, Integer(2), _linear(*map(rational, said))))
+    run.span = KERNEL.chain(run.span, mean)
+    parts = "; ".join(
+        f"({number(w)}, (qcompose {run.term} {term}))" for w, (_, term) in zip(weights, priced, strict=True)
+    )
+    run.term = f"(qmean {number(Fraction(0))} [:: {parts}])"
+    one, other = (
+        tuple(mixed(weights, [c[which][x] for c in chains]) for x in range(run.k)) for which in range(2)
+    )
+    run.moved(one, other, far)
+
+
+def _repeated(run: Run) -> None:
+    """Two or three equal steps, by induction."""
+    (one, other), count = two_runs(run.random, run.k), run.random.randint(2, 3)
+    price, term = run.priced(near_pairs(run.d, run.z, one, other), run.z)
+    if len(price.pairs) > 4:
+        return
+    part, z = (
+        MeanProfile(((S.One, price),)),
+        Integer(run.z),
+    )  # which the kernel counts, and does not multiply out
+
+    def step(kernel: Kernel, near: Expr, far: Expr) -> Span:
+        return kernel.suppose(run.order, (run.time + _i, run.time + _i + 1), (near, far), part, "a step")
+
+    induction = StepInduction(KERNEL, _i, Integer(count), ())
+    made = induction.span(Integer(run.time), z, Power(part, _i), step)
+    run.span = KERNEL.chain(run.span, made)
+    for _ in range(count):
+        run.term = f"(qcompose {run.term} {term})"
+        run.moved(one, other, run.z)
+
+
+def _blocks(run: Run) -> None:
+    """Two or three equal blocks: tables through bounds at a few nodes, which Coq compares with its contraction."""
+    before = as_table(run.span.profile, run.values.tables)
+    if before is None or "orders" in run.fault or isinstance(run.span.profile, BlockChain):
+        return
+    random, (one, other), count = run.random, two_runs(run.random, run.k), run.random.randint(2, 3)
+    wide = max(map(max, run.d))
+    near, near_term = run.priced(near_pairs(run.d, run.z, one, other), run.z)
+    far, far_term = run.priced(near_pairs(run.d, wide, one, other), run.z)
+    base = run.span.profile
+    span = run.span if run.span.near <= wide else KERNEL.weaken(run.span, near=Integer(wide))
+    known, known_term = before, run.term
+    for done in range(count):
+        place = Integer(run.time), Integer(run.time + 1)
+        premises = [
+            KERNEL.suppose(run.order, place, (Integer(z), Integer(run.z)), price, "a block")
+            for z, price in ((run.z, near), (wide, far))
+        ]
+        made = contract(KERNEL, span, *premises, Integer(wide))
+        span = KERNEL.weaken(made, profile=BlockChain(base, near, far, _i, Integer(done + 1)))
+        cut = random.randint(0, len(known.pairs))
+        shares = tuple((Integer(i >= cut), Integer(i >= cut)) for i in range(len(known.pairs)))
+        listed, parts = parts_text(known, (*shares, (S.One, S.Zero)))
+        pairs = [(y * m * u, m * v) for (y, m), (u, v) in zip(known.pairs, shares, strict=True)]
+        forget = run.fault == "a part forgotten"
+        values = {
+            g: block(g, pairs, known.rest, near.at, (lambda _: S.Zero) if forget else far.at)
+            for g in (Rational(1, 2), S.One, Rational(3, 2), Integer(2))
+        }
+        table = through(values)
+        run.checks += [f"good {listed}", f"parts_of (qpairs {listed}) {parts}", f"below {known_term} {listed}"]
+        bound = f"(qcontracted (qvalue {far_term}) {near_term} (qpairs {listed}) {parts})"
+        run.checks += [f"good {table_text(table)}", f"below {bound} {table_text(table)}"]
+        known, known_term = table, f"(qvalue {table_text(table)})"
+        run.moved(one, other, run.z)
+    run.values.tables[span.profile] = known
+    run.span, run.term = span, known_term
+
+
+_STEPS = (_plain, _plain, _weakened, _revealed, _averaged, _repeated, _block, _blocks, _noisy, _hidden_coin)
 
 
 def chain(random: Random, fault: str = "") -> Instance:
     """A run of one to four steps."""
     run = _start(random, fault)
     for _ in range(random.randint(1, 4)):
-        table = as_table(run.span.profile)
+        table = as_table(run.span.profile, run.values.tables)
         if table is not None and len(table.pairs) > MOST:
             break
         random.choice(_STEPS)(run)
     profile, values = run.span.profile, run.values
-    table = as_table(profile)
+    table = as_table(profile, values.tables)
     nodes = [y for y, _ in table.pairs] if table else []
     some = sorted(random.sample(nodes, min(len(nodes), 3)))
     nodes = list(dict.fromkeys((*some, Rational(random.randint(1, 12), 4), S.One)))
@@ -449,7 +578,7 @@ def chain(random: Random, fault: str = "") -> Instance:
 def coin(random: Random, fault: str = "") -> Instance:
     """The cost of a hidden coin: a sample of run 1 alone, in both orders, or a sample that is replaced."""
     k, rate = random.randint(2, 4), Fraction(random.randint(1, 4), 4)
-    without, with_, other = (law(random, k) for _ in range(3))
+    without, with_, other = (spread(random, k) for _ in range(3))
     mean, mean_ = (mixed((1 - rate, rate), (without, one)) for one in (with_, other))
     kind, d, q = (
         random.randrange(3),
