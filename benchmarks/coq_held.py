@@ -335,9 +335,17 @@ Parts = dict[str, str]
 
 def rules_with_theorems(root: Path = ROOT) -> dict[str, dict[str, Any]]:
     """The rows of the rules that have a theorem."""
+    return {one["python"]: one for one in _rows(root)["rule"] if one["theorems"]}
+
+
+def claims_with_theorems(root: Path = ROOT) -> dict[str, dict[str, Any]]:
+    """The rows of the claims that have a theorem."""
+    return {one["key"]: one for one in _rows(root)["claim"]}
+
+
+def _rows(root: Path) -> dict[str, list[dict[str, Any]]]:
     path = root / "proofs_checks" / "coq" / "rules.toml"
-    rules = tomllib.loads(path.read_text(encoding="utf-8"))["rule"]
-    return {one["python"]: one for one in rules if one["theorems"]}
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def computed(root: Path = ROOT, rules: Iterable[str] | None = None) -> dict[str, dict[str, Parts]]:

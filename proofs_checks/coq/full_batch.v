@@ -45,7 +45,7 @@ Fixpoint run (phi : map E E) t : law E := if t is t'.+1 then after (run phi t') 
 
 (* phi is a step of gradient descent for n losses, convex and L-smooth, with gradients of length at most K. *)
 Variables (n : nat) (L eta K : R).
-Hypothesis signs : [/\ (0 < n)%N, 0 < L, 0 <= eta, 0 <= K & 0 <= D].
+Hypothesis signs : [/\ (0 < n)%N, 0 <= L, 0 <= eta, 0 <= K & 0 <= D].
 Hypothesis step_size : eta * L <= 2%:R.
 Definition convex_smooth (f : E -> R) (g : E -> E) := forall x y, f x + dot (g x) (y - x) <= f y /\
   f y <= f x + dot (g x) (y - x) + L / 2%:R * dot (y - x) (y - x).
@@ -135,7 +135,16 @@ Qed.
 (* ---- A step of gradient descent does not expand: of convex and L-smooth losses with eta L <= 2. ---- *)
 Lemma cocoercive f g x y : convex_smooth f g -> dot (g x - g y) (g x - g y) <= L * dot (g x - g y) (x - y).
 Proof.
-have [_ L0 _ _ _] := signs; move=> H.
+have [_ L_ge0 _ _ _] := signs; move=> H; case: (eqVneq L 0) => [L00|ne].
+  have flat u v : f v = f u + dot (g u) (v - u).
+    by have [lo hi] := H u v; apply/eqP; rewrite eq_le lo andbT (le_trans hi) // L00 !mul0r addr0.
+  rewrite L00 mul0r; set p := g x - g y.
+  have ex : f (x + p) = f x + dot (g x) p by rewrite (flat x) addrAC subrr add0r.
+  have ey : f (x + p) = f x + dot (g y) p.
+    have -> : x + p = y + (x - y + p) by rewrite [RHS]addrA [y + _]addrC subrK.
+    by rewrite (flat y (y + _)) (flat y x) [y + _]addrC addrK dotDr addrA.
+  by rewrite {1}/p dotDl dotNl; move: ey; rewrite ex => /addrI ->; rewrite subrr.
+have L0 : 0 < L by rewrite lt_neqAle eq_sym ne.
 have half u v : f u + dot (g u) (v - u) + dot (g v - g u) (g v - g u) / (2%:R * L) <= f v.
   set d := g v - g u; have [lo _] := H u (v - L^-1 *: d); have [_ hi] := H v (v - L^-1 *: d).
   have e1 : v - L^-1 *: d - v = - (L^-1 *: d) by rewrite addrAC subrr add0r.
@@ -153,13 +162,18 @@ by congr (_ <= _); field; rewrite gt_eqF.
 Qed.
 Lemma descent f g z x y : convex_smooth f g -> near z x y -> near z (x - eta *: g x) (y - eta *: g y).
 Proof.
-have [_ L0 eta0 _ _] := signs; move=> H; rewrite /near /short; apply: le_trans.
+have [_ L_ge0 eta0 _ _] := signs; move=> H; rewrite /near /short; apply: le_trans.
 have -> : x - eta *: g x - (y - eta *: g y) = x - y - eta *: (g x - g y).
   by rewrite opprB addrACA scalerBr opprB [RHS]addrACA [- y - _]addrC.
 have := cocoercive x y H; move: (x - y) (g x - g y) => d p le.
 rewrite -subr_ge0; have -> : dot d d - dot (d - eta *: p) (d - eta *: p) = eta * (2%:R * dot p d - eta * dot p p).
   by rewrite !dots (dotC d p); ring.
-apply: mulr_ge0 => //; rewrite -(pmulr_rge0 _ L0) mulrBr mulrCA subr_ge0.
+apply: mulr_ge0 => //; case: (eqVneq L 0) => [L00|ne].
+  have -> : p = 0 by apply: dot_eq0; apply/eqP; rewrite eq_le dot_ge0 andbT; move: le; rewrite L00 mul0r.
+  have zero z' : dot 0 z' = 0 by rewrite -(scale0r (0 : E)) dotZl mul0r.
+  by rewrite !zero !mulr0 subrr.
+have L0 : 0 < L by rewrite lt_neqAle eq_sym ne.
+rewrite -(pmulr_rge0 _ L0) mulrBr mulrCA subr_ge0.
 apply: le_trans (ler_wpmul2l (ler0n _ 2) le); rewrite mulrA [L * _]mulrC.
 by apply: ler_wpmul2r.
 Qed.

@@ -5,6 +5,7 @@ import re
 import shutil
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -15,6 +16,11 @@ import pytest
 from coq_examples import REFUSED, RULES, SOUND, asked
 
 from benchmarks import coq_conditions, coq_held
+from lastiterate.proofs_checks.engines.derivation import judgements
+from lastiterate.proofs_checks.selection import of_ledger
+from lastiterate.symbolic import notation
+from lastiterate.symbolic.checks import Derived
+from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.kernel.judgement import Span, UnprovedError, record
 from lastiterate.symbolic.kernel.rules import Kernel
 
@@ -51,13 +57,16 @@ def needed(theorems: coq_held.Theorems) -> dict[str, set[str]]:
                     found[f"{one.file}: {one.name}"] = coq_conditions.fields(one).keys() - DATA
                 elif one.kind == "Definition" and "[/\\" in one.text:
                     found[f"{one.file}: {one.name}"] = set(coq_conditions.conjuncts(one))
+    for key, row in coq_held.claims_with_theorems().items():
+        for theorem in row["theorems"]:
+            found[f"{key} | {theorem}"] = set(coq_conditions.hypotheses(theorems.find(theorem)))
     return {name: own for name, own in found.items() if own}
 
 
 def entered() -> dict[str, dict[str, Any]]:
     """The entries of the table, by rule and theorem."""
-    rules = {f"{rule} | {name}": own for rule, of in TABLE["rule"].items() for name, own in of.items()}
-    return rules | TABLE["definition"]
+    both = (*TABLE["rule"].items(), *TABLE["claim"].items())
+    return {f"{rule} | {name}": own for rule, of in both for name, own in of.items()} | TABLE["definition"]
 
 
 class Entry(NamedTuple):
@@ -114,6 +123,7 @@ def test_every_hypothesis_has_an_entry_and_every_entry_a_hypothesis() -> None:
         "supposes",
         "tested",
         "type",
+        *("states", "assumes", "declares", "derives"),
     }
 
 
@@ -208,3 +218,32 @@ def test_the_conclusion_supposes_what_is_not_shown(entry: Entry) -> None:
 def test_a_test_of_certificates_is_there(entry: Entry) -> None:
     file, _, name = entry.says.partition("::")
     assert f"def {name}(" in (coq_held.ROOT / file).read_text(encoding="utf-8")
+
+
+@cache
+def _claim(key: str) -> Claim:
+    (claim,) = of_ledger(keys=(key,))
+    return claim
+
+
+@cache
+def _derived(key: str) -> frozenset[str]:
+    """What the derivations of a claim suppose."""
+    claim = _claim(key)
+    ends = [judgements(check, claim.assumptions) for check in claim.checks if isinstance(check, Derived)]
+    return frozenset(one.says for both in ends for end in both for one in end.hypotheses)
+
+
+@pytest.mark.parametrize("entry", of_kind("states", "assumes", "declares", "derives"))
+def test_a_claim_says_what_its_theorem_supposes(entry: Entry) -> None:
+    claim = _claim(entry.rule)
+    match entry.kind:
+        case "states":
+            assert entry.says in str(claim.statement)
+        case "assumes":
+            assert entry.says in map(str, claim.assumptions)
+        case "declares":
+            letter, fact = entry.says.split()
+            assert getattr(notation, letter).assumptions0.get(fact)
+        case "derives":
+            assert any(entry.says in one for one in _derived(entry.rule))
