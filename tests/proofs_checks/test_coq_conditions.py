@@ -123,7 +123,7 @@ def test_every_hypothesis_has_an_entry_and_every_entry_a_hypothesis() -> None:
         "supposes",
         "tested",
         "type",
-        *("states", "assumes", "declares", "derives"),
+        *("states", "assumes", "declares", "checks", "derives"),
     }
 
 
@@ -234,7 +234,7 @@ def _derived(key: str) -> frozenset[str]:
     return frozenset(one.says for both in ends for end in both for one in end.hypotheses)
 
 
-@pytest.mark.parametrize("entry", of_kind("states", "assumes", "declares", "derives"))
+@pytest.mark.parametrize("entry", of_kind("states", "assumes", "declares", "checks", "derives"))
 def test_a_claim_says_what_its_theorem_supposes(entry: Entry) -> None:
     claim = _claim(entry.rule)
     match entry.kind:
@@ -245,5 +245,7 @@ def test_a_claim_says_what_its_theorem_supposes(entry: Entry) -> None:
         case "declares":
             letter, fact = entry.says.split()
             assert getattr(notation, letter).assumptions0.get(fact)
+        case "checks":
+            assert any(entry.says in str(check) for check in claim.checks)
         case "derives":
             assert any(entry.says in one for one in _derived(entry.rule))
