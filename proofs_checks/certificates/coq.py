@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from mpmath import erf, floor, log, mpf, pi, sqrt, workprec
 
+from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.certificates.description import Node, UncertifiedError, from_dyadic
 from lastiterate.numeric.contraction.block import Block, DiscretePair
@@ -28,7 +29,7 @@ from lastiterate.proofs_checks.certificates.checker import gaussians
 Pairs = list[tuple[int, int]]
 Path = list[tuple[int, int, int]]
 """Steps of a path, the last one first: shift, distance left, and number of the line."""
-_UNITS, _FINE, _MICRO = 10**12, 10**9, 10**6
+_UNITS, _FINE, _MICRO = 10**15, 10**9, 10**6
 """Units of distances, of mu and e^epsilon, and of epsilon."""
 _COUNTS, _TABLE, _STRETCHES = {"near": 32, "far": 40}, 60, (1.3, 2.0, 4.0)
 """Numbers of nodes from 1 on of the tables of costs and of the table carried through the blocks, and logarithms of
@@ -159,10 +160,8 @@ def _epsilon(scale: int, table: Pairs, delta: Fraction) -> tuple[Fraction, tuple
     def below(k: int) -> int:
         return int(exp(k / _MICRO) * (1 - 1e-12) * _FINE)
 
-    def reached(k: int) -> bool:
-        return _scaled(scale, table, _FINE, below(k)) <= delta * _FINE * scale
-
-    k = bisect_left(range(100 * _MICRO), True, key=reached)
+    most = delta * _FINE * scale
+    k = bisect_left(range(100 * _MICRO), True, key=lambda k: _scaled(scale, table, _FINE, below(k)) <= most)
     return Fraction(k, _MICRO), (below(k), _FINE)
 
 
@@ -183,16 +182,20 @@ def _lines(named: Mapping[str, Fraction]) -> list[Line]:
 
 
 def _path(node: Node, steps: int, start: Fraction, lines: list[Line]) -> Path:
-    """A path to distance 0 along the shifts of a certificate, which are rounded up."""
-    c, s, m = float(lines[0][2]), float(lines[0][3]), steps - node.get("start", 0)
-    hidden = (c**m * float(start) + s * sum(c**k for k in range(m))) / sum(c ** (2 * k) for k in range(m))
-    shifts = [inf if node["rule"] == "composition" else c**k * hidden for k in range(m)][::-1]
+    """A path over steps from a distance to 0 along the shifts of a certificate, which are rounded up."""
+    z, path, slope, offset = ceil(start * _UNITS), Path(), float(lines[0][2]), float(lines[0][3])
+    m = steps if node["rule"] == "composition" else steps + node["since"] - node["start"]
+    shifts = [0.0] * (steps - m) + [inf] * m
     if node["rule"] == "path":
-        shifts = [from_dyadic(row) for row in node["shifts"] for _ in range(row[2])] + [inf]
-    z, path = ceil(start * _UNITS), Path()
+        shifts[-m:] = [from_dyadic(row) for row in node["shifts"] for _ in range(row[2])] + [inf]
     for k, shift in enumerate(shifts, 1):
+        if node["rule"] == "straight" and k == steps - m + 1:
+            total = slope**m * z / _UNITS + offset * sum(slope**j for j in range(m))
+            least = total / sum(slope ** (2 * j) for j in range(m))
+            shifts[-m:] = [slope**j * least for j in reversed(range(m))]
+            shift = shifts[-m]
         reached, line = min((ceil(c * z + s * _UNITS), i) for i, (_, _, c, s) in enumerate(lines))
-        a = max(reached if k == len(shifts) or shift * _UNITS >= reached else ceil(shift * _UNITS), 1)
+        a = max(reached if k == steps or shift * _UNITS >= reached else ceil(shift * _UNITS), 1)
         z = max(reached - a, 0)
         path.insert(0, (a, z, line))
     return path
@@ -207,33 +210,83 @@ def _list(ones: Iterable[Any]) -> str:
     return f"[:: {'; '.join(map(str, ones))}]"
 
 
+def _mu(path: Path, noise: Fraction) -> Fraction:
+    """The root of the sum of the squares of the shifts over the noise, rounded up."""
+    squared = sum(a * a for a, _, _ in path) * _FINE**2 / (noise * _UNITS) ** 2
+    return Fraction(isqrt(ceil(squared)) + 1, _FINE)
+
+
+def _tables(
+    stage: Node, named: dict[str, Fraction], lines: list[Line], delta: Fraction, about: float
+) -> tuple[Node, Fraction, int]:
+    """What a file says of a contraction, its epsilon, and the number of steps of a block."""
+    starts = {"near": Fraction(0), "far": named["diameter"]}
+    steps = {name: stage["steps"] - stage[name].get("since", 0) for name in starts}
+    paths = {name: _path(stage[name], steps[name], z, lines) for name, z in starts.items()}
+    length, at = min(map(len, paths.values())), float(delta)
+    mu = {name: _mu(path[:length], named["noise"]) for name, path in paths.items()}
+    scale = 2 ** (20 + ceil(_furthest(float(mu["far"]), at) / np.log(2) - np.log2(at)))
+    cost = {name: _cost(float(mu[name]), scale, at, k) for name, k in _COUNTS.items()}
+    table, thresholds = _carried(scale, cost["near"], cost["far"], at, about)
+    epsilon, below = _epsilon(scale, table, delta)
+    fields = {
+        "table": _list(table),
+        "thresholds": _list(thresholds),
+        "scale": scale,
+        "widest": ceil(starts["far"] * _UNITS),
+        "below": below,
+        "nodes": "\n".join(_nodes(name, mu[name], scale, one[0], one[2]) for name, one in cost.items()),
+    }
+    for name, path in paths.items():
+        fields[f"{name}_path"] = _list(f"({a}, {z}, line{k})" for a, z, k in path[:length])
+        fields[f"{name}_mu"], fields[f"{name}_cost"] = mu[name].as_integer_ratio(), _list(cost[name][0])
+    return fields, epsilon, length
+
+
+def _gaussian(
+    node: Node, steps: int, named: dict[str, Fraction], lines: list[Line], delta: Fraction
+) -> tuple[Node, Fraction, int]:
+    """What a file says of a Gaussian path over the last steps, its epsilon, and the number of these steps."""
+    since = node.get("since", 0)
+    start = named["diameter"] if since else Fraction(0)
+    path = _path(node, steps - since, start, lines)
+    mu = _mu(path, named["noise"])
+    epsilon = Fraction(ceil(gdp_epsilon(float(mu), float(delta)) * _MICRO) + 1, _MICRO)
+    s = epsilon / mu
+    fields = {
+        "steps": steps,
+        "since": since,
+        "start": ceil(start * _UNITS),
+        "path": _list(f"({a}, {z}, line{k})" for a, z, k in path),
+        "path_mu": mu.as_integer_ratio(),
+        "exponents": f"({mu}) ({s}) ({epsilon}) ({mu / 2 - s}) ({-mu / 2 - s})",
+        "begins": "right; unfold diameter; cbn; lra" if since else "by left",
+    }
+    return fields, epsilon, len(path)
+
+
 def written(top: Node, said: str) -> str:
     """The Coq file of a certificate that says ``said``; raises `UncertifiedError` if Coq has no rules for it."""
     run, loss, claim, proof = top["run"], top["class"], top["claim"], top["proof"]
-    _need(proof["rule"] == "from table", "an (epsilon, delta) by contraction", f"the rule {proof['rule']!r}")
+    rule, tables = f"the rule {proof['rule']!r}", proof["rule"] == "from table"
+    _need(tables or proof["rule"] == "from gdp", "an (epsilon, delta) by contraction or a Gaussian path", rule)
     _need(run["scheme"] == "full", "full batches", f"{run['scheme']} batches")
     _need(loss["name"] in ("smooth", "convex", "strongly_convex"), "smooth or convex losses", loss["name"])
+    _need(len(run["step_size"]) == len(run["noise_std"]) == 1, "equal steps", "a schedule")
+    _need(run["diameter"] is not None, "a bounded domain", "none")
     numbers = {"step_size": run["step_size"][0], "noise": run["noise_std"][0], "clip": run["clip_norm"]}
     numbers |= {"diameter": run["diameter"]} | {letter: loss[letter] for letter in "Lm" if letter in loss}
     named = {"batch": Fraction(run["batch_size"])} | {k: Fraction(from_dyadic(x)) for k, x in numbers.items()}
     named |= {"m": Fraction(0)} if loss["name"] == "convex" else {}
-    lines, stage = _lines(named), proof["of"]["blocks"][-1]
-    starts = {"near": Fraction(0), "far": named["diameter"]}
-    paths = {name: _path(stage[name], stage["steps"], z, lines) for name, z in starts.items()}
-    length = min(map(len, paths.values()))
-    delta, value = Fraction(from_dyadic(claim["at"])), from_dyadic(claim["value"])
+    lines, value = _lines(named), from_dyadic(claim["value"])
+    delta = Fraction(from_dyadic(claim["at"]))
     delta = min(Fraction(repr(float(delta))), delta)
-    mu = {}
-    for name, path in paths.items():
-        del path[length:]
-        squared = sum(a * a for a, _, _ in path) * _FINE**2 / (named["noise"] * _UNITS) ** 2
-        mu[name] = Fraction(isqrt(ceil(squared)) + 1, _FINE)
-    scale = 2 ** (20 + ceil(_furthest(float(mu["far"]), float(delta)) / np.log(2) - np.log2(float(delta))))
-    cost = {name: _cost(float(mu[name]), scale, float(delta), k) for name, k in _COUNTS.items()}
-    table, thresholds = _carried(scale, cost["near"], cost["far"], float(delta), value)
-    epsilon, below = _epsilon(scale, table, delta)
+    if tables:
+        fields, epsilon, length = _tables(proof["of"]["blocks"][-1], named, lines, delta, value)
+    else:
+        fields, epsilon, length = _gaussian(proof["of"], run["steps"], named, lines, delta)
     each = ((c.as_integer_ratio(), s.as_integer_ratio()) for _, _, c, s in lines)
-    fields = {
+    fields |= {
         "said": said,
         "epsilon": f"{float(epsilon):g}",
         "delta": f"{float(delta):g}",
@@ -244,22 +297,16 @@ def written(top: Node, said: str) -> str:
         "noise": named["noise"].as_integer_ratio(),
         "used": _list(f"line{k}" for k in range(len(lines))),
         "used_lines": "\n".join(f"Definition line{k} : line := {one}." for k, one in enumerate(each)),
-        "table": _list(table),
-        "thresholds": _list(thresholds),
-        "scale": scale,
         "units": _UNITS,
-        "widest": ceil(starts["far"] * _UNITS),
-        "below": below,
         "delta_of": delta.as_integer_ratio(),
-        "epsilon_ratio": "{} / {}".format(*epsilon.as_integer_ratio()),
-        "delta_ratio": "{} / {}".format(*delta.as_integer_ratio()),
-        "nodes": "\n".join(_nodes(name, mu[name], scale, one[0], one[2]) for name, one in cost.items()),
+        "epsilon_ratio": epsilon,
+        "delta_ratio": delta,
         "composition": "gaussian_composition -> " * (length > 1),
-        "introduce": "move=> composes; " * (length > 1),
         "short": "by []" if length == 1 else "by move=> _; exact: composes",
+        "introduce": "move=> composes; " * (length > 1),
     }
-    for name, path in paths.items():
-        fields[f"{name}_path"] = _list(f"({a}, {z}, line{k})" for a, z, k in path)
-        fields[f"{name}_mu"], fields[f"{name}_cost"] = mu[name].as_integer_ratio(), _list(cost[name][0])
-    template = resources.files("lastiterate.proofs_checks.certificates") / "accepted.v.template"
+    template = (
+        resources.files("lastiterate.proofs_checks.certificates")
+        / f"{'carried' if tables else 'path'}.v.template"
+    )
     return Template(template.read_text(encoding="utf-8")).substitute(fields)

@@ -28,3 +28,12 @@ Ltac used_lines unfolds :=
   match goal with |- line_of _ ?l => unfolds; unfold l end;
   first [eexists; eexists; split; [left; reflexivity | split; unfold slope, offset; cbn; try apply Rmax_lub; lra]
        | eexists; eexists; split; [right; left; reflexivity | split; unfold slope, offset; cbn; try apply Rmax_lub; lra]].
+(* 0 <= theta_(m) (exp (m s)) <= delta, from integrals to x = m / 2 - s and y = - m / 2 - s. *)
+Ltac theta_at m s e x y :=
+  replace (exp e) with (exp (m * s)) by (f_equal; lra);
+  rewrite theta_exp by lra; replace (m / 2 - s) with x by lra; replace (- m / 2 - s) with y by lra;
+  let H := fresh in let G := fresh in
+  integral_intro (RInt (fun t => exp (- (t * t) / 2)) 0 x) with (i_prec 100, i_width (-80)) as H;
+  integral_intro (RInt (fun t => exp (- (t * t) / 2)) 0 y) with (i_prec 100, i_width (-80)) as G;
+  change (RInt _ 0 x) with (I x) in H; change (RInt _ 0 y) with (I y) in G;
+  value_at x H; value_at y G; split; interval with (i_prec 100).

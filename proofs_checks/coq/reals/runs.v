@@ -370,3 +370,68 @@ move=> bound de ee X Y P Q K K' within noisy n A B FA FB; split=> AB.
   exact: (table_private de ee (bound _ _ _ _ _ _ _ noisy n) FA FB AB).
 apply: (table_private de ee (bound _ _ _ _ _ _ _ (noisy_run_reflected noisy) n) FB FA) => y x; exact: AB.
 Qed.
+
+(* ---- A path over the last steps of a run, from equal points at the start or from any two points. ---- *)
+Lemma laws_cost (X Y U V : space RA) (near : X -> Y -> Prop) (near' : U -> V -> Prop) (P : law X) (Q : law Y)
+  (K : kernel X U) (K' : kernel Y V) g e : 0 <= g -> 0 <= e ->
+  hockey_stick near P Q 1 0 \/ (forall x y, near x y) ->
+  (forall x y, near x y -> hockey_stick near' (K x) (K' y) g e) -> hockey_stick near' (after P K) (after Q K') g e.
+Proof.
+move=> g0 e0 begun H A B FA FB AB; rewrite !probability_after.
+set k := fun x => probability (K x) A; set k' := fun y => probability (K' y) B.
+have Fk : measurable k by exact: measurable_from.
+have Fk' : measurable k' by exact: measurable_from.
+have Fgk : measurable (fun y => g * k' y) by apply: measurable_scale.
+have Fpsi : measurable (fun y => e + g * k' y) by apply: measurable_add => //; exact: measurable_const.
+have E : expect Q (fun y => e + g * k' y) = e + g * expect Q k'.
+  by rewrite expect_add ?expect_const ?expect_scale //; exact: measurable_const.
+have k'0 y : 0 <= k' y by exact: probability_ge0.
+have le x y : near x y -> k x <= e + g * k' y by move=> xy; rewrite -ler_subl_addr; exact: H.
+rewrite ler_subl_addr -E; case: begun => [start|all].
+  have := layer_cake ler01 start (phi := k) (psi := fun y => e + g * k' y) (M := 1) Fk Fpsi.
+  rewrite !mul1r subr_le0; apply=> //; try exact: ler01.
+  - by move=> x; apply: probability_ge0.
+  - by move=> x; apply: probability_le1.
+  - by move=> y; apply: addr_ge0 => //; apply: mulr_ge0.
+have each y : expect P k <= e + g * k' y.
+  by rewrite -[X in _ <= X](expect_const P); apply: expect_le => // [|x]; [exact: measurable_const | exact: le].
+by rewrite -[X in X <= _](expect_const Q); apply: expect_le => //; exact: measurable_const.
+Qed.
+Lemma hockey_stick_private (X Y : space RA) (near : X -> Y -> Prop) P Q eps e (delta : R) A B :
+  hockey_stick near P Q (exp eps) e -> (e <= delta)%coqR -> measurable_set A -> measurable_set B ->
+  (forall x y, near x y -> A x -> B y) -> (probability P A <= exp eps * probability Q B + delta)%coqR.
+Proof.
+move=> H ed FA FB AB; have /RleP h := H A B FA FB AB.
+by change (probability P A - exp eps * probability Q B <= e)%coqR in h; lra.
+Qed.
+Theorem path_private noise diameter lines (nz : Z * Z) used (D z : Z) mu p m n eps delta : (size p + m)%N == n ->
+  (0 < D)%ZZ -> above0 nz -> noise = ratio nz -> List.Forall (line_of lines) used -> hides D z nz mu used p ->
+  (z == 0%ZZ) && (m == 0%N) \/ (diameter <= IZR z / IZR D)%coqR -> ((1 < size p)%N -> gaussian_composition) ->
+  (0 <= theta (ratio mu) (exp eps) <= delta)%coqR ->
+  forall X Y P Q K K' within, @noisy_run X Y P Q K K' within noise diameter lines ->
+  forall (A : set (X n)) (B : set (Y n)), measurable_set A -> measurable_set B ->
+  ((forall x y, within n 0%coqR x y -> A x -> B y) ->
+    (probability (run P K n) A <= exp eps * probability (run Q K' n) B + delta)%coqR) /\
+  ((forall x y, within n 0%coqR x y -> B y -> A x) ->
+    (probability (run Q K' n) B <= exp eps * probability (run P K n) A + delta)%coqR).
+Proof.
+move=> /eqP <- D0 n0 -> usedl /and5P [ok /eqP r0 p0 /andP [/Z.ltb_lt m1 /Z.ltb_lt m2] /andP [cost us]] begin comp [t0 td].
+have q0 (q : Z * Z) : (0 < q.1)%ZZ -> (0 < q.2)%ZZ -> (0 < ratio q)%coqR.
+  by move=> /IZR_lt ? /IZR_lt ?; apply: Rdiv_lt_0_compat.
+move: n0 => /andP [/Z.ltb_lt n1 /Z.ltb_lt n2].
+have one X Y P Q K K' within : @noisy_run X Y P Q K K' within (ratio nz) diameter lines ->
+    hockey_stick (within (size p + m)%N 0%coqR) (run P K (size p + m)) (run Q K' (size p + m)) (exp eps) (theta (ratio mu) (exp eps)).
+  move=> noisy; have [start [domain [wider _]]] := noisy.
+  have := path_gaussian (q0 _ n1 n2) D0 ok p0 comp (follows_lines m noisy usedl us) (q0 _ m1 m2) (path_costE cost n2 m2).
+  rewrite r0 [(0 / IZR D)%coqR]/Rdiv Rmult_0_l => G.
+  have e0 : 0 < exp eps by apply/RltP; apply: exp_pos.
+  move=> A B FA FB AB; rewrite /probability !run_block.
+  apply: (laws_cost (near := within m (IZR z / IZR D)%coqR)) (ltW e0) _ _ (fun x y xy => G x y xy _ e0) A B FA FB AB.
+    by apply/RleP.
+  case: begin => [/andP [/eqP zz /eqP mm]|wide]; last by right=> x y; apply: wider wide _; apply: domain.
+  left; move: G; rewrite zz mm => _; rewrite /Rdiv Rmult_0_l.
+  have := start 1 ler01; by rewrite /equal subrr pos_0.
+move=> X Y P Q K K' within noisy A B FA FB; split=> AB.
+  exact: (hockey_stick_private (one _ _ _ _ _ _ _ noisy) td FA FB AB).
+apply: (hockey_stick_private (one _ _ _ _ _ _ _ (noisy_run_reflected noisy)) td FB FA) => y x; exact: AB.
+Qed.
