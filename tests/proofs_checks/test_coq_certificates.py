@@ -17,6 +17,7 @@ from lastiterate.commands.verify import command
 from lastiterate.numeric.bound import candidates, contracted
 from lastiterate.numeric.certificates.description import UncertifiedError, dyadic, seal_nodes
 from lastiterate.numeric.certificates.proof import least_certified
+from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.proofs_checks.certificates.checker import check
 from lastiterate.proofs_checks.certificates.coq import written
 
@@ -32,10 +33,20 @@ _RUNS: dict[str, tuple[li.NoisySGD, li.Assumption, float]] = {
 }
 
 
+_PATHS: dict[str, tuple[li.NoisySGD, li.Assumption, float]] = {
+    "composition": (li.NoisySGD(20, 0.1, 1.0, 1.0, 50, diameter=20.0), li.Convex(1.0), 1e-5),
+    "from_the_domain": (li.NoisySGD(400, clip_norm=2.0, diameter=3.0, **_FULL), li.Convex(1.0), 1e-5),
+    "expanding": (li.NoisySGD(400, clip_norm=2.0, diameter=1.0, **_FULL), li.Smooth(1.0), 1e-5),
+    "from_the_start": (li.NoisySGD(2000, 0.1, 1.0, 2.0, 10, diameter=3.0), li.StronglyConvex(1.0, 0.5), 1e-5),
+}
+"""Certificates by a Gaussian path, without contraction."""
+
+
 @lru_cache
-def _certificate(run: li.NoisySGD, assumption: li.Assumption, delta: float) -> str:
-    found = candidates(run, assumption, None, delta)
-    made = contracted(run, assumption, None, delta, found)
+def _certificate(run: li.NoisySGD, assumption: li.Assumption, delta: float, paths: bool = False) -> str:
+    every = candidates(run, assumption, None, delta)
+    found = [one for one in every if not isinstance(one, TableCandidate)]
+    made = [] if paths else contracted(run, assumption, None, delta, found)
     least = least_certified(run, assumption, None, delta, [*found, *made])
     assert least
     return json.dumps(least[0])
@@ -43,7 +54,7 @@ def _certificate(run: li.NoisySGD, assumption: li.Assumption, delta: float) -> s
 
 @lru_cache
 def _file(case: str) -> str:
-    text = _certificate(*_RUNS[case])
+    text = _certificate(*_RUNS[case]) if case in _RUNS else _certificate(*_PATHS[case], paths=True)
     return written(json.loads(text), check(text))
 
 
@@ -52,13 +63,22 @@ def test_the_theorem_says_nearly_what_the_certificate_says(case: str) -> None:
     """The table that Coq reads bounds every number of steps, and is coarser, or finer, than that of the certificate."""
     text, made = _file(case), json.loads(_certificate(*_RUNS[case]))
     m, e = made["claim"]["value"]
-    ((p, q),) = set(re.findall(r"exp \((\d+) / (\d+)\)", text))
+    ((p, q),) = set(re.findall(r"exp \((\d+)/(\d+)\)", text))
     assert m * 2.0**e * 0.99 < int(p) / int(q) < m * 2.0**e * 1.01
     assert f"This epsilon is {int(p) / int(q) / (m * 2.0**e):.4f} times" in text
     noise = dict(re.findall(r"Definition (\w+) : R := \((\S+)\)\.", text))["noise"]
     assert float(noise) == _RUNS[case][0].noise_std
     assert ("gaussian_composition" in text) == (made["proof"]["of"]["blocks"][-1]["steps"] > 1)
     assert "Admitted" not in text
+
+
+@pytest.mark.parametrize("case", _PATHS)
+def test_the_theorem_of_a_path_says_what_the_certificate_says(case: str) -> None:
+    text, made = _file(case), json.loads(_certificate(*_PATHS[case], paths=True))
+    assert made["proof"]["rule"] == "from gdp"
+    assert "This epsilon is 1.0000 times" in text
+    assert f"Definition steps : nat := {_PATHS[case][0].steps}." in text
+    assert ("m := 0%N" in text) == (made["proof"]["of"].get("since", 0) == 0)
 
 
 def test_the_command_writes_the_file_of_a_certificate_that_holds(tmp_path: Path) -> None:
@@ -83,8 +103,8 @@ def test_the_command_writes_the_file_of_a_certificate_that_holds(tmp_path: Path)
     ("run", "assumption", "says"),
     [
         (li.NoisySGD(10, diameter=1.0, clip_norm=1.0, **_FULL), li.Clipped(), "smooth or convex losses"),
-        (li.NoisySGD(10, 0.1, 1.0, 1.0, 50, 5, "poisson", 1.0), li.Convex(1.0), "by contraction"),
-        (li.NoisySGD(3, clip_norm=1.0, **_FULL), li.Convex(1.0), "by contraction"),
+        (li.NoisySGD(10, 0.1, 1.0, 1.0, 50, 5, "poisson", 1.0), li.Convex(1.0), "a Gaussian path"),
+        (li.NoisySGD(3, clip_norm=1.0, **_FULL), li.Convex(1.0), "a bounded domain"),
         (li.NoisySGD(103, 0.1, 1.0, 10.0, 20, 4, "cyclic", 1.0), li.Convex(1.0), "full batches"),
     ],
 )
@@ -116,7 +136,7 @@ def _coqc(compiled: Path, folder: Path, text: str) -> "subprocess.CompletedProce
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("case", _RUNS)
+@pytest.mark.parametrize("case", [*_RUNS, *_PATHS])
 def test_coq_accepts_the_run(compiled: Path, tmp_path: Path, case: str) -> None:
     done = _coqc(compiled, tmp_path, _file(case))
     assert done.returncode == 0, done.stderr[-3000:]
@@ -126,10 +146,10 @@ def test_coq_accepts_the_run(compiled: Path, tmp_path: Path, case: str) -> None:
 
 WEAKENINGS = {
     "a smaller epsilon": (
-        r"exp \((\d+) / (\d+)\)",
-        lambda m: f"exp ({int(m[1]) - int(m[2]) // 1000} / {m[2]})",
+        r"exp \((\d+)/(\d+)\)",
+        lambda m: f"exp ({int(m[1]) - int(m[2]) // 1000}/{m[2]})",
     ),
-    "a smaller delta": (r" \+ 1 / 100000", lambda _: " + 1 / 110000"),
+    "a smaller delta": (r" \+ 1/100000", lambda _: " + 1/110000"),
     "less noise": (r"Definition noise : R := \(1\)", lambda _: "Definition noise : R := (99/100)"),
     "a larger step": (
         r"step_size : R := \((\d+)/(\d+)\)",
@@ -166,3 +186,22 @@ def test_coq_refuses_what_is_changed(compiled: Path, tmp_path: Path, name: str) 
     assert "Syntax error" not in done.stderr
     line = re.findall(r'^File "[^"]*", line (\d+)', done.stderr, flags=re.MULTILINE)[-1]
     assert "Proof." in "\n".join(edited.splitlines()[: int(line)]).rpartition("Qed.")[2]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("pattern", "change"),
+    [
+        (r"exp \((\d+)/(\d+)\)", lambda m: f"exp ({int(m[1]) - int(m[2]) // 1000}/{m[2]})"),
+        (r"Definition noise : R := \(1\)", lambda _: "Definition noise : R := (99/100)"),
+        (r"diameter : R := \(3\)", lambda _: "diameter : R := (31/10)"),
+        (r"m := 362%N", lambda _: "m := 361%N"),
+        (r"hiding : path := \[:: \((\d+),", lambda m: m[0].replace(m[1], str(int(m[1]) // 2))),
+    ],
+)
+def test_coq_refuses_a_changed_path(compiled: Path, tmp_path: Path, pattern: str, change: Any) -> None:
+    edited, count = re.subn(pattern, change, _file("from_the_domain"))
+    assert count
+    done = _coqc(compiled, tmp_path, edited)
+    assert done.returncode
+    assert "Syntax error" not in done.stderr
