@@ -4,6 +4,10 @@ From lastiterate.reals Require Import measures gaussian readme_table readme_run 
 Print Assumptions accepted.
 Print Assumptions theta_reflected.
 Print Assumptions readme_run_both.
+Print Assumptions theta_le.
+Print Assumptions blocks_bound.
+Print Assumptions run_private.
+Print Assumptions path_private.
 Print Assumptions measure_probability.
 Print Assumptions real_power_young.
 Print Assumptions gaussian_real.
