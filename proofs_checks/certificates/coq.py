@@ -29,6 +29,9 @@ from lastiterate.proofs_checks.certificates.checker import gaussians
 Pairs = list[tuple[int, int]]
 Path = list[tuple[int, int, int]]
 """Steps of a path, the last one first: shift, distance left, and number of the line."""
+_Named = dict[str, Fraction]
+_Cost = tuple[Pairs, Table, int]
+_Filled = tuple[Node, Fraction, int]
 _UNITS, _FINE, _MICRO = 10**15, 10**9, 10**6
 """Units of distances, of mu and e^epsilon, and of epsilon."""
 _COUNTS, _TABLE, _STRETCHES = {"near": 32, "far": 40}, 60, (1.3, 2.0, 4.0)
@@ -92,7 +95,7 @@ def _furthest(mu: float, delta: float) -> float:
     return mu * (mu / 2 - NormalDist().inv_cdf(delta / 100))
 
 
-def _cost(mu: float, scale: int, delta: float, count: int) -> tuple[Pairs, Table, int]:
+def _cost(mu: float, scale: int, delta: float, count: int) -> _Cost:
     """A table that is at least theta_mu, its values in both orders, and a number of bits that shows it."""
     known = tabulate(lambda t: gaussians(exact(mu), t), np.linspace(0, _furthest(mu, delta), count))
     values = np.minimum(known.ahead * (1 + 1e-6), 1.0)
@@ -105,9 +108,7 @@ def _cost(mu: float, scale: int, delta: float, count: int) -> tuple[Pairs, Table
     return pairs, Table(known.g, values, values), bits
 
 
-def _carried(
-    scale: int, near: tuple[Pairs, Table, int], far: tuple[Pairs, Table, int], delta: float, about: float
-) -> tuple[Pairs, list[Any]]:
+def _carried(scale: int, near: _Cost, far: _Cost, delta: float, about: float) -> tuple[Pairs, list[Any]]:
     """A table that is at least its own contraction, and the thresholds at its nodes, for an approximate epsilon."""
     goal = Goal(None, delta, inf, lambda _: inf)
     for stretch in _STRETCHES:
@@ -216,10 +217,8 @@ def _mu(path: Path, noise: Fraction) -> Fraction:
     return Fraction(isqrt(ceil(squared)) + 1, _FINE)
 
 
-def _tables(
-    stage: Node, named: dict[str, Fraction], lines: list[Line], delta: Fraction, about: float
-) -> tuple[Node, Fraction, int]:
-    """What a file says of a contraction, its epsilon, and the number of steps of a block."""
+def _tables(stage: Node, named: _Named, lines: list[Line], delta: Fraction, about: float) -> _Filled:
+    """Fields of a file for a contraction, its epsilon, and the number of steps of a block."""
     starts = {"near": Fraction(0), "far": named["diameter"]}
     steps = {name: stage["steps"] - stage[name].get("since", 0) for name in starts}
     paths = {name: _path(stage[name], steps[name], z, lines) for name, z in starts.items()}
@@ -243,10 +242,8 @@ def _tables(
     return fields, epsilon, length
 
 
-def _gaussian(
-    node: Node, steps: int, named: dict[str, Fraction], lines: list[Line], delta: Fraction
-) -> tuple[Node, Fraction, int]:
-    """What a file says of a Gaussian path over the last steps, its epsilon, and the number of these steps."""
+def _gaussian(node: Node, steps: int, named: _Named, lines: list[Line], delta: Fraction) -> _Filled:
+    """Fields of a file for a Gaussian path over the last steps, its epsilon, and the number of these steps."""
     since = node.get("since", 0)
     start = named["diameter"] if since else Fraction(0)
     path = _path(node, steps - since, start, lines)
