@@ -1,5 +1,6 @@
 """Last blocks alone: two runs may be at opposite ends of the domain where the first of these blocks begins."""
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -8,10 +9,11 @@ from adversary import another_route
 from scipy.stats import norm
 
 import lastiterate as li
+from lastiterate.numeric.accounting.conversion import gdp_delta
 from lastiterate.numeric.bound import contracted
 from lastiterate.numeric.contraction import fixed_batches, random_batches, uses
-from lastiterate.numeric.contraction.chain import Goal, TableCandidate
-from lastiterate.numeric.contraction.table import Table
+from lastiterate.numeric.contraction.chain import Goal, Repeated, TableCandidate
+from lastiterate.numeric.contraction.table import Table, gaussian_table
 
 _CONVEX, _STEPS = li.Convex(0.01), 8
 _CELLS = 201
@@ -80,3 +82,43 @@ def test_a_number_of_clean_steps_between_two_tables_has_that_of_fewer() -> None:
     found = dict(uses._after(before, Halves(), [0, 2, 3, 4, 5, 6, 99], goal))  # type: ignore[arg-type]
     shares = [float(found[k].ahead[0]) / 0.4 for k in range(7)]
     assert shares == pytest.approx([1, 1, 0.5, 0.5, 0.5, 0.25, 0.125], rel=1e-6)
+
+
+@pytest.mark.parametrize("periods", [3, 10**6])
+@pytest.mark.usefixtures("few")
+def test_steps_after_the_last_whole_period_are_charged(periods: int) -> None:
+    """Two runs that are equal before the rest differ after it by what the rest alone releases."""
+    rest = gaussian_table(1.0), gaussian_table(1.5)
+    goal = Goal(None, 1e-3, 3.0, lambda _: inf)
+    table, _ = Repeated([(gaussian_table(0.01), gaussian_table(1.0))], periods, goal, [rest]).settled()
+    for epsilon in (0.0, 0.5, 2.0):
+        assert table.delta(epsilon) >= gdp_delta(1.0, epsilon)
+
+
+@pytest.mark.parametrize("length", [1, 3, 4])
+def test_a_cut_epoch_has_every_place_of_a_sample(length: int) -> None:
+    """Four batches, of which ``length`` come: the kinds of orders, one without the sample among them, are all."""
+    run = li.NoisySGD(4 + length, 0.1, 1.0, 1.0, 4, batch_size=1, sampling="shuffled", diameter=1.0)
+    kinds = fixed_batches._epoch(replace(run, sampling="cyclic"), _CONVEX, 4, length).kinds
+    assert sum(chance for chance, _ in kinds) == pytest.approx(1.0, abs=1e-15)
+    assert all(blocks for _, blocks in kinds)
+
+
+@pytest.mark.parametrize("sampling", ["poisson", "without_replacement"])
+@pytest.mark.usefixtures("few")
+def test_windows_that_share_a_cost_have_the_largest(sampling: str) -> None:
+    """Of four windows of two steps, the second moves iterates furthest in one step, the third in both together."""
+    sizes, ratios = (0.1, 0.1, 0.4, 0.1, 0.3, 0.3, 0.1, 0.1), np.geomspace(1.0, 20.0, 30)
+    run = li.NoisySGD(8, sizes, 0.2, 1.0, 8, batch_size=2, sampling=sampling, diameter=0.5)
+    windows, goal = [(0, 2), (2, 2), (4, 2), (6, 2)], Goal(None, 1e-5, 1.0, lambda _: inf)
+
+    def prices(some: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+        near, far = random_batches._prices(run, _CONVEX, some, goal) or (None, None)
+        assert near is not None
+        assert far is not None
+        return near(ratios), far(ratios)
+
+    together = prices(windows)
+    for one in windows:
+        for shared, alone in zip(together, prices([one]), strict=True):
+            assert np.all(shared >= alone * (1 - 1e-3))

@@ -290,3 +290,18 @@ def test_what_is_forgotten_or_missing_widens_every_mass(monkeypatch: pytest.Monk
     assert np.all(np.exp(short.low) <= np.exp(known.high))
     assert np.all(np.exp(short.high) >= np.exp(known.low))
     assert np.exp(short.low).sum() < 0.9
+
+
+def test_errors_of_all_steps_widen_every_mass() -> None:
+    """Those of quadrature add up over the steps, and those of rounding are a share of each mass."""
+    walk = random(12, noise=2.0)
+    grid = Grid.of(3.0, 2.0, [update for step in walk.cycle for update in step.updates])
+    once, often, found = grid.errors(1), grid.errors(12), last_masses(walk)
+    assert once is not None
+    assert often is not None
+    assert found is not None
+    assert min(once) > 0
+    for one, all_steps in zip(once, often, strict=True):
+        assert all_steps == pytest.approx(12 * one, rel=1e-12, abs=0)
+    wide = np.exp(found.high) - np.exp(found.low)
+    assert np.all(wide >= 2 * (often[0] + often[1] * np.exp(found.low)))

@@ -33,7 +33,14 @@ from lastiterate.numeric.lower.line import binomial_mixture, mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.poisson import _BLOCKS, _IN_BLOCKS, _block, _Search, poisson_routes
+from lastiterate.numeric.subsampling.poisson import (
+    _BLOCKS,
+    _IN_BLOCKS,
+    ContractingBlock,
+    _block,
+    _Search,
+    poisson_routes,
+)
 
 _RUN = NoisySGD(
     200,
@@ -279,6 +286,21 @@ def test_a_block_in_numbers() -> None:
 def test_no_block_without_a_contraction_that_is_sure() -> None:
     assert _block(_RUN, StronglyConvex(1.0, 1e-90), 64, log(1e-9)) is None, "no ball tells it from 1"
     assert _block(_RUN, StronglyConvex(1.0, 0.5), 1, log(1e-9)) is None, "a single batch may be empty"
+
+
+def test_each_block_that_a_window_rests_on_may_not_contract() -> None:
+    """Those of the window and those before it, after which little is left of the diameter; at most those of the run."""
+    block = ContractingBlock(16, 0.5, 1.0, 3, 1e-9, (1, 9))
+    assert [block.covered(length, 1000) for length in (16, 32, 160)] == [4, 5, 13]
+    assert block.covered(96, 100) == 7
+    run, losses = replace(_RUN, steps=2000), StronglyConvex(1.0, 0.5)
+    covered = list[int]()
+    for one in _Search(run, losses, 4.0, 1e-5).in_blocks(losses, None):
+        known = one.choices.shares.block  # type: ignore[attr-defined]
+        blocks = known.covered(2000 - one.window[0], 2000)
+        covered.append(blocks)
+        assert blocks * known.chance <= one.pair.failure <= blocks * known.chance * (1 + 1e-12)
+    assert max(covered) > 1
 
 
 def test_what_a_block_does() -> None:
