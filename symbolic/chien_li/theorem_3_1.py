@@ -8,7 +8,8 @@ with $c = 1 + \eta L$; $c = 1$ for convex losses and $\eta \le 2/L$; $c = 1 - \e
 and $\eta \le 1/L$.
 
 Checked: (3) holds for each class, by shifts from each of the three distances in $D_\tau$; exactly solvable
-runs attack it.
+runs attack it. For convex losses all but the cost of shifted Gaussian noise is one theorem of Coq (`theorem_3_1` in
+proofs_checks/coq/full_batch.v; docs/proofs/trusted.md).
 Fails: a step of the printed proof (`proof_3_1`). Instead, a direct shift by s + a costs at most as much as
 shifts by s with the share beta and by a with 1 - beta.
 Letters: the paper's $\mu$ is m in the code.
@@ -42,8 +43,6 @@ CLAIMS = (
         *share_checks("convex", S.One),
         statement=private(split_bound(S.One), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
         assumptions=(alpha > 1, eta * L <= 2),
-        remark="""The whole derivation is one theorem of Coq, up to the cost of shifted Gaussian noise: theorem_3_1 in
-        proofs_checks/coq/full_batch.v (docs/proofs/trusted.md).""",
     ),
     Claim(
         "chien_li/theorem_3_1/strongly_convex",

@@ -27,8 +27,6 @@ CLAIMS = (
         proof("affine_windows", "Closed form"),
         Derived("full_batch/convex", Gauss(_square(S.One))),
         assumptions=(eta * L <= 2),
-        remark="""The whole derivation is one theorem of Coq, for the moments of every order above 1 and for tables:
-        convex_window in proofs_checks/coq/full_batch.v (docs/proofs/trusted.md).""",
     ),
     Ours(
         "ours/derived/strongly_convex_window",
