@@ -51,7 +51,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave most cases of a sweep to the night; begin with the long tests, so that no core waits for the last one."""
+    """Leave most cases of a sweep to the night; begin with the long tests, so that no core waits for the last one.
+
+    The tests of what Coq compiles come last: one long test compiles it, and the others would wait for that.
+    """
     sweeps: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("sweep"):
@@ -62,7 +65,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for place, case in enumerate(cases):
             if place not in kept:
                 case.add_marker("nightly")
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("long") is None,
+            "rules" in getattr(item, "fixturenames", ()),
+        )
+    )
 
 
 @pytest.fixture(autouse=True)
