@@ -17,7 +17,7 @@ def _depths(text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def split(text: str, at: str) -> list[str]:
-    """The pieces of a text between separators that are in no parentheses."""
+    """The pieces of a text between separators outside parentheses."""
     cuts, last = [], 0
     for place, _, depth in _depths(text):
         if depth == 0 and place >= last and text.startswith(at, place):
@@ -27,12 +27,12 @@ def split(text: str, at: str) -> list[str]:
 
 
 def _place(text: str, of: str) -> int:
-    """Where a separator first stands that is in no parentheses, or -1."""
+    """The position of the first separator outside parentheses, or -1."""
     return next((place for place, _, depth in _depths(text) if depth == 0 and text.startswith(of, place)), -1)
 
 
 def _bare(text: str) -> str:
-    """A text without parentheses around all of it."""
+    """A text without enclosing parentheses."""
     while text.startswith("(") and all(depth for place, _, depth in _depths(text) if 0 < place < len(text) - 1):
         text = text[1:-1].strip()
     return text
@@ -54,7 +54,7 @@ def _binders_and_type(text: str) -> str:
 
 
 def hypotheses(one: Item) -> list[str]:
-    """The hypotheses of a theorem: those of its sections, with variables that are whole numbers, then its own."""
+    """The hypotheses of a theorem: first those of its sections, including variables of type nat, then its own."""
     found = []
     for said in one.context:
         word, *_ = said.split(" ", 1)

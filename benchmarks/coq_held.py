@@ -251,7 +251,7 @@ def _without_comments(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a file, without comments, with single blanks."""
+    """The sentences of a file, without comments and with single spaces."""
     return [" ".join(one.split()) for one in re.split(r"(?<=\.)\s", _without_comments(text)) if one.strip()]
 
 
@@ -318,7 +318,7 @@ class Theorems:
 
 
 def statement(one: Item) -> str:
-    """The statement of an item with what its sections say before it."""
+    """The statement of an item, preceded by the context of its sections."""
     return " ".join((*one.context, one.text))
 
 
@@ -394,7 +394,7 @@ def _differences(before: Parts, now: Parts) -> list[str]:
 
 
 def complaints(now: dict[str, dict[str, Parts]], before: dict[str, dict[str, Parts]]) -> list[str]:
-    """For every rule with a part that changed since both sides were last read: what changed, and what to do."""
+    """What changed and what to do, for every rule with a part that changed since both sides were last read."""
     found, rules = [], rules_with_theorems()
     for rule, own in now.items():
         for side, other in (("python", ", ".join(rules[rule]["theorems"])), ("coq", rule)):

@@ -55,7 +55,7 @@ z3.set_param("pp.max_depth", 10**6)
 ROOT = coq_rules.ROOT
 COQ = coq_rules.COQ
 THEOREM = "chien_li/theorem_3_1/convex"
-"""The claim whose count the issue of the kernel asks for."""
+"""The claim on docs/proofs/trusted.md."""
 
 _SURROUNDINGS = re.compile(
     r"^\s*(?:From|Import|Export|Require|Set|Unset|Open Scope|Local Open Scope|Delimit|(?:Local )?Notation|Coercion|"
@@ -113,7 +113,7 @@ class _File:
         self.place = str((COQ / name).relative_to(ROOT))
 
     def lines(self, sentence: str) -> range:
-        """The lines of a sentence without comments, in single blanks, and of a proof that defines."""
+        """The lines of a sentence, given without comments and with single spaces, and of its proof if it defines."""
         between = r"(?:\s|\(\*.*?\*\))+"
         found = re.search(between.join(map(re.escape, sentence.split())), self.text, flags=re.DOTALL)
         if found is None:

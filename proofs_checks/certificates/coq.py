@@ -263,7 +263,11 @@ def _gaussian(node: Node, steps: int, named: _Named, lines: list[Line], delta: F
 
 
 def written(top: Node, said: str) -> str:
-    """The Coq file of a certificate that says ``said``; raises `UncertifiedError` if Coq has no rules for it."""
+    """Return the Coq file of a certificate; ``said`` is what the checker says of it.
+
+    Raises:
+        UncertifiedError: the theorems in Coq do not cover the certificate.
+    """
     run, loss, claim, proof = top["run"], top["class"], top["claim"], top["proof"]
     rule, tables = f"the rule {proof['rule']!r}", proof["rule"] == "from table"
     _need(tables or proof["rule"] == "from gdp", "an (epsilon, delta) by contraction or a Gaussian path", rule)
@@ -285,8 +289,9 @@ def written(top: Node, said: str) -> str:
     each = ((c.as_integer_ratio(), s.as_integer_ratio()) for _, _, c, s in lines)
     fields |= {
         "said": said,
-        "epsilon": f"{float(epsilon):g}",
-        "delta": f"{float(delta):g}",
+        "every": ", for every number of steps," * tables,
+        "epsilon": f"{float(epsilon):.6f}".rstrip("0").rstrip("."),
+        "delta": repr(float(delta)),
         "times": f"{float(epsilon) / value:.4f}",
         "numbers": "\n".join(f"Definition {name} : R := ({x})." for name, x in named.items()),
         "names": ", ".join(named),
@@ -302,8 +307,6 @@ def written(top: Node, said: str) -> str:
         "short": "by []" if length == 1 else "by move=> _; exact: composes",
         "introduce": "move=> composes; " * (length > 1),
     }
-    template = (
-        resources.files("lastiterate.proofs_checks.certificates")
-        / f"{'carried' if tables else 'path'}.v.template"
-    )
-    return Template(template.read_text(encoding="utf-8")).substitute(fields)
+    folder = resources.files("lastiterate.proofs_checks.certificates")
+    parts = [folder / f"{name}.v.template" for name in ("head", "carried" if tables else "path")]
+    return Template("\n".join(part.read_text(encoding="utf-8") for part in parts)).substitute(fields)

@@ -259,7 +259,7 @@ class StepInduction:
 
     def _meant(self, one: Sequence) -> Hypothesis:
         goes = f"which begins at the first and goes at every step {self.index} to the second"
-        says = f"{one.value}, {goes}, is after so many steps the last"
+        says = f"{goes}, is after so many steps the last"
         return Meaning(says, (one.first, one.after, self.count, one.last), over=self._over, value=one.value)
 
     def _always(self, one: Hypothesis) -> Hypothesis:

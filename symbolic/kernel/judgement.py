@@ -101,12 +101,14 @@ class End(Hypothesis):
 
 @dataclass(frozen=True)
 class Meaning(Hypothesis):
-    """The letter for the last value of a sequence of values ``value``.
-
-    Constants: first and next value, number of steps, letter.
-    """
+    """The letter for the last of the values ``value``. Constants: first and next value, number of steps, letter."""
 
     value: Symbol | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The sentence, which begins with the letter that is read."""
+        return f"{self.value}, {self.says}"
 
 
 @dataclass(frozen=True)

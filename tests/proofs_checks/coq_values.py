@@ -209,7 +209,7 @@ class Instance:
     checks: list[str]
     nodes: list[Rational]
     profile: Profile | None = None
-    """What the kernel concludes; a formula of a coin is no profile of the kernel."""
+    """The kernel's conclusion; the formula of a coin is not a profile of the kernel."""
 
     @cached_property
     def probabilities(self) -> set[tuple[Fraction, Fraction]]:
@@ -328,7 +328,7 @@ def _weakened(run: Run) -> None:
 
 
 def _revealed(run: Run) -> None:
-    """A mean over a revealed variable, with a weight of failure and with events or without."""
+    """A mean over a revealed variable with a weight of failure, with or without events."""
     random, count = run.random, run.random.randint(2, 3)
     chains, chances, far = (
         [two_runs(random, run.k) for _ in range(count)],

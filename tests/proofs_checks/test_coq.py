@@ -73,7 +73,7 @@ def _in_a_proof(text: str, line: int) -> bool:
 
 
 def _compile(built: Path, folder: Path, file: str, text: str) -> str:
-    """Compile a text in place of a file, beside the other compiled files; what coqc objects, if it does."""
+    """Compile a text in place of a file, next to the other compiled files, and return the error of coqc, or nothing."""
     for path in built.rglob("*.vo"):
         link = folder / path.relative_to(built)
         link.parent.mkdir(exist_ok=True)

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,16 @@ def test_the_theorem_of_a_path_says_what_the_certificate_says(case: str) -> None
     assert "This epsilon is 1.0000 times" in text
     assert f"Definition steps : nat := {_PATHS[case][0].steps}." in text
     assert ("m := 0%N" in text) == (made["proof"]["of"].get("since", 0) == 0)
+
+
+@pytest.mark.parametrize("case", [*_RUNS, *_PATHS])
+def test_the_comment_says_no_smaller_number_than_the_theorem(case: str) -> None:
+    text = _file(case)
+    (epsilon, delta), *_ = re.findall(r"iterate is \((\S+), (\S+)\)-DP\.\n   This", text)
+    (theorem,) = set(re.findall(r"exp \((\d+(?:/\d+)?)\)", text))
+    (failure,) = set(re.findall(r"[AB] \+ (\d+/\d+)\)%coqR", text))
+    assert Fraction(epsilon) == Fraction(theorem)
+    assert Fraction(delta) >= Fraction(failure)
 
 
 def test_the_command_writes_the_file_of_a_certificate_that_holds(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ DATA = {
     ),
     *("alpha", "power", "vectors", "inner"),
 }
-"""Fields of records that are no hypotheses."""
+"""Fields of records that are data and not hypotheses."""
 
 
 def needed(theorems: coq_held.Theorems) -> dict[str, set[str]]:

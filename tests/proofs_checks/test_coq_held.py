@@ -55,7 +55,7 @@ UNCHANGED = (
         "Proof. Qed.",
     ),
 )
-"""Edits of words, of messages and of proofs, which are no change of a rule."""
+"""Edits of comments, messages and proofs, which do not change a rule."""
 
 
 @pytest.fixture(scope="module")

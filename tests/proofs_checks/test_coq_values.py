@@ -1,4 +1,4 @@
-"""Brute force on random finite chains is at most the bound of the kernel, which is the value of Coq's definition."""
+"""On random finite chains the exact divergence is at most the kernel's bound, which equals the value in Coq."""
 
 import re
 from functools import cache

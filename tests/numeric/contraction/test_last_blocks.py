@@ -68,7 +68,7 @@ def test_uses_of_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_number_of_clean_steps_between_two_tables_has_that_of_fewer() -> None:
-    """Tables after every third step, each half of the last: after 4 or 5 steps only 3 count."""
+    """Tables after every third step, each half the previous one: after 4 or 5 steps, the table after 3 counts."""
     g = np.array([1.0, 2.0, 4.0])
     before = Table(g, one := np.array([0.4, 0.2, 0.1]), one)
 

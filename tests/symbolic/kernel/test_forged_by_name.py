@@ -360,9 +360,7 @@ def not_derived(kernel: Kernel, order: Order) -> Span:
 def two_meanings(kernel: Kernel) -> Guarantee:
     """The sum of the costs of all steps, with a hypothesis that it is a sum of zeros."""
     cost, zero, total = symbols("A_j B_j A", real=True)
-    said = (
-        "B_j, which begins at the first and goes at every step j to the second, is after so many steps the last"
-    )
+    said = "which begins at the first and goes at every step j to the second, is after so many steps the last"
     moved = supposing(moved_apart(2 * eta * K / n), Meaning(said, (S.Zero, zero, T, total), value=cost))
     apart = 2 * eta * K / n
     sums = (Sequence(cost, S.Zero, cost + apart**2 / sigma**2, total),)
