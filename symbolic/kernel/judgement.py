@@ -108,7 +108,7 @@ class Meaning(Hypothesis):
     @property
     def sentence(self) -> str:
         """The sentence, which begins with the letter that is read."""
-        return f"{self.value}, {self.says}"
+        return Hypothesis(f"{self.value}, {self.says}", every=self.every).sentence
 
 
 @dataclass(frozen=True)
