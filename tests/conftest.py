@@ -19,9 +19,10 @@ import pytest
 from hypothesis import settings
 
 from lastiterate.commands import output
-from lastiterate.commands.schema import schemas
 
-sys.path.insert(0, str(Path(__file__).parent))  # for `processes`, `shared` and `stopping`
+sys.path.insert(0, str(Path(__file__).parent))  # for `processes`, `schemas`, `shared` and `stopping`
+
+from schemas import schemas
 
 # A shell has what it starts in the background ignore Ctrl-C, and so would every command that a test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,16 +16,16 @@ import click
 import jsonschema
 import pytest
 from processes import python
+from schemas import schemas
 from stopping import stopped
 
 from lastiterate.__main__ import COMMANDS, cli, main
 from lastiterate.commands.output import plain, say_json
-from lastiterate.commands.schema import schemas
 
 _ROOT = Path(__file__).parents[1]
 _RUN = str(_ROOT / "examples" / "run.toml")
 _SWEEP = str(_ROOT / "examples" / "sweep.toml")
-_WITHOUT_DATA = {"new-claim", "schema"}
+_WITHOUT_DATA = {"new-claim"}
 _KEY = "chien_li/theorem_3_1/composition"
 _CHEAP = "d2p2/theorem_3/numbers"
 _PLAIN: dict[str, list[str]] = {
@@ -36,7 +36,6 @@ _PLAIN: dict[str, list[str]] = {
     "calibrate": [_RUN, "--epsilon", "0.1", "--order", "2"],
     "forget": [_RUN, "--steps", "3", "--delta", "1e-5"],
     "participation": [_RUN, "--steps", "3,5", "--delta", "1e-5"],
-    "advise": [_RUN],
     "compare": [_RUN],
 }
 """Arguments that end in a second."""
@@ -150,7 +149,6 @@ def test_a_file_or_a_name_that_is_not_there(
                 "bound": [wrong, "--order", "2"],
                 "verify": [wrong],
                 "calibrate": [wrong, "--epsilon", "1", "--order", "2"],
-                "advise": [wrong],
                 "compare": [wrong],
                 "participation": [wrong, "--delta", "1e-5"],
                 "forget": [wrong, "--steps", "5", "--delta", "1e-5"],
@@ -178,7 +176,6 @@ def test_a_file_or_a_name_that_is_not_there(
         (["check", "--paper", "chien_lee"], "chien_li"),
         (["estimate", "builtin:iris-mpl"], "builtin:iris-mlp"),
         (["compare", _RUN, "--theorem", "liang_3_5"], "liang_3_"),
-        (["schema", "bonud"], "bound"),
         (["bound", _RUN, "--odrer", "2"], "--order"),
     ],
 )

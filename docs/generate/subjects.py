@@ -57,8 +57,8 @@ SUBJECTS = (
     Subject(
         "choices",
         "Plan a run",
-        "Compare, calibrate and sweep plans, and find out if releasing only the last iterate reduces epsilon.",
-        "compare Comparison calibrate Calibrated advise Advice sweep forgetting steps_to_forget Forgetting",
+        "Compare, calibrate and sweep plans, and bound what remains of a deleted sample.",
+        "compare Comparison calibrate Calibrated sweep forgetting steps_to_forget Forgetting",
     ),
     Subject(
         "lower",

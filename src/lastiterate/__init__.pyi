@@ -1,7 +1,5 @@
 """The public names with the modules that define them, for type checkers and for the package itself."""
 
-from lastiterate.numeric.advice import Advice as Advice
-from lastiterate.numeric.advice import advise as advise
 from lastiterate.numeric.bound import Bound as Bound
 from lastiterate.numeric.bound import Estimate as Estimate
 from lastiterate.numeric.bound import bound as bound

@@ -25,7 +25,6 @@ COMMANDS: Final = {
     "bound": "bound the privacy loss of a run described in a TOML file",
     "verify": "check the certificate of a bound, independently of how it was found",
     "calibrate": "find the noise, steps, diameter or batch size that meet a privacy target",
-    "advise": "say whether releasing only the last iterate helps a planned run, and what would help",
     "forget": "bound what is left of a deleted sample after more steps without it",
     "participation": "bound the privacy loss of the worst, the median or a given sample, from the steps that use it",
     "compare": "compare the theorems that apply to a run, side by side",
@@ -34,7 +33,6 @@ COMMANDS: Final = {
     "checkpoints": "measure the Hoelder constants along a training run, from its checkpoints",
     "attack": "attack the last iterate of a run and compare the result with its bound",
     "drift": "compare the distance between coupled runs with the tracked distance",
-    "schema": "print the JSON schema of what a command prints with --json",
 }
 
 

@@ -196,8 +196,6 @@ def _calls(junk: Any, other: Any) -> dict[str, Any]:
         "lower_bound": lambda: li.lower_bound(_RUN, _FLAT, order=junk, delta=other),
         "lower_bound run": lambda: li.lower_bound(junk, _FLAT, order=2.0),
         "lower_bound assumption": lambda: li.lower_bound(_RUN, junk, order=2.0),
-        "advise": lambda: li.advise(_RUN, _FLAT, delta=junk),
-        "advise run": lambda: li.advise(junk, other, delta=1e-5),
         "compare": lambda: li.compare(_RUN, _FLAT, order=junk),
         "compare run": lambda: li.compare(junk, other, order=2.0),
         "calibrate": lambda: li.calibrate(_RUN, _FLAT, epsilon=junk, order=other),

@@ -17,7 +17,6 @@ import lastiterate as li
 from lastiterate.numeric.errors import count, real
 
 _RUN = li.NoisySGD(8, 0.1, 0.05, 1.0, 10, diameter=1.0)
-_SHORT = li.NoisySGD(2, 0.1, 0.05, 1.0, 10)
 _CYCLIC = li.NoisySGD(8, 0.1, 0.05, 1.0, 10, 2, "cyclic", diameter=1.0)
 
 
@@ -48,7 +47,6 @@ _CALLS: dict[str, Callable[[Callable[[float], Any]], object]] = {
     "rdp": lambda x: li.bound(_RUN, li.Convex(1.0)).rdp(x(2.5)),
     "dp": lambda x: li.bound(_RUN, li.Convex(1.0)).dp(x(0.125)),
     "profile": lambda x: li.bound(_RUN, li.Convex(1.0)).profile()(x(0.5)),
-    "advise": lambda x: li.advise(_SHORT, li.Convex(1.0), delta=x(0.125)).helps,
     "by_position": lambda x: li.by_position(_CYCLIC, li.Convex(1.0), delta=x(0.125)).quantile(x(0.5)),
     "calibrate": lambda x: li.calibrate(_RUN, li.Convex(1.0), epsilon=x(1), delta=x(0.125)).value,
     "compare": lambda x: li.compare(_RUN, li.Convex(1.0), order=x(2.5)),

@@ -35,7 +35,6 @@ _RESULTS = {
     "compare": lambda: li.compare(_RUN, _CONVEX, order=2),
     "row": lambda: _result("compare")[1],
     "sweep": lambda: li.sweep(_RUN, _CONVEX, {"step_size": [0.1, 30.0], "order": [2, 4]}),
-    "advise": lambda: li.advise(_RUN, _CONVEX, delta=1e-5),
     "participation": lambda: li.participation(_CYCLIC, _CONVEX, position=0, delta=1e-5),
     "by_position": lambda: li.by_position(_CYCLIC, _CONVEX, delta=1e-5),
     "forgetting": lambda: li.forgetting(_RUN, _CONVEX, 8, delta=1e-5),

@@ -9,10 +9,10 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
+from schemas import schemas
 from scipy.special import ndtr
 
 from lastiterate.__main__ import main
-from lastiterate.commands.schema import schemas
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.contraction.table import Table

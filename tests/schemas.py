@@ -1,8 +1,11 @@
-"""Types of the JSON output of the commands, from which ``lastiterate schema`` makes schemas."""
+"""JSON schemas of what the commands print with --json, from the types of their records."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Literal, NotRequired, cast, get_type_hints
 
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 from typing_extensions import TypedDict
 
 from lastiterate.numeric.bound import Bound
@@ -65,17 +68,10 @@ _TRACKED = _record(
     {"kind": Literal["assumed", "certified"], "excess": float, "distances": list[float]}
     | _fields(str, "name statement"),
 )
-_KNOB = _record("_Knob", {"change": str, "epsilon": float, "composition": float})
 _MEASURED = {"measurement": HolderEstimate, "untrusted": NotRequired[str], **_CARRIED}
 _LISTED = _record("_Listed", {"key": str, "title": str, "paper": str, "verdict": Verdict | None})
 
 PRINTED: Final[dict[str, Any]] = {
-    "advise": _record(
-        "_Advice",
-        {"kind": Literal["advice"], "bound": _BOUND, "helps": bool, "in_words": str, "knobs": _list[_KNOB]}
-        | _fields(float, "delta composition lower_bound linear_estimate")
-        | _fields(int | None, "helps_from stop_after"),
-    ),
     "attack": _record(
         "_Attack", {"workload": str, "kind": str, "runs": int, "attack": Audit, "bounds": _list[_UNDER]}
     ),
@@ -101,3 +97,26 @@ PRINTED: Final[dict[str, Any]] = {
     "verify": _record("_Verified", {"holds": bool, "statement": str}),
 }
 """Command -> type of its JSON output."""
+
+
+class _Schema(GenerateJsonSchema):
+    """Schemas in which numbers may be "inf", "-inf" or "nan", and records have only the named keys."""
+
+    def float_schema(self, schema: Any) -> dict[str, Any]:  # noqa: ARG002
+        return {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}]}
+
+    def typed_dict_schema(self, schema: Any) -> dict[str, Any]:
+        return super().typed_dict_schema(schema) | {"additionalProperties": False}
+
+    def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+        return super().dataclass_schema(schema) | {"additionalProperties": False}
+
+
+@lru_cache(maxsize=1)
+def schemas() -> dict[str, dict[str, Any]]:
+    """Command -> the JSON schema (draft 2020-12) of what it prints."""
+    return {
+        name: {"$schema": _Schema.schema_dialect}
+        | TypeAdapter(record).json_schema(schema_generator=_Schema, mode="serialization")
+        for name, record in PRINTED.items()
+    }
