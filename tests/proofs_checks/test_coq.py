@@ -42,6 +42,17 @@ def _printed(file: str) -> list[str]:
     return re.findall(r"^Print Assumptions (\w+)\.$", (COQ / file).read_text(), flags=re.MULTILINE)
 
 
+@pytest.mark.parametrize("file", ["assumptions.v", "reals/assumptions_of_reals.v"])
+def test_every_printed_theorem_stands_in_an_imported_file(file: str) -> None:
+    folder = (COQ / file).parent
+    imported = " ".join(
+        re.findall(r"Require Import ([^.]+)\.$", (COQ / file).read_text(), re.MULTILINE)
+    ).split()
+    texts = [path.read_text() for name in imported if (path := folder / f"{name}.v").exists()]
+    stated = set(re.findall(r"^(?:Theorem|Lemma|Corollary|Fact) (\w+)", "\n".join(texts), re.MULTILINE))
+    assert set(_printed(file)) <= stated
+
+
 @pytest.mark.long
 def test_no_rule_has_an_axiom(rules: Path) -> None:
     log = (rules / "log").read_text()

@@ -1,6 +1,6 @@
 (* The axioms of this folder: those of Coq's real numbers, classical logic and the choice that Coquelicot and
    mathcomp-analysis use, and the machine integers of coq-interval.  The check of the table itself uses none. *)
-From lastiterate.reals Require Import measures gaussian readme_table readme_run theorem_3_1.
+From lastiterate.reals Require Import measures gaussian readme_table runs readme_run theorem_3_1.
 Print Assumptions accepted.
 Print Assumptions theta_reflected.
 Print Assumptions readme_run_both.
