@@ -44,6 +44,7 @@ from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import seed_of, stream
 from lastiterate.runtime.training.descent import spread_iterates, train
 from lastiterate.runtime.workloads.validation import jumps
+from lastiterate.runtime.workloads.weights import INDEX, SHARD
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 _PARTS: Final = 16
@@ -140,13 +141,14 @@ def _measured(
 
 
 _ENDINGS: Final = (".pt", ".pth", ".bin", ".safetensors")
-_IN_A_FOLDER: Final = "model.safetensors"
+_IN_A_FOLDER: Final = ("*/model.safetensors", f"*/model.safetensors{INDEX}", f"*{INDEX}")
 
 
 def checkpoints_in(paths: Sequence[Path]) -> tuple[Path, ...]:
     """``paths`` with every folder replaced by its files of weights, which are sorted by number.
 
-    These end in .pt, .pth, .bin or .safetensors, or are model.safetensors in a subfolder.
+    These end in .pt, .pth, .bin or .safetensors, or are model.safetensors in a subfolder. The index of weights in
+    several files stands for these files.
 
     Raises:
         InputError: a folder contains no such file, or an entry is not a path.
@@ -161,7 +163,8 @@ def checkpoints_in(paths: Sequence[Path]) -> tuple[Path, ...]:
         if not path.is_dir():
             found.append(path)
             continue
-        inside = [one for one in path.iterdir() if one.suffix in _ENDINGS] + [*path.glob(f"*/{_IN_A_FOLDER}")]
+        inside = [one for one in path.iterdir() if one.suffix in _ENDINGS and not SHARD.search(one.name)]
+        inside += [one for pattern in _IN_A_FOLDER for one in path.glob(pattern)]
         if not inside:
             raise InputError(
                 f"A folder of checkpoints needs files ending in {', '.join(_ENDINGS)}, got checkpoint={path} without "

@@ -86,7 +86,7 @@ def pretrained() -> Encoder:
     config._attn_implementation = "eager"
     bert, path = library.BertModel(config, add_pooling_layer=False), folder / "model.safetensors"
     kept = {name: one for name, one in read_weights(path).items() if not name.startswith("pooler.")}
-    put_in({name: one for name, one in kept.items() if not name.endswith("position_ids")}, bert, path)
+    put_in(kept, bert, path)
     return Encoder(bert)
 
 

@@ -18,7 +18,7 @@ from lastiterate.runtime.workloads.independence import refuse_other_loss
 from lastiterate.runtime.workloads.streaming import read_samples
 from lastiterate.runtime.workloads.trials import refuse_complex, user_code
 from lastiterate.runtime.workloads.validation import refuse_mixing
-from lastiterate.runtime.workloads.weights import put_in, read_weights
+from lastiterate.runtime.workloads.weights import read_weights, weights_for
 
 
 @teaches()
@@ -115,19 +115,18 @@ class Workload:
         """Workload whose network starts from saved weights, for every seed.
 
         The privacy of the weights is not accounted for: if they were trained on the data, that training needs
-        its own account. File and errors are as in `lastiterate.runtime.workloads.weights.read_weights`; the
-        weights must fit the network.
+        its own account. File and errors are as in `lastiterate.runtime.workloads.weights.read_weights` and
+        `lastiterate.runtime.workloads.weights.weights_for`.
         """
-        weights = read_weights(Path(path))
+        part, weights = weights_for(self.initial(0), read_weights(Path(path)), Path(path))
 
         def trained() -> nn.Module:
             module = self._made()
-            put_in(weights, module, Path(path))
+            module.load_state_dict(weights, strict=False)
             return module
 
-        starts = (
-            f"Every run starts at the weights of {Path(path).name}, whose own training is not accounted for."
-        )
+        where = f"{part} in {Path(path).name}" if part else Path(path).name
+        starts = f"Every run starts at the weights of {where}, whose own training is not accounted for."
         return replace(
             self,
             module=trained,

@@ -37,8 +37,9 @@ def computing(command: Callable[..., Any]) -> Callable[..., Any]:
 
 from_checkpoint: Final = click.option(
     "--checkpoint",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Weights to start from: a state_dict saved by torch, or safetensors. Nothing in the file is executed.",
+    type=click.Path(path_type=Path),
+    help="Weights to start from: saved by torch or safetensors, the index of weights in several files, or their "
+    "folder. Nothing in a file is executed.",
 )
 resuming: Final = click.option(
     "--resume",

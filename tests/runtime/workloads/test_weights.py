@@ -72,7 +72,9 @@ def test_safetensors_and_half_precision_are_read(tmp_path: Path) -> None:
 
 def test_a_pickled_module_is_refused_and_not_executed(tmp_path: Path) -> None:
     for pickled in (network(), {**ORDINARY, "extra": Harmful()}, Harmful()):
-        with pytest.raises(InputError, match=r"only tensors, got checkpoint=.*never loaded; save it again"):
+        with pytest.raises(
+            InputError, match=r"only tensors, got checkpoint=.* with \S+, .*never loaded; save it again"
+        ):
             read_weights(saved(pickled, tmp_path))
     assert not RAN
 
@@ -80,7 +82,7 @@ def test_a_pickled_module_is_refused_and_not_executed(tmp_path: Path) -> None:
 def test_old_pickles_are_refused_and_not_executed(tmp_path: Path) -> None:
     path = tmp_path / "old.pt"
     torch.save(Harmful(), path, _use_new_zipfile_serialization=False)
-    with pytest.raises(InputError, match="complete file that torch"):
+    with pytest.raises(InputError, match="never loaded"):
         read_weights(path)
     assert not RAN
 
@@ -93,7 +95,7 @@ CHANGED: list[tuple[dict[str, Tensor], str]] = [
     (dict(network(5).state_dict()), r"0\.weight \(5, 2\) real for \(3, 2\) real"),
     (
         {f"layer{k}": torch.ones(1) for k in range(5)},
-        r"lacks 0\.weight, lacks 0\.bias, lacks 2\.weight and 6 more",
+        r"lacks 0\.weight, also has layer0, lacks 0\.bias, also has layer1 and 5 more",
     ),
 ]
 
@@ -108,7 +110,7 @@ def test_weights_of_another_network_are_refused(weights: dict[str, Tensor], said
 def test_weights_that_are_not_finite_are_refused(value: float, tmp_path: Path) -> None:
     weights = {**ORDINARY, "2.bias": torch.tensor([1.0, value])}
     with pytest.raises(InputError, match=r"nan or inf in 2\.bias of checkpoint="):
-        read_weights(saved(weights, tmp_path))
+        WORK.at_checkpoint(saved(weights, tmp_path))
 
 
 @pytest.mark.parametrize("name", ["net.pt", "net.safetensors"])
@@ -133,7 +135,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
             read_weights(path)
 
 
-@pytest.mark.parametrize("other", [torch.ones(3), [torch.ones(2)], {}, {"a": 1}, {"a": {"b": torch.ones(2)}}])
+@pytest.mark.parametrize("other", [torch.ones(3), [torch.ones(2)], {}, {"a": 1}, {"a": {"b": []}}])
 def test_what_is_not_tensors_by_name_is_refused(other: object, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="must hold tensors by name"):
         read_weights(saved(other, tmp_path))
