@@ -1,12 +1,13 @@
-"""Classifiers of the Transformers library from a user's folder in the format of ``save_pretrained``.
+"""Text networks of the Transformers library from a user's folder in the format of ``save_pretrained``.
 
-``config.json`` describes the network, and ``model.safetensors`` holds the weights. No code in the folder is
-executed and nothing is downloaded. Parts of a configuration that could fetch or run code (``auto_map``,
-attention kernels, quantisation) are ignored.
+``config.json`` describes the network, and the weights are read as numbers. No code in the folder is executed and
+nothing is downloaded. Parts of a configuration that could fetch or run code (``auto_map``, attention kernels,
+quantisation) are ignored.
 
 Attention is computed step by step, since fused kernels support neither second derivatives nor batching. The
 mask is a tensor that is added to the scores, since Transformers branches on the values of any other mask. It
-lets every token attend to all visible tokens, as in encoders.
+lets every token attend to all visible tokens, or in decoders to those before it. The outputs are compared with
+those that Transformers computes with its own mask.
 """
 
 import json
@@ -29,14 +30,27 @@ from lastiterate.runtime.workloads.trials import user_code
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 from lastiterate.runtime.workloads.workload import Workload
 
-FAMILIES: Final = ("albert", "bert", "camembert", "distilbert", "electra", "mpnet", "roberta", "xlm-roberta")
-"""Values of ``model_type`` that are known to work."""
+_KINDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "ForSequenceClassification": "AutoModelForSequenceClassification",
+        "ForTokenClassification": "AutoModelForTokenClassification",
+        "ForMaskedLM": "AutoModelForMaskedLM",
+        "ForCausalLM": "AutoModelForCausalLM",
+        "LMHeadModel": "AutoModelForCausalLM",
+    }
+)
+"""Classes of Transformers by the end of the name of an architecture."""
 
-_SEGMENTED: Final = ("albert", "bert", "camembert", "electra", "roberta", "xlm-roberta")
-"""Families whose networks take segments."""
+_LANGUAGE: Final = ("AutoModelForMaskedLM", "AutoModelForCausalLM")
+
+_IGNORED: Final = -100
+"""Label of a token that the loss leaves out, as in Transformers."""
 
 _HIDDEN: Final = -1e30
 """Number added to the attention score of a masked token; its exponential is 0 in float32, too."""
+
+_CLOSE: Final = 1e-3
+"""Largest difference between scores with two kinds of masks, relative to the largest score."""
 
 _FEW: Final = 8
 
@@ -56,57 +70,102 @@ _RECOMMENDED: Final[Mapping[str, Any]] = MappingProxyType(
 """Settings with which measuring a transformer takes a few minutes."""
 
 
-class Classifier(nn.Module):
-    """Classifier as a map from (sentences, 3, tokens) to (sentences, classes)."""
+class OnRows(nn.Module):
+    """Network as a map from rows, shape (n, 3, tokens), to scores, (n, classes) or (n, tokens, classes)."""
 
     def __init__(self, whole: nn.Module, *, segmented: bool) -> None:
         super().__init__()
         for name, part in whole.named_children():
             self.add_module(name, part)
-        self._segmented = segmented
+        self._causal, self._segmented = False, segmented
         object.__setattr__(self, "_whole", whole)  # not as a submodule, which would prefix all names
 
-    def forward(self, rows: Tensor) -> Tensor:
+    def causally(self, causal: bool) -> "OnRows":
+        """The network itself, with a mask that lets tokens attend to those before them only if ``causal``."""
+        self._causal = causal
+        return self
+
+    def forward(self, rows: Tensor, *, their_mask: bool = False) -> Tensor:
         ids, mask, segments = rows.unbind(dim=1)
-        hidden = added_mask(mask != 0, self)
+        seen = mask if their_mask else added_mask(mask != 0, self, causal=self._causal)
         more = {"token_type_ids": segments} if self._segmented else {}
-        scores: Tensor = self._whole(input_ids=ids, attention_mask=hidden, **more).logits  # type: ignore[operator]
+        scores: Tensor = self._whole(input_ids=ids, attention_mask=seen, **more).logits  # type: ignore[operator]
         return scores
 
 
-def added_mask(kept: Tensor, module: nn.Module) -> Tensor:
+def added_mask(kept: Tensor, module: nn.Module, *, causal: bool = False) -> Tensor:
     """Additive attention mask, (sentences, 1, tokens, tokens), from a mask of shape (sentences, tokens)."""
-    hidden = torch.where(kept, 0.0, _HIDDEN).to(next(module.parameters()).dtype)
-    return hidden[:, None, None, :].expand(-1, 1, kept.shape[1], -1)
+    size = kept.shape[1]
+    seen = kept[:, None, None, :].expand(-1, 1, size, -1)
+    if causal:
+        seen = seen & torch.ones(size, size, dtype=torch.bool, device=kept.device).tril()
+    return torch.where(seen, 0.0, _HIDDEN).to(next(module.parameters()).dtype)
+
+
+def token_loss(output: Tensor, target: Tensor) -> Tensor:
+    """Cross-entropy in the mean over the labelled tokens of each row, and then over the rows."""
+    labelled = target != _IGNORED
+    each = functional.cross_entropy(output.flatten(0, 1), target.flatten(), reduction="none").view_as(target)
+    return (each.sum(dim=1) / labelled.sum(dim=1)).mean()
+
+
+def next_token_loss(output: Tensor, target: Tensor) -> Tensor:
+    """The loss of `token_loss` for the token after each position."""
+    return token_loss(output[:, :-1], target[:, 1:])
+
+
+def _squared_error(output: Tensor, target: Tensor) -> Tensor:
+    return functional.mse_loss(output.reshape(target.shape), target.to(output.dtype))
+
+
+def _binary_losses(output: Tensor, target: Tensor) -> Tensor:
+    return functional.binary_cross_entropy_with_logits(output, target.to(output.dtype))
 
 
 def hugging_face(folder: Path, data: Path | None = None) -> Workload:
-    """Classifier in ``folder`` on the tokenised sentences of the file ``data``; see `read_tokens`.
+    """Network in ``folder`` on the tokenised sentences of the file ``data``; see `read_tokens`.
+
+    It classifies sentences (one class, several classes, or numbers) or tokens, or is a language model. Without
+    labels, a causal language model predicts the next token of every sentence.
 
     Raises:
-        InputError: a missing file or package, a network that is not a classifier of a known family, or
-            weights or data that do not fit.
+        InputError: a missing file or package, a network of another kind, weights or data that do not fit, or a
+            network whose outputs differ from those with the mask of Transformers.
     """
-    name, path = f"hf:{folder}", folder / "model.safetensors"
-    config = _read_config(folder, name)
+    name = f"hf:{folder}"
+    config, kind = _read_config(folder, name)
     if data is None:
         raise InputError(
-            f"A classifier needs tokenised sentences, got workload={name} without data; give --data FILE."
+            f"A text network needs tokenised sentences, got workload={name} without data; give --data FILE."
         )
-    if not path.is_file():
+    weights = read_weights(folder)
+    rows, labels = read_tokens(
+        data, getattr(config, "pad_token_id", None) or 0, labelled=kind != "AutoModelForCausalLM"
+    )
+    classes = config.vocab_size if kind in _LANGUAGE else config.num_labels
+    loss = functional.cross_entropy if labels.ndim == 1 else token_loss
+    if kind == "AutoModelForCausalLM":
+        loss = next_token_loss
+    elif kind == "AutoModelForSequenceClassification" and config.problem_type != "single_label_classification":
+        if config.problem_type == "regression" or config.num_labels == 1:
+            loss = _squared_error
+        elif config.problem_type == "multi_label_classification":
+            loss = _binary_losses
+    chosen = loss in (functional.cross_entropy, token_loss, next_token_loss)
+    shape = tuple(rows[:, 0].shape) if kind != "AutoModelForSequenceClassification" else (len(rows),)
+    if not chosen and config.num_labels > 1:
+        shape = (len(rows), config.num_labels)
+    if tuple(labels.shape) != shape or (chosen and labels.is_floating_point()):
         raise InputError(
-            f"A classifier needs its weights in a single file, model.safetensors, got workload={name} without it; "
-            "save the classifier with save_pretrained(FOLDER, safe_serialization=True)."
+            f"The labels must be {'whole numbers' if chosen else 'numbers'} of shape={shape} for this network, got "
+            f"shape={tuple(labels.shape)} and {labels.dtype} in data={data} for workload={name}; correct the column."
         )
-    kept = read_weights(path)
-    # Positions were saved until 2023.
-    weights = {one: values for one, values in kept.items() if not one.endswith("position_ids")}
-    rows, labels = read_tokens(data, getattr(config, "pad_token_id", None) or 0)
-    segmented = config.model_type in _SEGMENTED
+    counted = labels[labels != _IGNORED] if labels.ndim > 1 else labels
+    segmented = bool(rows[:, 2].any())
     for what, values, limit in (
         ("token ids", rows[:, 0], config.vocab_size),
-        ("classes", labels, config.num_labels),
-        ("segments", rows[:, 2], getattr(config, "type_vocab_size", 1) if segmented else 1),
+        ("classes", counted if chosen else counted[:0], classes),
+        ("segments", rows[:, 2], getattr(config, "type_vocab_size", 0) or 1),
     ):
         outside = values[(values < 0) | (values >= int(limit))]
         if len(outside):
@@ -115,18 +174,19 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
                 f"data={data}; use the tokenizer and the labels of this network."
             )
 
-    def classifier() -> nn.Module:
-        made = transformers(name).AutoModelForSequenceClassification.from_config(
-            config, attn_implementation="eager"
-        )
-        module = Classifier(made.eval(), segmented=segmented).eval()
-        put_in(weights, module, path)
+    def network() -> OnRows:
+        made = getattr(transformers(name), kind).from_config(config, attn_implementation="eager")
+        module = OnRows(made.eval(), segmented=segmented).eval()
+        put_in(weights, module, folder)
         return module
 
+    shortest = rows[rows[:, 1].sum(dim=1).argmin()][None]
+    with user_code("The network must take the sentences", f"in workload={name}; use others."):
+        causal = _is_causal(network(), shortest, name)
     return Workload(
         name=name,
-        module=classifier,
-        loss=functional.cross_entropy,
+        module=lambda: network().causally(causal),
+        loss=loss,
         inputs=rows,
         targets=labels,
         remark=f"Every run starts at the weights of {folder.name}, whose own training is not accounted for; dropout "
@@ -135,38 +195,48 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
     )
 
 
-def _read_config(folder: Path, name: str) -> Any:
+def _is_causal(module: OnRows, row: Tensor, name: str) -> bool:
+    """True if tokens attend only to those before them, by the scores of a sentence without padding."""
+    kept = row[0, 1] != 0
+    with torch.no_grad():
+        theirs = module(row[:, :, kept], their_mask=True)
+        for causal in (False, True):
+            ours = module.causally(causal)(row)
+            ours = ours[:, kept] if ours.ndim > 2 else ours
+            if bool((ours - theirs).abs().max() <= _CLOSE * theirs.abs().max()):
+                return causal
+    raise InputError(
+        f"The network must give the scores that Transformers gives for a sentence without padding, got others in "
+        f"workload={name}; write a function that builds it, and name the function as module:factory."
+    )
+
+
+def _read_config(folder: Path, name: str) -> tuple[Any, str]:
     try:
         read = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(
-            f"A classifier needs its config.json, got workload={name} ({type(error).__name__}); name the folder that "
+            f"A network needs its config.json, got workload={name} ({type(error).__name__}); name the folder that "
             "save_pretrained wrote."
         ) from None
     kind, built = (
         (read.get(key) for key in ("model_type", "architectures")) if isinstance(read, dict) else (None, None)
     )
-    if kind not in FAMILIES:
+    ends = [
+        end
+        for end in _KINDS
+        if any(str(one).endswith(end) for one in (built if isinstance(built, list) else ()))
+    ]
+    if not isinstance(kind, str) or not ends:
         raise InputError(
-            f"A classifier must belong to one of the families {', '.join(FAMILIES)}, got model_type={kind} in "
+            f"The network must end in one of {', '.join(_KINDS)}, got model_type={kind} and architectures={built} in "
             f"workload={name}; write a function that builds it, and name the function as module:factory."
-        )
-    if not (isinstance(built, list) and any(str(one).endswith("ForSequenceClassification") for one in built)):
-        raise InputError(
-            f"The network must classify whole sentences, got architectures={built} in workload={name}; save "
-            "an AutoModelForSequenceClassification."
         )
     left_out = ("auto_map", "quantization_config", "model_type")
     kept = {key: value for key, value in read.items() if not key.startswith("_") and key not in left_out}
     with user_code("config.json must describe its network", f"in workload={name}; save it again."):
         config = transformers(name).AutoConfig.for_model(kind, **kept)
-        several = config.num_labels
-    if several < 2 or config.problem_type not in (None, "single_label_classification"):
-        raise InputError(
-            f"A classifier must choose one of at least 2 classes, got num_labels={several} and "
-            f"problem_type={config.problem_type} in workload={name}; write a module:factory with its loss."
-        )
-    return config
+    return config, _KINDS[ends[0]]
 
 
 def transformers(name: str) -> Any:
@@ -174,7 +244,7 @@ def transformers(name: str) -> Any:
     missing = [one for one in ("transformers", "safetensors") if find_spec(one) is None]
     if missing:
         raise InputError(
-            f"A Hugging Face classifier needs packages that are not installed, got workload={name} without "
+            f"A Hugging Face network needs packages that are not installed, got workload={name} without "
             f"{', '.join(missing)}; run pip install 'lastiterate[runtime,transformer]'."
         )
     if find_spec("torchvision") is not None:
@@ -182,16 +252,19 @@ def transformers(name: str) -> Any:
     return import_module("transformers")
 
 
-def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
+def read_tokens(path: Path, padding: int, *, labelled: bool = True) -> tuple[Tensor, Tensor]:
     """Sentences of a file with the columns input_ids, attention_mask, labels and optionally token_type_ids.
+
+    The mask may be left out if no sentence contains the padding token.
 
     Args:
         path: a .safetensors, .npz, .parquet or .jsonl file; no code in it is executed.
         padding: number of the padding token, which fills up shorter sentences.
+        labelled: False if the tokens themselves are the labels of data without labels.
 
     Returns:
         Rows, shape (n, 3, tokens), which hold the token numbers, the mask (1 at tokens, 0 after the end) and
-        the segments; and classes, shape (n,).
+        the segments; and labels, one or several per sentence, or one per token (-100 after the end).
 
     Raises:
         InputError: a file that is missing, damaged or of another kind, or columns that do not fit together.
@@ -206,8 +279,10 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
     try:
         columns = _READERS[path.suffix](path)
         columns = {_LABELS if name == "label" else name: values for name, values in columns.items()}
+        if _MASK not in columns and not any(padding in row for row in columns.get(_TOKENS, ())):
+            columns[_MASK] = [[1] * len(row) for row in columns.get(_TOKENS, ())]
         for name in (_TOKENS, _MASK, _LABELS):
-            if name not in columns:
+            if name not in columns and (labelled or name != _LABELS):
                 raise InputError(
                     f"Tokenised data need {_TOKENS}, {_MASK} and {_LABELS}, got data={path} without {name}; write the "
                     "output of the tokenizer, and the class of each sentence."
@@ -216,7 +291,7 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
         segments = [_whole_numbers(row) for row in columns.get(_SEGMENTS, ())] or [
             torch.zeros_like(row) for row in ids
         ]
-        labels = _whole_numbers(columns[_LABELS])
+        each = [torch.from_numpy(np.array(row)) for row in columns.get(_LABELS, ())]
     except InputError:
         raise
     except ImportError as error:
@@ -229,10 +304,24 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
             f"Tokenised data must be whole numbers in an undamaged file, got data={path} ({said}); write it again."
         ) from None
     lengths = {tuple(map(len, one)) for one in (ids, mask, segments)}
-    if len(lengths) > 1 or labels.ndim != 1 or len(labels) != len(ids) or not ids:
+    each = each or [torch.where(held != 0, row, _IGNORED) for row, held in zip(ids, mask, strict=False)]
+    one_size = len({one.shape for one in each}) == 1 or [one.shape for one in each] == [
+        row.shape for row in ids
+    ]
+    if len(lengths) > 1 or not one_size or len(each) != len(ids) or each[0].dtype.is_complex:
         raise InputError(
-            f"Tokenised data need a mask as long as each sentence and one label per sentence, got data={path} with "
-            f"{len(ids)} sentences and {_LABELS} of shape={tuple(labels.shape)}; write columns of equal length."
+            f"Tokenised data need a mask as long as each sentence, and labels for each sentence or for each token, got "
+            f"data={path} with {len(ids)} sentences and {len(each)} {_LABELS}; write columns of equal length."
+        )
+    labels = pad_sequence(each, True, _IGNORED) if each[0].ndim else torch.stack(each)
+    labels = labels.float() if labels.is_floating_point() else labels.long()
+    if (
+        labels.ndim == 2
+        and labels.shape[1] == max(map(len, ids))
+        and bool((labels == _IGNORED).all(dim=1).any())
+    ):
+        raise InputError(
+            f"Every sentence needs a labelled token, got data={path} with one without; leave it out."
         )
     for row, one in enumerate(mask):
         if not set(one.tolist()) <= {0, 1} or not one.any():

@@ -88,7 +88,7 @@ def command(
     around every iterate as in Chien & Li, which gives far smaller estimates.
 
     A module:factory is your function that returns a lastiterate.Workload: network, loss of one sample, and data.
-    hf:FOLDER is a classifier written by Hugging Face's save_pretrained; --data names a file with input_ids,
+    hf:FOLDER is a text network written by Hugging Face's save_pretrained; --data names a file with input_ids,
     attention_mask and labels (safetensors, npz, parquet or jsonl). Nothing in these files is executed.
 
     Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn, minilm (a

@@ -13,10 +13,12 @@ from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import flat
-from lastiterate.runtime.workloads.hugging_face import FAMILIES, read_tokens, transformers
+from lastiterate.runtime.workloads.hugging_face import read_tokens, transformers
 from lastiterate.runtime.workloads.loading import load_workload
 
 pytest.importorskip("transformers", reason="it is in the transformer extra")
+
+FAMILIES = ("albert", "bert", "camembert", "distilbert", "electra", "mpnet", "roberta", "xlm-roberta")
 
 _SMALL = {
     "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "embedding_size": 16,
@@ -146,14 +148,17 @@ def _rewritten(path: Path, **changed: Any) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"model_type": "gpt2"}, "must belong to one of the families albert, bert, .*got model_type=gpt2"),
+        ({"model_type": "gpt2"}, "network that it is loaded into, got checkpoint="),
+        ({"model_type": None}, "must end in one of .*got model_type=None"),
         (
             {"architectures": ["BertModel"]},
-            r"must classify whole sentences, got architectures=\['BertModel'\]",
+            r"must end in one of .*and architectures=\['BertModel'\]",
         ),
-        ({"architectures": None}, "must classify whole sentences, got architectures=None"),
-        ({"id2label": {"0": "a"}, "label2id": {"a": 0}}, "at least 2 classes, got num_labels=1"),
-        ({"problem_type": "regression"}, "problem_type=regression"),
+        ({"architectures": None}, "must end in one of .*and architectures=None"),
+        (
+            {"problem_type": "regression"},
+            r"must be numbers of shape=\(4, 3\) for this network, got shape=\(4,\)",
+        ),
         ({"hidden_size": 24}, "must belong to the network that it is loaded into, got checkpoint=.* real for "),
         ({"hidden_size": "wide"}, "config.json must describe its network|must be built without an error"),
     ],
@@ -181,7 +186,7 @@ def test_nothing_that_a_config_names_is_fetched_or_run(folder: Path, data: Path)
     ("name", "said"),
     [
         ("config.json", "needs its config.json"),
-        ("model.safetensors", "needs its weights in a single file, model.safetensors"),
+        ("model.safetensors", "must be a file, or a folder with model.safetensors"),
         ("../tokens.jsonl", "Tokenised data must be a file"),
     ],
 )
@@ -199,7 +204,7 @@ def test_without_data_it_is_one_sentence(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"attention_mask": None}, "got data=.* without attention_mask"),
+        ({"attention_mask": None, "input_ids": [[7, 1, 1]] * 4}, "got data=.* without attention_mask"),
         ({"labels": None}, "got data=.* without labels"),
         ({"input_ids": [[50, 3]] * 4, "attention_mask": [[1, 1]] * 4}, "within the 50 token ids .* got 50 in"),
         ({"labels": [0, 3, 1, 0]}, "within the 3 classes .* got 3 in"),
@@ -241,6 +246,58 @@ def test_pickled_arrays_are_refused(folder: Path, tmp_path: Path) -> None:
 
 def test_too_long_sentences_are_told(folder: Path, tmp_path: Path) -> None:
     long = {"input_ids": [[5] * 30], "attention_mask": [[1] * 30], "labels": [0]}
-    work = load_workload(f"hf:{folder}", _lines(tmp_path / "long.jsonl", long))
-    with pytest.raises(InputError, match=r"inputs\[:1\] of shape=\(1, 3, 30\)"):
-        Gradients(work, work.initial(0))
+    with pytest.raises(InputError, match=r"The network must take the sentences, got .*; use others"):
+        load_workload(f"hf:{folder}", _lines(tmp_path / "long.jsonl", long))
+
+
+_CONFIG = {"n_embd": 16, "n_layer": 2, "n_head": 2, "num_key_value_heads": 1, "head_dim": 8}
+"""Sizes that decoders name differently."""
+
+
+@pytest.mark.parametrize(
+    ("family", "kind", "changed", "labels"),
+    [
+        ("bert", "SequenceClassification", {"num_labels": 1}, [0.5, 1.0, -2.0, 0.0]),
+        (
+            "bert",
+            "SequenceClassification",
+            {"problem_type": "multi_label_classification"},
+            [[1.0, 0.0, 1.0]] * 4,
+        ),
+        ("distilbert", "TokenClassification", {}, [[-100] + [2] * (length - 1) for length in _LENGTHS]),
+        ("roberta", "MaskedLM", {}, [[7] + [-100] * (length - 1) for length in _LENGTHS]),
+        ("gpt2", "SequenceClassification", {}, [0, 2, 1, 0]),
+        ("gpt2", "CausalLM", {}, None),
+        ("llama", "CausalLM", {}, None),
+    ],
+)
+def test_other_losses_are_those_of_transformers(
+    family: str, kind: str, changed: dict[str, Any], labels: list[Any] | None, tmp_path: Path
+) -> None:
+    """The gradient of each padded row is that of the loss that Transformers computes for the sentence alone."""
+    library, columns = transformers("test"), _columns()
+    config = library.AutoConfig.for_model(family, **_SMALL | _CONFIG | changed)
+    torch.manual_seed(3)
+    theirs = getattr(library, f"AutoModelFor{kind}").from_config(config, attn_implementation="eager").eval()
+    theirs.save_pretrained(tmp_path / "model", max_shard_size="20KB")
+    assert len([*(tmp_path / "model").glob("*.safetensors")]) > 1
+    del columns["attention_mask"], columns["labels"]
+    columns |= {} if labels is None else {"labels": labels}
+    work = load_workload(f"hf:{tmp_path / 'model'}", _lines(tmp_path / "tokens.jsonl", columns))
+    gradients = Gradients(work, work.initial(0))
+    found, theirs = flat(gradients.at(gradients.start[None]))[0], theirs.double()
+    names = [name for name, one in work.initial(0).named_parameters() if one.requires_grad]
+    for k, ids in enumerate(columns["input_ids"]):
+        theirs.zero_grad()
+        theirs(
+            input_ids=torch.tensor([ids]), labels=torch.tensor([ids if labels is None else labels[k]])
+        ).loss.backward()
+        every = {name: one.grad for name, one in theirs.named_parameters()}
+        parts = [
+            every[name] if every[name] is not None else torch.zeros_like(theirs.get_parameter(name))
+            for name in names
+        ]
+        wanted = torch.cat([part.reshape(-1) for part in parts])
+        assert float((found[k] - wanted).norm()) < 1e-5 * float(
+            wanted.norm()
+        )  # some families compute in float32
