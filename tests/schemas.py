@@ -63,6 +63,11 @@ _SEARCH = _record(
     | {"bounded": _BOUND | None, "subset": Subset | None},
 )
 _PAIR = _record("_Pair", {**_fields(float, "lambda said recomputed"), "problem": str, "holds": bool})
+_TRACKED = _record(
+    "_Tracked",
+    {"kind": Literal["assumed", "certified"], "excess": float, "distances": list[float]}
+    | _fields(str, "name statement"),
+)
 _MEASURED = {"measurement": HolderEstimate, "untrusted": NotRequired[str], **_CARRIED}
 _LISTED = _record("_Listed", {"key": str, "title": str, "paper": str, "verdict": Verdict | None})
 
@@ -75,6 +80,11 @@ PRINTED: Final[dict[str, Any]] = {
     "check": _record("_Check", {"claims": list[_Claim], "drifts": list[str], "summary": str}),
     "checkpoints": AlongTraining,
     "compare": list[_Compared] | Stated,
+    "drift": _record(
+        "_Drift",
+        {"workload": str, "pairs": int, "replaced": int, "pull": float, "greatest": list[float], "remark": str}
+        | {"tracked": _list[_TRACKED]},
+    ),
     "estimate": _record("_Measured", _MEASURED)
     | _record("_Searched", {"search": _SEARCH, **_CARRIED})
     | _record("_Rechecked", {"rechecked": _list[_PAIR]}),

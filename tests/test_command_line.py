@@ -156,6 +156,7 @@ def test_a_file_or_a_name_that_is_not_there(
                 "estimate": ["builtin:iris-mlq"],
                 "checkpoints": ["builtin:iris-mlq", "net.pt", "later.pt"],
                 "attack": [wrong, "--delta", "1e-5"],
+                "drift": [wrong, "--workload", "builtin:iris-mlp"],
             }
             with pytest.raises(SystemExit) as caught:
                 main([name, *arguments[name]])

@@ -64,7 +64,7 @@ SUBJECTS = (
         "lower",
         "Lower bounds and attacks",
         "Numbers below which no bound can be, certified by solvable runs or at a stated confidence by an attack.",
-        "lower_bound LowerBound Witness replay attack worst_case",
+        "lower_bound LowerBound Witness replay attack worst_case coupled_runs measure_drift",
     ),
     Subject(
         "constants",

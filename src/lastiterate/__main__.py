@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "estimate": "measure the Hoelder constants of a network",
     "checkpoints": "measure the Hoelder constants along a training run, from its checkpoints",
     "attack": "attack the last iterate of a run and compare the result with its bound",
+    "drift": "compare the distance between coupled runs with the tracked distance",
 }
 
 

@@ -26,6 +26,7 @@ _WORKLOAD = li.Workload("line", _network, nn.MSELoss(), _INPUTS, _TARGETS)
 def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
     """Each public function with something that it cannot use."""
     attacked: dict[str, Any] = {"delta": 0.1, "runs": 4}
+    driven: dict[str, Any] = {"pairs": 2}
     return {
         "Workload module": lambda: li.Workload("line", junk, nn.MSELoss(), _INPUTS, _TARGETS),
         "Workload loss": lambda: li.Workload("line", _network, junk, _INPUTS, _TARGETS),
@@ -51,6 +52,20 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
                 "seed",
                 "runs",
             )
+        },
+        "measure_drift": lambda: li.measure_drift(junk, other, _FLAT, **driven),
+        **{
+            f"measure_drift {name}": lambda name=name: li.measure_drift(
+                _WORKLOAD, _RUN, **({"assumption": _FLAT} | driven | {name: junk})
+            )
+            for name in ("assumption", "pairs", "replaced", "dtype", "device", "memory", "seed")
+        },
+        "coupled_runs": lambda: li.coupled_runs(junk, other, pairs=2),
+        **{
+            f"coupled_runs {name}": lambda name=name: li.coupled_runs(
+                _WORKLOAD, _RUN, **({"pairs": 2} | {name: junk})
+            )
+            for name in ("pairs", "replaced", "dtype", "device", "memory", "seed")
         },
         "estimate_holder": lambda: li.estimate_holder(junk, other, (1.0,)),
         "estimate_holder lambdas": lambda: li.estimate_holder(_WORKLOAD, _RUN, junk, Sampling(1, 2, 2)),

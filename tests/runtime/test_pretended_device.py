@@ -11,9 +11,11 @@ import torch
 from pretended import THERE, PretendedDevice
 from torch.nn import Module
 
+from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime import factors, gradients
 from lastiterate.runtime.attacks.attack import attack
+from lastiterate.runtime.attacks.drift import measure_drift
 from lastiterate.runtime.constants import worst_case_constants as worst
 from lastiterate.runtime.constants.holder import constants_along_training, estimate_holder
 from lastiterate.runtime.constants.sampling import InputSet, Sampling
@@ -36,6 +38,7 @@ MEANT: Final = {
     "descent.train": "whether the parameters are finite, once a step",
     "adjacent.adjacent_runs": "whether all parameters are finite, once a step of all runs side by side",
     "batches._padded": "the size of the largest Poisson batch, once a step of all runs side by side",
+    "drift.coupled_runs": "distances and last iterates of a block of pairs, at its end, and the pull of the sample",
     "attack.attack": "scores of a block of runs, at its end, and where the runs began",
     "pairs._table": "the table of the pairs around one centre, at its end",
     "curvature._ritz": "eigenvalues of small matrices, by the CPU, once a chunk of Hessians",
@@ -127,9 +130,13 @@ def stepped(optimiser: Callable[..., Any], run: Callable[[Module], Any]) -> Call
     return path
 
 
-def attacked(kind: str, sampling: str = "full") -> Callable[[], object]:
+def drifted(sampling: str) -> Callable[[], object]:
     run = replace(RUN, sampling=sampling, batch_size=None if sampling == "full" else 4, adjacency="")
-    return lambda: attack(few(), run, kind, delta=1e-5, runs=6, **THERE_IS)
+    return lambda: measure_drift(few(), run, Clipped(), pairs=5, **THERE_IS)
+
+
+def attacked(kind: str, **named: Any) -> Callable[[], object]:
+    return lambda: attack(few(), RUN, kind, delta=1e-5, runs=6, **named, **THERE_IS)
 
 
 PATHS: Final = {
@@ -138,23 +145,20 @@ PATHS: Final = {
     "searched inputs": searched_inputs,
     "along training": along_training,
     "optimiser": stepped(ProjectedNoisySGD, lambda _: RUN),
+    **{f"drift {scheme}": drifted(scheme) for scheme in ("full", "cyclic", "poisson", "without_replacement")},
     **{f"attack {kind}": attacked(kind) for kind in ("canary", "loss", "shadow")},
-    **{
-        f"attack {scheme}": attacked("canary", scheme)
-        for scheme in ("cyclic", "poisson", "without_replacement")
-    },
 }
 
 
 NIGHTLY: Final = (
     "searched inputs",
     f"searched {Kind.SAMPLE}",
-    "attack cyclic",
+    "drift cyclic",
+    "drift without_replacement",
     "attack loss",
     "attack shadow",
-    "attack without_replacement",
 )
-"""Paths that go the same way as others: searches as that of clipped gradients, attacks as other kinds."""
+"""Paths that go the same way as others: searches as that of clipped gradients, drift and attacks as other kinds."""
 
 
 def unmeant(asking: Iterator[str], meant: dict[str, str]) -> set[str]:

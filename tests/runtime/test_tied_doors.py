@@ -64,6 +64,7 @@ DOORS: dict[str, Callable[[Case], Any]] = {
     "optimiser": stepped,
     "estimate": lambda case: li.estimate_holder(workload(case), RUN, (1.0,), Sampling(inits=1, points=3)),
     "attack": lambda case: li.attack(workload(case), FEWER, "loss", delta=1e-3, runs=8),
+    "drift": lambda case: li.measure_drift(workload(case), FEWER, li.Clipped(), pairs=4),
     "refute": lambda case: li.refute(workload(case), RUN, li.Smooth(1.0)),
 }
 

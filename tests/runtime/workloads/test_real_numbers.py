@@ -45,6 +45,7 @@ DOORS: dict[str, Callable[[], Any]] = {
     "a buffer": lambda: workload(buffer=True).initial(0),
     "refute": lambda: li.refute(workload(), RUN, li.Smooth(1.0)),
     "attack": lambda: li.attack(workload(), FEWER, "loss", delta=1e-3, runs=8),
+    "drift": lambda: li.measure_drift(workload(), FEWER, li.Clipped(), pairs=4),
     "optimiser": lambda: li.ProjectedNoisySGD(Fourier(), cross_entropy, RUN),
     "trainer": lambda: li.RecordedSGD(Fourier(), cross_entropy, RUN, ROWS, LABELS),
     "certified": lambda: layers_of(nn.Sequential(nn.Linear(3, 2, dtype=torch.complex64))),

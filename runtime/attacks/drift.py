@@ -8,35 +8,27 @@ A tracked distance from proved constants is never exceeded. A distance from the 
 only if the assumption is false for this network.
 
 Source: Chien & Li 2025, Lemmas 3.5 and 3.10, whose proofs use this coupling; docs/proofs/lower_bounds.md.
-
-    python examples/drift.py examples/run.toml --workload builtin:iris-mlp-tanh
 """
 
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Final, Unpack
+from typing import Final, Unpack
 
-import click
 import numpy as np
 import torch
 
-from lastiterate.commands.measuring import computing, from_checkpoint, option, print_table, read_run_file
-from lastiterate.commands.output import progress
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError, count
+from lastiterate.numeric.errors import count, teaches
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, described_assumption
 from lastiterate.numeric.losses.expansion import ULPS, UpdateExpansion
-from lastiterate.numeric.rounding import precision, printed_up
+from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.store import Store
 from lastiterate.runtime.constants.sampling import Sampling, Settings
-from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
+from lastiterate.runtime.devices import says_when_memory_runs_out
 from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.training.adjacent import adjacent_runs, check_sample, in_blocks, real_sample
-from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 COUPLED: Final = 2**41
@@ -44,10 +36,6 @@ COUPLED: Final = 2**41
 
 _ROUNDING: Final = 1e-9
 """Relative excess over a tracked distance that is attributed to rounding."""
-
-_ROWS: Final = 9
-_LITTLE: Final = 0.1
-"""Share of the clip norm below which the effect of a sample is reported as too small."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +110,7 @@ def _tracked_in_any_order(run: NoisySGD, assumption: Assumption) -> Array:
     return found
 
 
+@teaches()
 @says_when_memory_runs_out
 def coupled_runs(
     workload: Workload,
@@ -212,6 +201,7 @@ class Drift:
         return tuple(one for one in self.tracked if one.excess > 0)
 
 
+@teaches()
 def measure_drift(
     workload: Workload,
     run: NoisySGD,
@@ -250,62 +240,3 @@ def measure_drift(
     ]
     remark = "" if trackable else "The size of Poisson batches is random, so there is no tracked distance."
     return Drift(coupled, tuple(tracked), remark)
-
-
-@click.command()
-@click.argument("run_file", type=click.Path(path_type=Path))
-@click.option("--workload", required=True, help="Network: builtin:NAME or module:factory.")
-@from_checkpoint
-@option("--pairs", default=1000, help="Number of pairs of runs.")
-@option("--replaced", default=0, help="Index of the sample that differs.")
-@computing
-def main(run_file: Path, workload: str, checkpoint: Path | None, threads: int, **options: Any) -> None:
-    """Measure the distance between coupled runs of RUN_FILE whose data differ in one sample.
-
-    The runs of a pair share batches and noise. No pair may exceed the tracked distance D_t, computed under
-    the assumption of the file, with constants in closed form if the loss has them, and under clipping alone.
-    The exit status is 1 if a pair exceeds D_t. The replacement is sample number dataset_size + 1 of the
-    workload.
-    """
-    try:
-        run, assumption = read_run_file(run_file)
-        network = load_workload(workload, checkpoint=checkpoint)
-        with threads_of_torch(threads), progress(f"{network.name}, steps of the pairs") as on_step:
-            found = measure_drift(network, run, assumption, on_step=on_step, **options)
-    except InputError as error:
-        raise click.ClickException(str(error)) from None
-    _print(network.name, found)
-    sys.exit(1 if found.refuted else 0)
-
-
-def _print(name: str, found: Drift) -> None:
-    pairs, steps = found.coupled.distances.shape[1], found.coupled.run.steps
-    rows = []
-    for t in sorted({round(steps * k / (_ROWS - 1)) for k in range(1, _ROWS)} - {0}):
-        tracked = (printed_up(float(one.distances[t]), 4) for one in found.tracked)
-        rows.append((str(t), f"{found.coupled.greatest[t]:.4g}", *tracked))
-    title = f"{name}: distance between coupled runs, and tracked distance D_t by assumption"
-    headings = ("step", f"greatest of {pairs}", *(f"{one.name}, {one.rests}" for one in found.tracked))
-    print_table(title, headings, rows)
-    for one in found.tracked:
-        said = f"exceeded by {100 * one.excess:.2g}%" if one.excess else "never exceeded"
-        click.echo(f"D_t by {one.name}, {one.rests}: {said}. {one.statement}")
-    pull = found.coupled.pull
-    little = " The sample has almost no effect: try another --replaced." if pull < _LITTLE else ""
-    click.echo(
-        f"Sample {found.coupled.replaced} at the start: the difference in the data changes the clipped gradient by "
-        f"{pull:.2g} of the most that clipping allows.{little}"
-    )
-    if found.remark:
-        click.echo(found.remark)
-    if found.refuted:
-        names = " and ".join(one.name for one in found.refuted)
-        certified = any(one.rests == "certified" for one in found.refuted)
-        blame = (
-            "this package: report it" if certified else f"the assumption of the file: it is false for {name}"
-        )
-        click.echo(f"The distance of some pair exceeds D_t by {names}. Distrust {blame}.")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,18 +1,15 @@
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-from click.testing import CliRunner
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
-
 import known
-from drift import Drift, main, measure_drift
+import pytest
 
+from lastiterate.__main__ import main
 from lastiterate.numeric.losses.assumptions import Clipped, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.attacks.drift import Drift, measure_drift
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -87,9 +84,10 @@ L = 6.5
 CANCER = ["--workload", "builtin:breast-cancer", "--pairs", "6"]
 
 
-def run(arguments: list[str]) -> tuple[int, str]:
-    done = CliRunner().invoke(main, arguments)
-    return done.exit_code, " ".join(done.output.split())
+def run(arguments: list[str]) -> int | str | None:
+    with pytest.raises(SystemExit) as ended:
+        main(["drift", *arguments])
+    return ended.value.code
 
 
 @pytest.fixture
@@ -101,14 +99,24 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_own_folder")
-def test_the_command_prints_a_table_and_fails_where_an_assumption_does() -> None:
-    status, out = run(["run.toml", *CANCER])
-    assert status == 0
+def test_the_command_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["run.toml", *CANCER, "--resume", "kept"]) == 0
+    out = capsys.readouterr().out
     assert "D_t by closed form, certified: never exceeded." in out
+    assert len(list(Path("kept").rglob("block-*.npz"))) == 1
+    assert not Path("cache/lastiterate").exists()
+
+
+@pytest.mark.usefixtures("_own_folder")
+def test_the_command_prints_json_and_fails_where_an_assumption_does(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["run.toml", *CANCER, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["pairs"] == 6
+    assert len(data["greatest"]) == len(data["tracked"][0]["distances"]) == 13
+    assert [row["kind"] for row in data["tracked"]] == ["assumed", "certified", "certified"]
     Path("false.toml").write_text(FILE.replace('"smooth"\nL = 6.5', '"strongly_convex"\nL = 5.0\nm = 5.0'))
-    status, out = run(["false.toml", *CANCER])
-    assert status == 1
-    assert "Distrust the assumption of the file" in out
+    assert run(["false.toml", *CANCER]) == 1
+    assert "Distrust the assumption of the file" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.usefixtures("_own_folder")
@@ -117,22 +125,36 @@ def test_the_command_prints_a_table_and_fails_where_an_assumption_does() -> None
     [
         (["run.toml"], "Missing option '--workload'"),
         (["run.toml", *CANCER, "--pairs", "0"], "pairs needs a whole number of at least 1, got pairs=0"),
+        (["run.toml", *CANCER, "--replaced", "100"], "replaced needs an index below dataset_size=100"),
         (
             ["run.toml", *CANCER, "--replaced", "999"],
             "replaced needs an index below dataset_size=100, got replaced=999",
         ),
-        (["large.toml", *CANCER], "dataset_size=569 needs 570 samples, one of them to replace another"),
+        (["run.toml", *CANCER, "--device", "cuda:99"], "got device=cuda:99"),
+        (
+            ["large.toml", *CANCER],
+            "dataset_size=569 needs 570 samples, one of them to replace another",
+        ),
+        (["none.toml", *CANCER], "got path=none.toml"),
     ],
 )
-def test_mistakes_are_refused(arguments: list[str], said: str) -> None:
-    large = FILE.replace("dataset_size = 100", "dataset_size = 569")
-    Path("large.toml").write_text(large.replace("batch_size = 50", "batch_size = 569"))
-    status, out = run(arguments)
-    assert status != 0
-    assert said in out
+def test_mistakes_are_one_sentence(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    large = FILE.replace("dataset_size = 100", "dataset_size = 569").replace(
+        "batch_size = 50", "batch_size = 569"
+    )
+    Path("large.toml").write_text(large)
+    assert run(arguments) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
 
 
 @pytest.mark.usefixtures("_own_folder")
-def test_a_sample_with_no_effect_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("drift._LITTLE", 2.0)
-    assert "The sample has almost no effect: try another --replaced." in run(["run.toml", *CANCER])[1]
+def test_a_sample_with_no_effect_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("lastiterate.commands.drift._LITTLE", 2.0)
+    run(["run.toml", *CANCER])
+    assert "The sample has almost no effect: try another --replaced." in " ".join(
+        capsys.readouterr().out.split()
+    )

@@ -1,21 +1,16 @@
-import sys
 from itertools import product
 from math import inf
 from pathlib import Path
 from typing import Any
 
+import known
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
-
-import known
-from drift import coupled_runs, tracked_distance
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.attacks.drift import coupled_runs, tracked_distance
 from lastiterate.runtime.training import adjacent
 from lastiterate.runtime.workloads.loading import load_workload
 
