@@ -24,15 +24,20 @@ Definition noisy_step (noise c s : R) := forall z z' a, 0 <= z -> 0 <= z' -> 0 <
   gaussian_cost (within z) (within' z') K K' (a / noise).
 End Statements.
 
-(* Both runs start at one point, all states are at most `diameter` apart, and each pair (c, s) of `lines` bounds the
-   distance after every step. *)
-Definition noisy_run (X Y : nat -> space RA) (P : law (X 0%N)) (Q : law (Y 0%N))
+(* Both runs start at one point, all states are at most `diameter` apart, and each pair (c, s) of `lines j` bounds the
+   distance after step j. *)
+Definition noisy_steps (X Y : nat -> space RA) (P : law (X 0%N)) (Q : law (Y 0%N))
   (K : forall j, kernel (X j) (X j.+1)) (K' : forall j, kernel (Y j) (Y j.+1))
-  (within : forall j, R -> X j -> Y j -> Prop) (noise diameter : R) (lines : list (R * R)) :=
+  (within : forall j, R -> X j -> Y j -> Prop) (noise diameter : R) (lines : nat -> list (R * R)) :=
   divergence_le (within 0%N 0) P Q (@equal RA) /\
   (forall j x y, within j diameter x y) /\
   (forall j z z' x y, z <= z' -> within j z x y -> within j z' x y) /\
-  (forall j c s, List.In (c, s) lines -> noisy_step (within j) (within j.+1) (K j) (K' j) noise c s).
+  (forall j c s, List.In (c, s) (lines j) -> noisy_step (within j) (within j.+1) (K j) (K' j) noise c s).
+(* The same `lines` for every step. *)
+Definition noisy_run (X Y : nat -> space RA) (P : law (X 0%N)) (Q : law (Y 0%N))
+  (K : forall j, kernel (X j) (X j.+1)) (K' : forall j, kernel (Y j) (Y j.+1))
+  (within : forall j, R -> X j -> Y j -> Prop) (noise diameter : R) (lines : list (R * R)) :=
+  noisy_steps P Q K K' within noise diameter (fun _ => lines).
 
 (* Costs of successive steps compose like the lengths of orthogonal vectors (enlarged_sets.md, "Profiles and their
    composition").  This is a hypothesis where it is used. *)
@@ -155,9 +160,9 @@ Qed.
 End Paths.
 
 (* ---- The exchange of the runs. ---- *)
-Lemma noisy_run_reflected X Y P Q K K' within noise diameter lines :
-  @noisy_run X Y P Q K K' within noise diameter lines ->
-  noisy_run Q P K' K (fun j z y x => within j z x y) noise diameter lines.
+Lemma noisy_steps_reflected X Y P Q K K' within noise diameter lines :
+  @noisy_steps X Y P Q K K' within noise diameter lines ->
+  noisy_steps Q P K' K (fun j z y x => within j z x y) noise diameter lines.
 Proof.
 move=> [start [domain [wider steps]]]; split; first exact: (reflect_equal start).
 split; first by move=> j y x; apply: domain.
@@ -165,6 +170,10 @@ split; first by move=> j z z' y x; apply: wider.
 move=> j c s inl z z' a z0 z'0 a0 le.
 exact: (gaussian_cost_reflected (near := within j z) (near' := within j.+1 z') (steps j c s inl z z' a z0 z'0 a0 le)).
 Qed.
+Lemma noisy_run_reflected X Y P Q K K' within noise diameter lines :
+  @noisy_run X Y P Q K K' within noise diameter lines ->
+  noisy_run Q P K' K (fun j z y x => within j z x y) noise diameter lines.
+Proof. exact: noisy_steps_reflected. Qed.
 
 (* ---- Lines of a path that are at least lines of the run. ---- *)
 Definition line_of (lines : list (R * R)) (l : line) :=
@@ -266,6 +275,26 @@ Definition above0 (q : Z * Z) := Z.ltb 0 q.1 && Z.ltb 0 q.2.
 Definition hides (units z : Z) (noise mu : Z * Z) (used : seq line) (p : path) :=
   [&& path_ok units z p, reach z p == 0%ZZ, (0 < size p)%N, above0 mu, path_cost units noise mu p &
     all (fun s => s.2 \in used) p].
+(* The steps of a path that are left in a run with fewer steps: they begin where the path before them ends. *)
+Lemma hides_take n D z noise mu used p : above0 noise -> hides D z noise mu used p -> (0 < n < size p)%N ->
+  hides D (reach z (drop n p)) noise mu used (take n p).
+Proof.
+move=> noise0 /and5P [ok /eqP r _ mu0 /andP [c us]] /andP [n0 np].
+have cat : p = take n p ++ drop n p by rewrite cat_take_drop.
+rewrite cat in ok r us; have [okp _] := path_ok_cat ok.
+rewrite /hides okp -reach_cat r eqxx size_take np n0 mu0 /=.
+move: us; rewrite all_cat => /andP [-> _]; rewrite andbT.
+move: c; rewrite /path_cost => /Z.leb_le c; apply/Z.leb_le; apply: Z.le_trans c.
+have sq : (squares (take n p) <= squares p)%ZZ by rewrite [in X in (_ <= X)%ZZ]cat; apply: le_IZR; apply: squares_cat.
+move: mu0 noise0 => /andP [_ /Z.ltb_lt m2] /andP [_ /Z.ltb_lt d2].
+have k0 : (0 <= mu.2 * noise.2)%ZZ by apply: Z.mul_nonneg_nonneg; apply: Z.lt_le_incl.
+by do 2 (apply: Z.mul_le_mono_nonneg_r => //).
+Qed.
+Lemma reach_drop n D z noise mu used p : hides D z noise mu used p -> (0 <= IZR (reach z (drop n p)))%coqR.
+Proof.
+move=> /and5P [ok _ _ _ _]; move: ok; rewrite -{1}(cat_take_drop n p) => /path_ok_cat [_ okd].
+exact: (reach_ge0 okd).
+Qed.
 Definition numbers_ok (noise : Z * Z) (used : seq line) (c : numbers) :=
   [&& check_table (scale c) (table c) (near_cost c) (far_cost c) (thresholds c), good_table (scale c) (far_cost c),
     table_le (scale c) (near_cost c) (table c), above0 noise, Z.ltb 0 (units c),
@@ -316,16 +345,7 @@ have from_start n : (0 < n < size near)%N ->
     divergence_le (within n 0%coqR) (run P K n) (run Q K' n) (atoms_value (atoms_of RA S T)).
   move=> /andP [n0 nw]; pose z := reach 0%ZZ (drop n near); pose p := take n near.
   have np : size p = n by rewrite size_take nw.
-  have /and5P [okN /eqP rN _ muN0 /andP [cN us]] := hN.
-  have cat : near = p ++ drop n near by rewrite cat_take_drop.
-  have hp : hides D z noise muN used p.
-    rewrite cat in okN rN us; have [okp _] := path_ok_cat okN; rewrite /hides okp -reach_cat rN np n0 muN0 /=.
-    move: us; rewrite all_cat => /andP [-> _]; rewrite andbT.
-    move: cN; rewrite /path_cost => /Z.leb_le cN; apply/Z.leb_le; apply: Z.le_trans cN.
-    have sq : (squares p <= squares near)%ZZ by rewrite [in X in (_ <= X)%ZZ]cat; apply: le_IZR; apply: squares_cat.
-    move: muN0 noise0 => /andP [_ /Z.ltb_lt m2] /andP [_ /Z.ltb_lt d2].
-    have k0 : (0 <= muN.2 * noise.2)%ZZ by apply: Z.mul_nonneg_nonneg; apply: Z.lt_le_incl.
-    by do 2 (apply: Z.mul_le_mono_nonneg_r => //).
+  have hp : hides D z noise muN used p by apply: hides_take => //; rewrite n0.
   have compp : (1 < size p)%N -> gaussian_composition.
     by rewrite np => n1; apply: comp; apply: ltn_trans nw.
   have H := path_span (m := 0%N) D0 noise0 hp compp GN nN.
@@ -334,8 +354,7 @@ have from_start n : (0 < n < size near)%N ->
     by move=> x y xy g g0; rewrite MN; apply: H.
   have begun : divergence_le (within 0%N (IZR z / IZR D)%coqR) P Q (@equal RA).
     move=> g g0 A B FA FB AB; apply: start => // x y xy; apply: AB; apply: wider xy.
-    have okz : path_ok D 0 (drop n near) by rewrite cat in okN; case: (path_ok_cat okN).
-    by apply: Rle_mult_inv_pos => //; exact: (reach_ge0 okz).
+    by apply: Rle_mult_inv_pos => //; exact: (reach_drop n hN).
   have first : divergence_le (within (size p + 0)%N 0%coqR) (run P K (size p + 0)) (run Q K' (size p + 0)) (atoms_value (atoms_of RA S N)).
     apply: divergence_block => g g0 A B FA FB AB; rewrite -MN -compose_equal //.
     exact: (chain_laws begun HM g0 FA FB AB).
