@@ -6,9 +6,11 @@ proved. See docs/proofs/coq.md, "A certificate".
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from functools import reduce
 from importlib import resources
+from itertools import takewhile
 from math import ceil, exp, inf, isqrt
 from statistics import NormalDist
 from string import Template
@@ -31,6 +33,7 @@ Path = list[tuple[int, int, int]]
 """Steps of a path, the last one first: shift, distance left, and number of the line."""
 _Named = dict[str, Fraction]
 _Cost = tuple[Pairs, Table, int]
+_Costs = dict[str, _Cost]
 _Filled = tuple[Node, Fraction, int]
 _UNITS, _FINE, _MICRO = 10**15, 10**9, 10**6
 """Units of distances, of mu and e^epsilon, and of epsilon."""
@@ -108,29 +111,47 @@ def _cost(mu: float, scale: int, delta: float, count: int) -> _Cost:
     return pairs, Table(known.g, values, values), bits
 
 
-def _carried(scale: int, near: _Cost, far: _Cost, delta: float, about: float) -> tuple[Pairs, list[Any]]:
-    """A table that is at least its own contraction, and the thresholds at its nodes, for an approximate epsilon."""
+def _carried(
+    scale: int, costs: _Costs, clean: list[_Cost] | None, delta: float, about: float
+) -> tuple[Pairs, Pairs, list[Any]]:
+    """A table that is at least its own contraction, the table before the last block, and thresholds at the nodes.
+
+    The blocks in ``clean``, which do not use the sample, come before the last block of a cyclic run.
+    """
     goal = Goal(None, delta, inf, lambda _: inf)
     for stretch in _STRETCHES:
         g = np.exp(np.linspace(0, stretch * about, _TABLE))
-        block, table, last = Block(g, near[1], far[1]), unknown(g), inf
+        block, table, last = Block(g, costs["near"][1], costs["far"][1]), unknown(g), inf
+        others = [Block(g, None, one[1]) for one in clean or ()]
+
+        def passed(table: Table, others: list[Block] = others) -> Table:
+            return reduce(lambda one, other: other.after(one), others, table).hull()
+
         for _ in range(_ROUNDS):
-            table = block.after(table).hull()
+            table = block.after(passed(table)).hull()
             if goal.value(table) < inf and last - goal.value(table) <= 1e-5 * about:
                 break
             last = goal.value(table)
         for lift in _LIFTS if goal.value(table) < inf else ():
-            values = np.minimum(table.ahead * (1 + lift) + lift * delta, 1.0)
-            lifted = Table(g, values, values).hull()
-            pairs, places = _whole(lifted, scale)
-            block.after(lifted)
-            found = _thresholds(DiscretePair.of(lifted).ratio, places, *block.thresholds[True])
-            each = zip(pairs, found, strict=True)
-            if all(_node_ok(scale, (pairs, near[0], far[0]), *one) for one in each):
-                return pairs, found
+            lifted = _lifted(table, lift, delta)
+            before = lifted if clean is None else _lifted(passed(lifted), _LIFTS[0] / 100, delta)
+            (pairs, places), (middle, _) = _whole(lifted, scale), _whole(before, scale)
+            block.after(before)
+            found = _thresholds(DiscretePair.of(before).ratio, places, *block.thresholds[True])
+            tables = middle, costs["near"][0], costs["far"][0], pairs
+            fits = all(_node_ok(scale, tables, *one) for one in zip(pairs, found, strict=True))
+            if fits and all(
+                _clean_ok(scale, pairs, middle, clean, node) for node in middle if clean is not None
+            ):
+                return pairs, middle, found
     raise UncertifiedError(
         "Coq needs a table that is at least its own contraction, got none; use a larger delta."
     )
+
+
+def _lifted(table: Table, lift: float, delta: float) -> Table:
+    values = np.minimum(table.ahead * (1 + lift) + lift * delta, 1.0)
+    return Table(table.g, values, values).hull()
 
 
 def _thresholds(ratio: Array, places: list[int], low: Any, high: Any) -> list[Any]:
@@ -146,13 +167,24 @@ def _thresholds(ratio: Array, places: list[int], low: Any, high: Any) -> list[An
     return [*found, ((1, 1), (1, 1))]
 
 
-def _node_ok(scale: int, tables: tuple[Pairs, Pairs, Pairs], node: tuple[int, int], thresholds: Any) -> bool:
+def _node_ok(
+    scale: int, tables: tuple[Pairs, Pairs, Pairs, Pairs], node: tuple[int, int], thresholds: Any
+) -> bool:
     """The check of checker.v at a node."""
-    (T, N, F), (n, m), (h, j) = tables, node, thresholds
+    (T, N, F, after), (n, m), (h, j) = tables, node, thresholds
     parts = [(max(0, min(p, q * h[0] // h[1])), max(0, min(q, p * j[1] // j[0]))) for p, q in T]
     A, B = scale - sum(u for u, _ in parts), scale - sum(v for _, v in parts)
     total = sum(_scaled(scale, N, m * u, n * v) for u, v in parts) + _scaled(scale, F, m * A, n * B)
-    return total <= scale * _scaled(scale, T, m, n)
+    return total <= scale * _scaled(scale, after, m, n)
+
+
+def _clean_ok(scale: int, table: Pairs, after: Pairs, clean: list[_Cost], node: tuple[int, int]) -> bool:
+    """The check of clean.v at a node."""
+    n, m = node
+    a = min(scale, -(-_scaled(scale, table, m, n) // m))
+    for far, _, _ in clean:
+        a = min(scale, -(-_scaled(scale, far, m * a, m * a + (n - m) * scale) // (scale * m))) if a > 0 else 0
+    return m * a <= _scaled(scale, after, m, n)
 
 
 def _epsilon(scale: int, table: Pairs, delta: Fraction) -> tuple[Fraction, tuple[int, int]]:
@@ -168,34 +200,38 @@ def _epsilon(scale: int, table: Pairs, delta: Fraction) -> tuple[Fraction, tuple
 
 Line = tuple[str, str, Fraction, Fraction]
 """c and s of an expansion c z + s, in the names of a file and as numbers."""
+_Lines = Callable[[int], list[tuple[int, Line]]]
+"""The numbered expansions of a step before so many others."""
 
 
-def _lines(named: Mapping[str, Fraction]) -> list[Line]:
-    """The expansions of a step that uses the sample (docs/proofs/expansions.md)."""
+def _lines(named: Mapping[str, Fraction], *, used: bool = True) -> list[Line]:
+    """The expansions of a step that uses the sample, or of one that does not (docs/proofs/expansions.md)."""
     eta, b, K, L = (named[x] for x in ("step_size", "batch", "clip", "L"))
-    moved, weight, share = 2 * eta * K / b, eta * (b - 1) / b, "step_size * (batch - 1) / batch"
+    moved, said = (2 * eta * K / b, "moved") if used else (Fraction(0), "0")
+    weight, share = (eta * (b - 1) / b, "step_size * (batch - 1) / batch") if used else (eta, "step_size")
     if "m" in named:
         slope = max(1 - eta * named["m"], eta * L - 1)
-        first = "Rmax (1 - step_size * m) (step_size * L - 1)", "moved", slope, moved
-        return [first, ("1", "2 * step_size * clip + moved", Fraction(1), 2 * eta * K + moved)]
-    capped = "1", f"2 * ({share}) * clip + moved", Fraction(1), 2 * weight * K + moved
-    return [(f"1 + {share} * L", "moved", 1 + weight * L, moved), capped]
+        first = "Rmax (1 - step_size * m) (step_size * L - 1)", said, slope, moved
+        return [first, ("1", f"2 * step_size * clip + {said}", Fraction(1), 2 * eta * K + moved)]
+    capped = "1", f"2 * ({share}) * clip + {said}", Fraction(1), 2 * weight * K + moved
+    return [(f"1 + {share} * L", said, 1 + weight * L, moved), capped]
 
 
-def _path(node: Node, steps: int, start: Fraction, lines: list[Line]) -> Path:
+def _path(node: Node, steps: int, start: Fraction, lines: _Lines) -> Path:
     """A path over steps from a distance to 0 along the shifts of a certificate, which are rounded up."""
-    z, path, slope, offset = ceil(start * _UNITS), Path(), float(lines[0][2]), float(lines[0][3])
+    z, path, (_, (_, _, slope, offset)) = ceil(start * _UNITS), Path(), lines(0)[0]
     m = steps if node["rule"] == "composition" else steps + node["since"] - node["start"]
     shifts = [0.0] * (steps - m) + [inf] * m
     if node["rule"] == "path":
         shifts[-m:] = [from_dyadic(row) for row in node["shifts"] for _ in range(row[2])] + [inf]
     for k, shift in enumerate(shifts, 1):
         if node["rule"] == "straight" and k == steps - m + 1:
-            total = slope**m * z / _UNITS + offset * sum(slope**j for j in range(m))
-            least = total / sum(slope ** (2 * j) for j in range(m))
-            shifts[-m:] = [slope**j * least for j in reversed(range(m))]
+            powers = [float(slope) ** j for j in range(m + 1)]
+            total = powers[m] * z / _UNITS + float(offset) * sum(powers[:m])
+            least = total / sum(one**2 for one in powers[:m])
+            shifts[-m:] = [one * least for one in powers[:m][::-1]]
             shift = shifts[-m]
-        reached, line = min((ceil(c * z + s * _UNITS), i) for i, (_, _, c, s) in enumerate(lines))
+        reached, line = min((ceil(c * z + s * _UNITS), i) for i, (_, _, c, s) in lines(steps - k))
         a = max(reached if k == steps or shift * _UNITS >= reached else ceil(shift * _UNITS), 1)
         z = max(reached - a, 0)
         path.insert(0, (a, z, line))
@@ -217,32 +253,50 @@ def _mu(path: Path, noise: Fraction) -> Fraction:
     return Fraction(isqrt(ceil(squared)) + 1, _FINE)
 
 
-def _tables(stage: Node, named: _Named, lines: list[Line], delta: Fraction, about: float) -> _Filled:
-    """Fields of a file for a contraction, its epsilon, and the number of steps of a block."""
-    starts = {"near": Fraction(0), "far": named["diameter"]}
-    steps = {name: stage["steps"] - stage[name].get("since", 0) for name in starts}
-    paths = {name: _path(stage[name], steps[name], z, lines) for name, z in starts.items()}
-    length, at = min(map(len, paths.values())), float(delta)
-    mu = {name: _mu(path[:length], named["noise"]) for name, path in paths.items()}
-    scale = 2 ** (20 + ceil(_furthest(float(mu["far"]), at) / np.log(2) - np.log2(at)))
-    cost = {name: _cost(float(mu[name]), scale, at, k) for name, k in _COUNTS.items()}
-    table, thresholds = _carried(scale, cost["near"], cost["far"], at, about)
+def _tables(
+    blocks: list[Node], named: _Named, lines: _Lines, free: _Lines, delta: Fraction, about: float
+) -> _Filled:
+    """Fields of a file for a contraction, its epsilon, and the largest number of steps of a path.
+
+    The last block uses the sample, in its last step if batches are cyclic; the blocks before it do not.
+    """
+    *clean, last = blocks
+    each = {"near": (last, Fraction(0), lines), "far": (last, named["diameter"], lines)}
+    each |= {f"clean{k}": (one, named["diameter"], free) for k, one in enumerate(clean)}
+    paths, at = dict[str, Path](), float(delta)
+    for name, (stage, start, steps) in each.items():
+        node = stage["near" if name == "near" else "far"]
+        paths[name] = _path(node, stage["steps"] - node.get("since", 0), start, steps)
+    least = min(len(paths["near"]), len(paths["far"]))
+    paths |= {"near": paths["near"][: 1 if free(0) else least], "far": paths["far"][:least]}
+    mu = {name: _mu(path, named["noise"]) for name, path in paths.items()}
+    scale = 2 ** (20 + ceil(_furthest(float(max(mu.values())), at) / np.log(2) - np.log2(at)))
+    cost = {name: _cost(float(one), scale, at, _COUNTS.get(name, _COUNTS["far"])) for name, one in mu.items()}
+    counts = [(f"clean{k}", stage["times"]) for k, stage in enumerate(clean)]
+    passed = [cost[name] for name, n in counts for _ in range(n)] if free(0) else None
+    table, before, thresholds = _carried(scale, cost, passed, at, about)
     epsilon, below = _epsilon(scale, table, delta)
     fields = {
         "table": _list(table),
+        "before": _list(before),
         "thresholds": _list(thresholds),
         "scale": scale,
-        "widest": ceil(starts["far"] * _UNITS),
+        "widest": ceil(named["diameter"] * _UNITS),
         "below": below,
         "nodes": "\n".join(_nodes(name, mu[name], scale, one[0], one[2]) for name, one in cost.items()),
+        "clean": _list(f"Clean {n} {name}_mu {name}_path {name}_cost" for name, n in counts),
+        "each_clean": " ".join(f"apply: List.Forall_cons; first exact: {name}_nodes." for name, _ in counts),
     }
-    for name, path in paths.items():
-        fields[f"{name}_path"] = _list(f"({a}, {z}, line{k})" for a, z, k in path[:length])
-        fields[f"{name}_mu"], fields[f"{name}_cost"] = mu[name].as_integer_ratio(), _list(cost[name][0])
-    return fields, epsilon, length
+    fields["costs"] = "\n".join(
+        f"Definition {name}_path : path := {_list(f'({a}, {z}, line{k})' for a, z, k in path)}.\n"
+        f"Definition {name}_mu : Z * Z := {mu[name].as_integer_ratio()}.\n"
+        f"Definition {name}_cost : seq (Z * Z) := {_list(cost[name][0])}."
+        for name, path in paths.items()
+    )
+    return fields, epsilon, max(map(len, paths.values()))
 
 
-def _gaussian(node: Node, steps: int, named: _Named, lines: list[Line], delta: Fraction) -> _Filled:
+def _gaussian(node: Node, steps: int, named: _Named, lines: _Lines, delta: Fraction) -> _Filled:
     """Fields of a file for a Gaussian path over the last steps, its epsilon, and the number of these steps."""
     since = node.get("since", 0)
     start = named["diameter"] if since else Fraction(0)
@@ -271,7 +325,7 @@ def written(top: Node, said: str) -> str:
     run, loss, claim, proof = top["run"], top["class"], top["claim"], top["proof"]
     rule, tables = f"the rule {proof['rule']!r}", proof["rule"] == "from table"
     _need(tables or proof["rule"] == "from gdp", "an (epsilon, delta) by contraction or a Gaussian path", rule)
-    _need(run["scheme"] == "full", "full batches", f"{run['scheme']} batches")
+    _need(run["scheme"] in ("full", "cyclic"), "full or cyclic batches", f"{run['scheme']} batches")
     _need(loss["name"] in ("smooth", "convex", "strongly_convex"), "smooth or convex losses", loss["name"])
     _need(len(run["step_size"]) == len(run["noise_std"]) == 1, "equal steps", "a schedule")
     _need(run["diameter"] is not None, "a bounded domain", "none")
@@ -279,14 +333,26 @@ def written(top: Node, said: str) -> str:
     numbers |= {"diameter": run["diameter"]} | {letter: loss[letter] for letter in "Lm" if letter in loss}
     named = {"batch": Fraction(run["batch_size"])} | {k: Fraction(from_dyadic(x)) for k, x in numbers.items()}
     named |= {"m": Fraction(0)} if loss["name"] == "convex" else {}
-    lines, value = _lines(named), from_dyadic(claim["value"])
+    period, value = run["dataset_size"] // run["batch_size"], from_dyadic(claim["value"])
+    used, unused = _lines(named), _lines(named, used=False) if period > 1 else []
+    every = list(enumerate([*used, *unused]))
+
+    def free(_: int) -> list[tuple[int, Line]]:
+        return every[len(used) :]
+
+    def lines(left: int) -> list[tuple[int, Line]]:
+        return free(left) if left % period else every[: len(used)]
+
     delta = Fraction(from_dyadic(claim["at"]))
     delta = min(Fraction(repr(float(delta))), delta)
     if tables:
-        fields, epsilon, length = _tables(proof["of"]["blocks"][-1], named, lines, delta, value)
+        *others, last = proof["of"]["blocks"]
+        clean = list(takewhile(lambda one: one["near"] is None, others[::-1]))[::-1]
+        fields, epsilon, length = _tables([*clean, last], named, lines, free, delta, value)
     else:
-        fields, epsilon, length = _gaussian(proof["of"], run["steps"], named, lines, delta)
-    each = ((c.as_integer_ratio(), s.as_integer_ratio()) for _, _, c, s in lines)
+        of = proof["of"]["of"][0] if proof["of"]["rule"] == "positions" else proof["of"]
+        fields, epsilon, length = _gaussian(of, run["steps"], named, lines, delta)
+    each = ((c.as_integer_ratio(), s.as_integer_ratio()) for _, (_, _, c, s) in every)
     fields |= {
         "said": said,
         "every": ", for every number of steps," * tables,
@@ -295,9 +361,12 @@ def written(top: Node, said: str) -> str:
         "times": f"{float(epsilon) / value:.4f}",
         "numbers": "\n".join(f"Definition {name} : R := ({x})." for name, x in named.items()),
         "names": ", ".join(named),
-        "lines": _list(f"({c}, {s})" for c, s, _, _ in lines),
+        "lines": _list(f"({c}, {s})" for c, s, _, _ in used),
+        "without": _list(f"({c}, {s})" for c, s, _, _ in unused),
+        "period": period,
         "noise": named["noise"].as_integer_ratio(),
-        "used": _list(f"line{k}" for k in range(len(lines))),
+        "used": _list(f"line{k}" for k, _ in lines(0)),
+        "unused": _list(f"line{k}" for k, _ in free(0)),
         "used_lines": "\n".join(f"Definition line{k} : line := {one}." for k, one in enumerate(each)),
         "units": _UNITS,
         "delta_of": delta.as_integer_ratio(),
@@ -308,5 +377,6 @@ def written(top: Node, said: str) -> str:
         "introduce": "move=> composes; " * (length > 1),
     }
     folder = resources.files("lastiterate.proofs_checks.certificates")
-    parts = [folder / f"{name}.v.template" for name in ("head", "carried" if tables else "path")]
+    kind = ("cyclic_" if period > 1 else "") + ("carried" if tables else "path")
+    parts = [folder / f"{name}.v.template" for name in ("head", kind)]
     return Template("\n".join(part.read_text(encoding="utf-8") for part in parts)).substitute(fields)

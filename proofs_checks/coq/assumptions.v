@@ -1,5 +1,5 @@
 (* The axioms of every theorem that stands for a rule: "Closed under the global context" means none. *)
-From lastiterate Require Import laws tables chain contract rules step induction composition coins moments checker sequences.
+From lastiterate Require Import laws tables chain contract rules step induction composition coins moments checker clean sequences.
 From lastiterate Require Import renyi full_batch values expansions.
 Print Assumptions layer_cake.
 Print Assumptions finite_hockey_stick.
@@ -99,3 +99,5 @@ Print Assumptions lesser.
 Print Assumptions no_less.
 Print Assumptions from_equal_points.
 Print Assumptions contraction.
+Print Assumptions damp_sound.
+Print Assumptions from_nodes.
