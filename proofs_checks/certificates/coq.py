@@ -8,7 +8,6 @@ proved. See docs/proofs/coq.md, "A certificate".
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from functools import reduce
 from importlib import resources
 from itertools import takewhile
 from math import ceil, exp, inf, isqrt
@@ -125,7 +124,9 @@ def _carried(
         others = [Block(g, None, one[1]) for one in clean or ()]
 
         def passed(table: Table, others: list[Block] = others) -> Table:
-            return reduce(lambda one, other: other.after(one), others, table).hull()
+            for other in others:
+                table = other.after(table)
+            return table.hull()
 
         for _ in range(_ROUNDS):
             table = block.after(passed(table)).hull()
