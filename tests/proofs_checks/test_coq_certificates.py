@@ -199,9 +199,34 @@ WEAKENINGS = {
 @pytest.mark.parametrize("name", WEAKENINGS)
 def test_coq_refuses_what_is_changed(compiled: Path, tmp_path: Path, name: str) -> None:
     """Without the proofs at the nodes of the costs, which no edit but the last two concerns, to take less time."""
-    text = re.sub(r"(?s)Lemma (near|far)_at\d+ :.*?Qed\.\n", "", _file("readme"))
-    text = re.sub(r"(?s)(Lemma (?:near|far)_nodes : [^\n]*\n).*?Qed\.", r"\1Admitted.", text)
-    pattern, change = WEAKENINGS[name]
+    _changed(compiled, tmp_path, "readme", *WEAKENINGS[name])
+
+
+CYCLIC = {
+    "fewer steps in an epoch": (r"period : nat := 5", lambda _: "period : nat := 4"),
+    "more blocks than an epoch has": (r"Clean 4 ", lambda _: "Clean 5 "),
+    "a cheaper block without the sample": (
+        r"clean0_cost : seq \(Z \* Z\) := .*",
+        lambda _: "clean0_cost : seq (Z * Z) := [:: (1, 1)].",
+    ),
+    "a lighter table before the last block": (
+        r"before_last : seq \(Z \* Z\) := \[:: \((\d+),",
+        lambda m: m[0].replace(m[1], str(int(m[1]) // 2)),
+    ),
+    "a position outside an epoch": (r"\(position < period\)%N", lambda _: "(position < period + 1)%N"),
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", CYCLIC)
+def test_coq_refuses_what_is_changed_in_cyclic_batches(compiled: Path, tmp_path: Path, name: str) -> None:
+    _changed(compiled, tmp_path, "cyclic", *CYCLIC[name])
+
+
+def _changed(compiled: Path, tmp_path: Path, case: str, pattern: str, change: Any) -> None:
+    name = pattern
+    text = re.sub(r"(?s)Lemma (near|far|clean\d)_at\d+ :.*?Qed\.\n", "", _file(case))
+    text = re.sub(r"(?s)(Lemma (?:near|far|clean\d)_nodes : [^\n]*\n).*?Qed\.", r"\1Admitted.", text)
     edited, count = re.subn(pattern, change, text)
     assert count
     done = _coqc(compiled, tmp_path, edited)
