@@ -14,6 +14,7 @@ import json
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -44,13 +45,14 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType(
 _LANGUAGE: Final = ("AutoModelForMaskedLM", "AutoModelForCausalLM")
 
 _IGNORED: Final = -100
-"""Label of a token that the loss leaves out, as in Transformers."""
+"""Label of the tokens that the loss ignores, as in Transformers."""
 
 _HIDDEN: Final = -1e30
 """Number added to the attention score of a masked token; its exponential is 0 in float32, too."""
 
-_CLOSE: Final = 1e-3
-"""Largest difference between scores with two kinds of masks, relative to the largest score."""
+_CLOSE: Final = 1e-5
+"""Largest difference between scores with two kinds of masks, relative to the largest score, in float64. Some networks
+compute parts in float32."""
 
 _FEW: Final = 8
 
@@ -123,7 +125,7 @@ def _binary_losses(output: Tensor, target: Tensor) -> Tensor:
 
 
 def hugging_face(folder: Path, data: Path | None = None) -> Workload:
-    """Network in ``folder`` on the tokenised sentences of the file ``data``; see `read_tokens`.
+    """Workload of the network in ``folder`` and the tokenised sentences in the file ``data``; see `read_tokens`.
 
     It classifies sentences (one class, several classes, or numbers) or tokens, or is a language model. Without
     labels, a causal language model predicts the next token of every sentence.
@@ -160,6 +162,11 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
             f"The labels must be {'whole numbers' if chosen else 'numbers'} of shape={shape} for this network, got "
             f"shape={tuple(labels.shape)} and {labels.dtype} in data={data} for workload={name}; correct the column."
         )
+    if loss is next_token_loss and bool((labels[:, 1:] == _IGNORED).all(dim=1).any()):
+        raise InputError(
+            f"Every sentence needs a labelled token after the first, got data={data} with one without for "
+            f"workload={name}; remove it."
+        )
     counted = labels[labels != _IGNORED] if labels.ndim > 1 else labels
     segmented = bool(rows[:, 2].any())
     for what, values, limit in (
@@ -180,9 +187,10 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
         put_in(weights, module, folder)
         return module
 
-    shortest = rows[rows[:, 1].sum(dim=1).argmin()][None]
+    lengths = rows[:, 1].sum(dim=1)
+    tried = rows[[int(lengths.argmin()), int(lengths.argmax())]]
     with user_code("The network must take the sentences", f"in workload={name}; use others."):
-        causal = _is_causal(network(), shortest, name)
+        causal = _is_causal(network().double(), tried, name)
     return Workload(
         name=name,
         module=lambda: network().causally(causal),
@@ -195,20 +203,26 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
     )
 
 
-def _is_causal(module: OnRows, row: Tensor, name: str) -> bool:
-    """True if tokens attend only to those before them, by the scores of a sentence without padding."""
-    kept = row[0, 1] != 0
+def _is_causal(module: OnRows, rows: Tensor, name: str) -> bool:
+    """Find out if attention is causal: compare scores of padded sentences with those of Transformers without padding.
+
+    Both masks may give similar scores, and they agree on a sentence of one token: the closer one on all ``rows``,
+    among them the longest sentence, is right.
+    """
+    distances: dict[bool, float] = {}
     with torch.no_grad():
-        theirs = module(row[:, :, kept], their_mask=True)
-        for causal in (False, True):
-            ours = module.causally(causal)(row)
-            ours = ours[:, kept] if ours.ndim > 2 else ours
-            if bool((ours - theirs).abs().max() <= _CLOSE * theirs.abs().max()):
-                return causal
-    raise InputError(
-        f"The network must give the scores that Transformers gives for a sentence without padding, got others in "
-        f"workload={name}; write a function that builds it, and name the function as module:factory."
-    )
+        for causal, row in product((False, True), rows.split(1)):
+            kept = row[0, 1] != 0
+            theirs, ours = module(row[:, :, kept], their_mask=True), module.causally(causal)(row)
+            gap = (ours[:, kept] if ours.ndim > 2 else ours) - theirs
+            distances[causal] = max(distances.get(causal, 0.0), float(gap.abs().max() / theirs.abs().max()))
+    causal = distances[True] < distances[False]
+    if not distances[causal] <= _CLOSE:
+        raise InputError(
+            f"The network must give the scores that Transformers gives for a sentence without padding, got others in "
+            f"workload={name}; write a function that builds it, and name the function as module:factory."
+        )
+    return causal
 
 
 def _read_config(folder: Path, name: str) -> tuple[Any, str]:
@@ -255,7 +269,7 @@ def transformers(name: str) -> Any:
 def read_tokens(path: Path, padding: int, *, labelled: bool = True) -> tuple[Tensor, Tensor]:
     """Sentences of a file with the columns input_ids, attention_mask, labels and optionally token_type_ids.
 
-    The mask may be left out if no sentence contains the padding token.
+    The mask may be omitted if no sentence contains the padding token.
 
     Args:
         path: a .safetensors, .npz, .parquet or .jsonl file; no code in it is executed.
@@ -320,9 +334,7 @@ def read_tokens(path: Path, padding: int, *, labelled: bool = True) -> tuple[Ten
         and labels.shape[1] == max(map(len, ids))
         and bool((labels == _IGNORED).all(dim=1).any())
     ):
-        raise InputError(
-            f"Every sentence needs a labelled token, got data={path} with one without; leave it out."
-        )
+        raise InputError(f"Every sentence needs a labelled token, got data={path} with one without; remove it.")
     for row, one in enumerate(mask):
         if not set(one.tolist()) <= {0, 1} or not one.any():
             raise InputError(

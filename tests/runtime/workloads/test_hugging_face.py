@@ -267,6 +267,7 @@ _CONFIG = {"n_embd": 16, "n_layer": 2, "n_head": 2, "num_key_value_heads": 1, "h
         ("distilbert", "TokenClassification", {}, [[-100] + [2] * (length - 1) for length in _LENGTHS]),
         ("roberta", "MaskedLM", {}, [[7] + [-100] * (length - 1) for length in _LENGTHS]),
         ("gpt2", "SequenceClassification", {}, [0, 2, 1, 0]),
+        ("gpt2", "SequenceClassification", {"initializer_range": 0.02}, [0, 2, 1, 0]),  # masks hardly differ
         ("gpt2", "CausalLM", {}, None),
         ("llama", "CausalLM", {}, None),
     ],
@@ -301,3 +302,22 @@ def test_other_losses_are_those_of_transformers(
         assert float((found[k] - wanted).norm()) < 1e-5 * float(
             wanted.norm()
         )  # some families compute in float32
+
+
+def test_sentences_of_one_token_do_not_hide_that_attention_is_causal(tmp_path: Path) -> None:
+    library, columns = transformers("test"), _columns()
+    config = library.AutoConfig.for_model("gpt2", **_SMALL | _CONFIG)
+    for kind in ("SequenceClassification", "CausalLM"):
+        torch.manual_seed(3)
+        theirs = getattr(library, f"AutoModelFor{kind}").from_config(config).eval()
+        theirs.save_pretrained(tmp_path / kind)
+    columns["input_ids"][1], columns["attention_mask"][1] = [7], [1]
+    path = _lines(tmp_path / "tokens.jsonl", columns)
+    work = load_workload(f"hf:{tmp_path / 'SequenceClassification'}", path)
+    theirs = library.AutoModelForSequenceClassification.from_pretrained(tmp_path / "SequenceClassification")
+    with torch.no_grad():
+        wanted = theirs.eval()(input_ids=work.inputs[:1, 0]).logits
+        torch.testing.assert_close(work.initial(0)(work.inputs)[:1], wanted, rtol=1e-4, atol=1e-5)
+    del columns["labels"]
+    with pytest.raises(InputError, match="a labelled token after the first"):
+        load_workload(f"hf:{tmp_path / 'CausalLM'}", _lines(path, columns))
