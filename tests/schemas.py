@@ -1,4 +1,4 @@
-"""JSON schemas of what the commands print with --json, from the types of their records."""
+"""JSON schemas of the --json output of the commands, generated from types."""
 
 from dataclasses import dataclass
 from functools import lru_cache

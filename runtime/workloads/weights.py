@@ -23,10 +23,10 @@ Weights = dict[str, Tensor]
 """Tensors by name, as in a ``state_dict``; the keys of nested dictionaries are joined by dots."""
 
 INDEX: Final = ".index.json"
-"""End of the name of a file that lists the parts of a checkpoint in several files."""
+"""Suffix of the index of a sharded checkpoint, which lists its files."""
 
 SHARD: Final = re.compile(r"-\d{5}-of-\d{5}\.")
-"""What the name of one such part contains."""
+"""Pattern in the names of these files."""
 
 _IN_FOLDERS: Final = tuple(
     name + end for name in ("model.safetensors", "pytorch_model.bin") for end in ("", INDEX)
@@ -39,7 +39,7 @@ _WRAPPERS: Final = frozenset(
 """Parts of names added by DataParallel, Opacus, torch.compile, FSDP and activation checkpointing."""
 
 _POSITIONS: Final = "position_ids"
-"""Name of constants that Transformers stored among the weights until 2023."""
+"""Buffer that Transformers saved with the weights until 2023."""
 
 _NAMED: Final = 4
 
@@ -106,7 +106,7 @@ def read_saved(path: Path, called: str = "checkpoint") -> Mapping[str, object]:
 
 
 def weights_for(module: nn.Module, saved: Weights, path: Path) -> tuple[str, Weights]:
-    """Weights of a module among those of a file, and the prefix of their names in the file.
+    """Find the weights of a module in a file; return the prefix of their names there, and the weights.
 
     Raises:
         InputError: the file lacks a weight, has one of another shape or one more under the same prefix, has a
@@ -178,7 +178,7 @@ def _places(own: Weights, saved: Weights) -> Iterator[tuple[str, str, str]]:
 
 
 def _with_tied(own: Weights, found: Mapping[str, str]) -> dict[str, str]:
-    """Names in the file, also of tensors that alias others and are left out, as safetensors does of a tied head."""
+    """Add the names of tied tensors, which a file may hold only once, as safetensors does for a tied head."""
     first = {
         (own[name].data_ptr(), own[name].shape): theirs
         for name, theirs in found.items()
@@ -211,7 +211,7 @@ def _differ(weights: Weights, others: Weights) -> bool:
 
 
 def _unnamed_sets(module: nn.Module, saved: Weights, used: set[str]) -> list[str]:
-    """Prefixes of other tensors whose shapes are those of the parameters, as in a list of averages."""
+    """Find a prefix whose other tensors have the shapes of the parameters, such as a list of averaged weights."""
     shapes: dict[str, list[tuple[int, ...]]] = {}
     for name, values in saved.items():
         steps = name.split(".")
