@@ -211,7 +211,7 @@ def _is_causal(module: OnRows, rows: Tensor, name: str) -> bool:
     """
     distances: dict[bool, float] = {}
     with torch.no_grad():
-        for causal, row in product((False, True), rows.split(1)):
+        for causal, row in product((False, True), (rows[:1], rows[1:])):
             kept = row[0, 1] != 0
             theirs, ours = module(row[:, :, kept], their_mask=True), module.causally(causal)(row)
             gap = (ours[:, kept] if ours.ndim > 2 else ours) - theirs
