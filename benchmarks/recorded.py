@@ -1,12 +1,16 @@
-"""Record the numbers of `proofs_checks.recomputations` that have changed, for a reader of the difference.
+"""Record the numbers of `tests/numeric/recomputations` that have changed, for a reader of the difference.
 
-python -m benchmarks.recorded && git diff proofs_checks/recomputations/numbers.json
+python -m benchmarks.recorded && git diff tests/numeric/recomputations/numbers.json
 """
 
 import json
+import sys
+from pathlib import Path
 
-from lastiterate.proofs_checks.recomputations import recomputations
-from lastiterate.proofs_checks.recomputations.record import FILE, recorded_numbers
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "numeric"))  # where the numbers are
+
+from recomputations import recomputations
+from recomputations.record import FILE, recorded_numbers
 
 
 def _record() -> None:

@@ -69,7 +69,6 @@ class Engine(StrEnum):
     GRAM = "gram"
     EXPECTATIONS = "expectations"
     CERTIFICATE = "certificate"
-    RECOMPUTATION = "recomputation"
     CITATION = "citation"
     INDUCTION = "induction"
 
@@ -529,24 +528,6 @@ class Certified(Check):
     @property
     def notes(self) -> tuple[Sentence, ...]:
         return _replaced(self.altered)
-
-
-@dataclass(frozen=True)
-class Recomputed(Check):
-    """Each number of ``quantity`` lies within the limits that another computation gives.
-
-    ``quantity`` names an entry of `proofs_checks.recomputations`. In mutants, ``off`` is a relative error.
-    """
-
-    engine = Engine.RECOMPUTATION
-    quantity: str
-    off: Expr = S.Zero
-    name: str = "numbers"
-
-    @property
-    def formula(self) -> Basic:
-        off = (", changed by a share of ", self.off) if self.off else ()
-        return sentence(f"Each number of {self.quantity}", *off, " lies where another computation puts it")
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def test_a_fault_whose_text_is_gone_is_told() -> None:
     with pytest.raises(
         AssertionError, match=r"needs the text 'no such text' once, got 0 times; plant the fault anew"
     ):
-        Fault("numeric/rounding.py", "no such text", "", "ours/numbers/tables").edited()
+        Fault("numeric/rounding.py", "no such text", "", "ours/recomputed/full").edited()
 
 
 def test_what_nobody_notices_is_told_and_the_copy_is_as_it_was(tree: Path) -> None:
@@ -48,8 +48,8 @@ def test_what_nobody_notices_is_told_and_the_copy_is_as_it_was(tree: Path) -> No
         "numeric/rounding.py",
         '"""Conversions between balls',
         '"""Changes between balls',
-        "ours/numbers/accounting",
+        "tests/numeric/test_recomputations.py",
     )
-    with pytest.raises(pytest.fail.Exception, match="ours/numbers/accounting does not notice"):
+    with pytest.raises(pytest.fail.Exception, match=r"test_recomputations\.py does not notice"):
         planting.meet(tree, harmless)
     assert (tree / harmless.path).read_text() == (planting.ROOT / harmless.path).read_text()

@@ -1,13 +1,37 @@
-"""Recorded numbers: what the file does not say, or says otherwise, is noticed."""
+"""More than 600 values of the code, each compared with another computation; what no file records is noticed.
+
+The lower limit of a value is from a closed form, a quadrature or a run whose loss is known exactly, and the
+upper limit from a closed form, a quadrature or the recorded value.
+"""
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from math import inf, nan
 from pathlib import Path
 
 import pytest
+from recomputations import recomputations, record
 
-from lastiterate.proofs_checks.recomputations import record
+
+@cache
+def numbers(quantity: str) -> tuple[record.Number, ...]:
+    return tuple(recomputations()[quantity]())
+
+
+def outside(quantity: str, factor: float = 1.0) -> list[record.Number]:
+    return [one for one in numbers(quantity) if not one.low <= one.value * factor <= one.high]
+
+
+@pytest.mark.parametrize("quantity", recomputations())
+def test_numbers_are_those_of_another_computation(quantity: str) -> None:
+    assert outside(quantity) == []
+
+
+@pytest.mark.parametrize("quantity", recomputations())
+@pytest.mark.parametrize("factor", [0.998, 1.002], ids=["less", "more"])
+def test_two_thousandths_are_noticed(quantity: str, factor: float) -> None:
+    assert outside(quantity, factor)
 
 
 @pytest.fixture

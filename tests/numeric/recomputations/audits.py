@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.lower.audit import all_scores, audit, epsilon_limits
 from lastiterate.numeric.lower.one_run import one_run
-from lastiterate.proofs_checks.recomputations.profiles import (
+from recomputations.profiles import (
     binomial,
     gaussian_delta,
     gaussian_epsilon,
     solve_between,
 )
-from lastiterate.proofs_checks.recomputations.record import Number, equals
+from recomputations.record import Number, equals
 
 _DELTA, _LEVEL = 1e-3, 0.9
 _SHARE = 1e-7

@@ -19,8 +19,8 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.proofs_checks.certificates.checker import accepted
-from lastiterate.proofs_checks.recomputations import profiles
-from lastiterate.proofs_checks.recomputations.record import (
+from recomputations import profiles
+from recomputations.record import (
     CLOSE,
     TABLE,
     Number,

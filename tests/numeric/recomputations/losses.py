@@ -13,7 +13,7 @@ from lastiterate.numeric.losses.expansion import PowerDrift, UpdateExpansion
 from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram, invariant_distance
-from lastiterate.proofs_checks.recomputations.record import Number, as_recorded, equals, near, upper_bound
+from recomputations.record import Number, as_recorded, equals, near, upper_bound
 
 Modulus = Callable[[float], float]
 _ETA, _K, _B, _DECAY = 0.4, 1.5, 3, 0.25

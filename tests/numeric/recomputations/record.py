@@ -3,7 +3,7 @@
 Some limits are recorded values, which need not be right; the other limit then comes from an exact run if
 there is one. To record changed numbers, after reading the difference:
 
-    python -m benchmarks.recorded && git diff proofs_checks/recomputations/numbers.json
+    python -m benchmarks.recorded && git diff tests/numeric/recomputations/numbers.json
 """
 
 import json

@@ -7,8 +7,8 @@ from math import exp, log
 from lastiterate.numeric import divergences
 from lastiterate.numeric.accounting import conversion
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
-from lastiterate.proofs_checks.recomputations import profiles
-from lastiterate.proofs_checks.recomputations.record import Number, equals, lower_bound_of, upper_bound
+from recomputations import profiles
+from recomputations.record import Number, equals, lower_bound_of, upper_bound
 
 _SCAN, _LATTICE, _PROFILE = 5e-6, 3e-4, 2e-3
 """Errors of a scan for a minimum, and of a lattice of losses, in epsilon and in delta."""

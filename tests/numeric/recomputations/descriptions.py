@@ -24,8 +24,8 @@ from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, printed_down, printed_up, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.subsampling.noise_split import round_down
-from lastiterate.proofs_checks.recomputations import profiles
-from lastiterate.proofs_checks.recomputations.record import TABLE, Number, as_recorded, equals, upper_bound
+from recomputations import profiles
+from recomputations.record import TABLE, Number, as_recorded, equals, upper_bound
 
 _MODULES = ("", ".pld", ".pld.pld_pmf", ".pld.privacy_loss_distribution")
 

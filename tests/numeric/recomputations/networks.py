@@ -18,7 +18,7 @@ from lastiterate.numeric.losses.activations import SMOOTH, activation
 from lastiterate.numeric.networks.constants import network_constants
 from lastiterate.numeric.networks.layers import Layer, average_pool, convolution
 from lastiterate.numeric.rounding import precision
-from lastiterate.proofs_checks.recomputations.record import EXACT, Number, as_recorded, equals, near
+from recomputations.record import EXACT, Number, as_recorded, equals, near
 
 _FIRST, _SECOND = 1e-20, 1e-5
 """Step sizes of complex-step gradients, which have no cancellation, and of their central differences."""

@@ -3,20 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
-from lastiterate.proofs_checks.recomputations.record import Number
+from recomputations.record import Number
 
 
 @cache
 def recomputations() -> Mapping[str, Callable[[], Iterable[Number]]]:
     """Functions ``recompute_*`` of this folder, by name without the prefix."""
-    from lastiterate.proofs_checks.recomputations import (
-        accounting,
-        audits,
-        descriptions,
-        losses,
-        networks,
-        runs,
-    )
+    from recomputations import accounting, audits, descriptions, losses, networks, runs
 
     modules = map(vars, (accounting, audits, descriptions, losses, networks, runs))
     every = [entry for names in modules for entry in names.items() if entry[0].startswith("recompute_")]
