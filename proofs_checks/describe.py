@@ -58,9 +58,9 @@ def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
     for symbol in sorted(found, key=lambda one: (str(one), place_in_order(one))):
         plain = type(symbol) is sp.Symbol  # a vector and a number of one name differ in type
         names[symbol.name] = number = names.get(symbol.name, 0) + plain
-        meaning, unit = MEANING.get(symbol, (_range(symbol), UNITS.get(symbol) if measured else None))
+        meaning, unit = MEANING.get(symbol, (described_range(symbol), UNITS.get(symbol) if measured else None))
         if symbol in claim.letters:
-            meaning, unit = claim.letters[symbol] or _range(symbol), None
+            meaning, unit = claim.letters[symbol] or described_range(symbol), None
         if plain and number > 1:
             yield sp.Symbol(f"{symbol.name}_{number}"), f"{meaning}: {_TWICE} {symbol.name}", ""
         elif meaning:
@@ -68,7 +68,7 @@ def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
     said = parts((claim.assumptions, claim.checks, claim.statement))
     values = {value.func: value for part in said for value in part.atoms(AppliedUndef)}
     for function, value in sorted(values.items(), key=str):
-        if words := _range(value):
+        if words := described_range(value):
             yield sp.Symbol(function.__name__), f"a function, each value {words}", ""
 
 
@@ -85,10 +85,10 @@ _KINDS: Final = (
 """Declarations in words, the strongest first."""
 
 
-def _range(symbol: sp.Expr) -> str:
+def described_range(symbol: sp.Expr) -> str:
     """Declaration of a symbol in words; empty for events and maps, which are symbols without declarations.
 
-    >>> [_range(sp.Symbol("x", **{fact: True})) for fact in ("odd", "negative", "complex")]
+    >>> [described_range(sp.Symbol("x", **{fact: True})) for fact in ("odd", "negative", "complex")]
     ['an odd integer', 'a negative number', 'a complex number']
     """
     if symbol in (SAMPLES, OTHER):

@@ -1,0 +1,1 @@
+"""Statements with verdicts, for those who measure a prover or a grader."""
