@@ -102,10 +102,10 @@ def as_text(lines: Iterable[Line]) -> str:
 
 def in_a_line(claim: Claim) -> str:
     """Statement of a claim in one line; "" if a field has a wrong type."""
-    return "" if misfit(claim) else in_one_line(quantified(claim.stated))
+    return "" if misfit(claim) else one_line(quantified(claim.stated))
 
 
-def in_one_line(lines: Iterable[Line]) -> str:
+def one_line(lines: Iterable[Line]) -> str:
     """Lines joined into one."""
     words = ((line.sentence, [_in_words(part) for part in line.parts]) for line in lines)
     return " ".join(sentence.format(*parts) if sentence else f"{' '.join(parts)}." for sentence, parts in words)

@@ -17,7 +17,7 @@ from typing import Any, Final
 from lastiterate.proofs_checks.decide import near_misses
 from lastiterate.proofs_checks.describe import described_range, symbols
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.proofs_checks.statement import in_one_line, in_a_line, quantified
+from lastiterate.proofs_checks.statement import in_a_line, one_line, quantified
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import Check
@@ -69,7 +69,7 @@ def _variants(claim: Claim, close: int) -> Iterator[tuple[str, Check]]:
 
 
 def _said(check: Check, claim: Claim) -> str:
-    return in_one_line(quantified(derived((check,), claim.assumptions)))
+    return one_line(quantified(derived((check,), claim.assumptions)))
 
 
 def _row(
