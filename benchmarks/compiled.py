@@ -34,7 +34,7 @@ WORDS: Final = (
     "`lastiterate estimate --draw uniform` repeats; their gradients alone are compiled."
 )
 _SIZES: Final = {"builtin:iris-mlp": (64, 150, "float64"), "builtin:digits-cnn": (16, 64, "float64"),
-                 "builtin:minilm": (1, 4, "float32")}  # fmt: skip
+                 "minilm:minilm": (1, 4, "float32")}  # fmt: skip
 """Points and samples at once, and the precision."""
 
 _REPEATS: Final = 7
@@ -62,9 +62,7 @@ def table() -> str:
                 continue
             few = subset(workload, samples, 0) if samples < workload.samples else workload
             gradients = Gradients(few, few.initial(0), dtype=dtype, memory=2**32)
-            lines += [
-                f"| {name.removeprefix('builtin:')} | {_row(work)} |" for work in _works(gradients, points)
-            ]
+            lines += [f"| {name.partition(':')[2]} | {_row(work)} |" for work in _works(gradients, points)]
     return "\n".join(lines)
 
 

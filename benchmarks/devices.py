@@ -39,12 +39,12 @@ def measure(device: str, *, samples: int = 32, points: int = 8) -> list[Row | Mi
         _against_cpu("estimate builtin:iris-mlp, 201 centers, 100 points", device, 0.0, _small, threads=1),
     ]
     try:
-        workload = subset(load_workload("builtin:minilm"), samples, 0)
+        workload = subset(load_workload("minilm:minilm"), samples, 0)
     except InputError as error:
-        return [*rows, Missing(f"estimate builtin:minilm, {device}", "the CPU", _ESTIMATE, str(error))]
+        return [*rows, Missing(f"estimate minilm:minilm, {device}", "the CPU", _ESTIMATE, str(error))]
     return [
         *rows,
-        _against_cpu("estimate builtin:minilm", device, _ESTIMATE, lambda at: _estimate(workload, at, points)),
+        _against_cpu("estimate minilm:minilm", device, _ESTIMATE, lambda at: _estimate(workload, at, points)),
     ]
 
 

@@ -15,12 +15,12 @@ from lastiterate.runtime.workloads.workload import subset
 
 __all__ = ["measure"]
 
-_NAME = "builtin:minilm"
+_NAME = "minilm:minilm"
 _WANTED = 3.0
 
 
 def measure(samples: int = 8, points: int = 4, steps: int = 2) -> list[Row | Missing]:
-    """Rows of what `lastiterate estimate builtin:minilm` does, one thread: steps of the training, and drawn points."""
+    """Rows of what `lastiterate estimate minilm:minilm` does, one thread: steps of the training, and drawn points."""
     try:
         workload = subset(load_workload(_NAME), samples, 0)
     except InputError as error:

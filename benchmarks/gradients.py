@@ -26,7 +26,7 @@ _LOOPED = (("builtin:iris-mlp", 20, 150, 5.0, 100.0), ("builtin:digits-cnn", 4, 
 _HALF_THE_CORES = ((6, 0), (7, 0), (7, 2), (7, 5), (8, 0))
 """Compute capabilities with 64 cores for float32 in a multiprocessor; others have 128 (CUDA C++ Programming Guide)."""
 
-_TRANSFORMER = "builtin:minilm"
+_TRANSFORMER = "minilm:minilm"
 _WITHIN = 2.0
 """How many times as long as their matrix products per-sample gradients of the transformer may take on a GPU."""
 

@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import Any
 
 import torch
+from cifar import resnet18
 from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.coupled import ends
@@ -29,7 +30,6 @@ from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import paper_run, train
-from lastiterate.runtime.workloads.cifar import resnet18
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -50,12 +50,12 @@ def main() -> None:
 
 def _works(device: str) -> Iterator[tuple[str, Callable[[], Any]]]:
     for name, points, dtype in (
-        ("iris-mlp", 100, "float64"),
-        ("digits-cnn", 20, "float32"),
-        ("minilm", 8, "float32"),
+        ("builtin:iris-mlp", 100, "float64"),
+        ("builtin:digits-cnn", 20, "float32"),
+        ("minilm:minilm", 8, "float32"),
     ):
         with suppress(InputError):  # a package is missing
-            yield from _measured(load_workload(f"builtin:{name}"), points, dtype, device)
+            yield from _measured(load_workload(name), points, dtype, device)
     with suppress(InputError):
         yield from _measured(_resnet(64), 8, "float32", device)
     workload = load_workload("builtin:iris-mlp")
@@ -72,7 +72,7 @@ def _measured(
     workload: Workload, points: int, dtype: str, device: str
 ) -> Iterator[tuple[str, Callable[[], Any]]]:
     """The pairs around one point, and ten steps of training."""
-    name = workload.name.removeprefix("builtin:")
+    name = workload.name.partition(":")[2]
     gradients = Gradients(workload, workload.initial(0), dtype=dtype, device=device)
     run, drawn = (
         paper_run(workload, steps=10, diameter=10.0),
@@ -86,12 +86,12 @@ def _measured(
 
 
 def _resnet(samples: int) -> Workload:
-    """ResNet-18 with group norm, as the built-in one, on random images."""
+    """ResNet-18 with group norm, as in `examples/networks`, on random images."""
     drawn = torch.Generator().manual_seed(0)
     images = torch.rand(samples, 3, 32, 32, generator=drawn) * 2 - 1
     plain = load_workload("builtin:digits-cnn")
     labels = torch.randint(10, (samples,), generator=drawn)
-    return replace(plain, name="resnet-18", module=resnet18("resnet-18"), inputs=images, targets=labels)
+    return replace(plain, name="resnet-18", module=resnet18(), inputs=images, targets=labels)
 
 
 def row(work: Callable[[], Any], device: str) -> str:

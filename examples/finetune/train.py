@@ -37,11 +37,12 @@ from lastiterate.runtime.devices import threads_of_torch
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.training.descent import train
-from lastiterate.runtime.workloads.minilm import pretrained, tokens
 from lastiterate.runtime.workloads.workload import Workload
 
 _OTHER = run_path(str(Path(__file__).parents[1] / "breast_cancer" / "train.py"))
 COLORS, DELTA, multiplier, opacus = (_OTHER[name] for name in ("COLORS", "DELTA", "multiplier", "opacus"))
+_NETWORK = run_path(str(Path(__file__).parents[1] / "networks" / "minilm.py"))
+pretrained, tokens = _NETWORK["pretrained"], _NETWORK["tokens"]
 
 LIBRARIES = ("matplotlib", "sympy")
 """Whose sentences have the labels -1 and 1."""

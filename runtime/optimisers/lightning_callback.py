@@ -5,10 +5,10 @@ from typing import Any
 
 from lastiterate.numeric.errors import teaches
 from lastiterate.runtime.optimisers.trainers import Record, check_settings
-from lastiterate.runtime.workloads.cifar import torchvision
+from lastiterate.runtime.workloads.hugging_face import import_torchvision
 
 if find_spec("torchvision") is not None:  # Lightning imports torchvision, even if built for another torch
-    torchvision("models", "lightning")
+    import_torchvision("models")
 
 from lightning.pytorch import Callback, LightningModule, Trainer
 

@@ -16,7 +16,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -26,7 +26,6 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.workloads.cifar import torchvision
 from lastiterate.runtime.workloads.trials import user_code
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 from lastiterate.runtime.workloads.workload import Workload
@@ -262,8 +261,26 @@ def transformers(name: str) -> Any:
             f"{', '.join(missing)}; run pip install 'lastiterate[runtime,transformer]'."
         )
     if find_spec("torchvision") is not None:
-        torchvision("models", name)  # Transformers imports torchvision if it is installed
+        import_torchvision("models")  # Transformers imports torchvision if it is installed
     return import_module("transformers")
+
+
+def import_torchvision(part: str) -> ModuleType:
+    """Import ``torchvision.models`` or ``torchvision.datasets``, even if built for another torch.
+
+    If torch lacks CUDA, the operators in torchvision's Linux wheels do not load, and the import fails because
+    two of them are not declared; these are then declared without an implementation.
+    """
+    try:
+        return import_module(f"torchvision.{part}")
+    except RuntimeError as error:
+        if "operator torchvision::" not in str(error):
+            raise
+    for operator in ("nms", "qnms"):
+        torch.library.define(
+            f"torchvision::{operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+        )
+    return import_module(f"torchvision.{part}")
 
 
 def read_tokens(path: Path, padding: int, *, labelled: bool = True) -> tuple[Tensor, Tensor]:

@@ -12,9 +12,7 @@ from typing import Final
 from torch import nn
 
 from lastiterate.numeric.errors import InputError, suggestion, teaches
-from lastiterate.runtime.workloads.cifar import cifar10_resnet18
 from lastiterate.runtime.workloads.hugging_face import hugging_face
-from lastiterate.runtime.workloads.minilm import minilm
 from lastiterate.runtime.workloads.scikit_learn import breast_cancer, digits_cnn, iris_mlp, iris_softmax
 from lastiterate.runtime.workloads.trials import describe_error, user_code
 from lastiterate.runtime.workloads.workload import Workload
@@ -27,15 +25,9 @@ BUILTIN: Final[Mapping[str, Callable[[], Workload]]] = MappingProxyType(
         "iris-softmax": iris_softmax,
         "breast-cancer": breast_cancer,
         "digits-cnn": digits_cnn,
-        "minilm": minilm,
     }
 )
-"""Built-in workloads that include their data."""
-
-ON_YOUR_DATA: Final[Mapping[str, Callable[..., Workload]]] = MappingProxyType(
-    {"cifar10-resnet18": cifar10_resnet18}
-)
-"""Built-in workloads that take a folder of the user as ``data``."""
+"""Built-in workloads, which include their data."""
 
 
 @teaches()
@@ -64,11 +56,10 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
             f"A workload must be builtin:NAME, hf:FOLDER or module:factory, got workload={name}; {hint}"
         )
     if home == "builtin":
-        known = {**BUILTIN, **ON_YOUR_DATA}
-        if attribute not in known:
-            hint = suggestion(attribute, known, f"choose one of {', '.join(known)}.", prefix="builtin:")
+        if attribute not in BUILTIN:
+            hint = suggestion(attribute, BUILTIN, f"choose one of {', '.join(BUILTIN)}.", prefix="builtin:")
             raise InputError(f"A built-in workload needs a known name, got workload={name}; {hint}")
-        factory: object = known[attribute]
+        factory: object = BUILTIN[attribute]
     elif home == "hf":
         factory = partial(hugging_face, Path(attribute))
     else:

@@ -96,9 +96,8 @@ def command(
     hf:FOLDER is a text network written by Hugging Face's save_pretrained; --data names a file with input_ids,
     attention_mask and labels (safetensors, npz, parquet or jsonl). Nothing in these files is executed.
 
-    Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn, minilm (a
-    pretrained transformer), and cifar10-resnet18 on your copy of CIFAR-10, named by --data. Large workloads
-    recommend settings, which replace the defaults and are printed.
+    Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn. Settings that
+    a workload recommends replace the defaults and are printed.
 
     \b
     Examples:

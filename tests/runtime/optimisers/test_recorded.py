@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import lastiterate as li
 from lastiterate.runtime.optimisers.recorded import RecordedSGD
-from lastiterate.runtime.workloads.cifar import torchvision
+from lastiterate.runtime.workloads.hugging_face import import_torchvision
 
 _RUN = li.NoisySGD(
     6, 0.1, 0.05, 1.0, dataset_size=12, batch_size=4, sampling="shuffled", diameter=1.0, weight_decay=0.1
@@ -234,7 +234,7 @@ def train(tmp_path: Path) -> Any:
     if find_spec("transformers") is None or find_spec("accelerate") is None:
         pytest.skip("transformers and accelerate are not installed; they are in the trainer extra")
     if find_spec("torchvision") is not None:
-        torchvision("models", "test")  # transformers imports it, too
+        import_torchvision("models")  # transformers imports it, too
     from transformers import Trainer, TrainingArguments
 
     from lastiterate.runtime.optimisers.hugging_face_callback import HuggingFaceRecord

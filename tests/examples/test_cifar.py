@@ -5,18 +5,19 @@ from importlib.util import find_spec
 from math import inf
 from pathlib import Path
 
+import cifar
 import numpy as np
 import pytest
 import torch
+from cifar import NAME, images_of
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import flat
-from lastiterate.runtime.workloads import cifar
-from lastiterate.runtime.workloads.cifar import images_of
-from lastiterate.runtime.workloads.loading import ON_YOUR_DATA, load_workload
+from lastiterate.runtime.workloads.hugging_face import import_torchvision
+from lastiterate.runtime.workloads.loading import load_workload
 
 pytestmark = pytest.mark.skipif(find_spec("torchvision") is None, reason="it is in the vision extra")
 
@@ -35,7 +36,7 @@ def tiny() -> Data:
 
 @pytest.fixture
 def pickled(tiny: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    loader = cifar.torchvision("datasets", "test").CIFAR10
+    loader = import_torchvision("datasets").CIFAR10
     folder = tmp_path / "cifar-10-batches-py"
     folder.mkdir()
 
@@ -58,7 +59,7 @@ def pickled(tiny: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 @pytest.mark.parametrize("outer", [False, True])
 def test_the_files_are_read_by_torchvision(pickled: Path, tiny: Data, outer: bool) -> None:
-    images, classes = images_of(pickled.parent if outer else pickled, "test")
+    images, classes = images_of(pickled.parent if outer else pickled)
     assert np.array_equal(images.numpy(), tiny[0].reshape(-1, 3, 32, 32))
     assert classes.tolist() == tiny[1].reshape(-1).tolist()
 
@@ -80,33 +81,32 @@ def test_a_file_with_another_md5_is_never_unpickled(pickled: Path, tmp_path: Pat
     (tmp_path / "sprung").unlink()
     (pickled / file).write_bytes(trap)
     with pytest.raises(InputError, match="MD5 differs"):
-        images_of(pickled, "test")
+        images_of(pickled)
     assert not (tmp_path / "sprung").exists()
 
 
 def test_a_missing_pickled_file(pickled: Path) -> None:
     (pickled / "data_batch_5").unlink()
     with pytest.raises(InputError, match="one is missing"):
-        images_of(pickled, "test")
+        images_of(pickled)
 
 
 def test_published_md5s_are_what_guards_the_loader() -> None:
-    loader = cifar.torchvision("datasets", "test").CIFAR10
+    loader = import_torchvision("datasets").CIFAR10
     digests = [digest for _, digest in loader.train_list + loader.test_list] + [loader.meta["md5"]]
     assert len(set(digests)) == 7
     assert all(len(digest) == 32 for digest in digests), "without an MD5 torchvision checks nothing"
 
 
-@pytest.mark.parametrize("name", sorted(ON_YOUR_DATA))
-def test_no_folder_or_an_empty_one(name: str, tmp_path: Path) -> None:
+def test_no_folder_or_an_empty_one(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--data FOLDER"):
-        load_workload(f"builtin:{name}")
+        load_workload(NAME)
     with pytest.raises(InputError, match=f"got data={tmp_path} without it"):
-        load_workload(f"builtin:{name}", tmp_path)
+        load_workload(NAME, tmp_path)
 
 
 def test_the_network_takes_bytes_and_has_no_constants(pickled: Path) -> None:
-    workload = load_workload("builtin:cifar10-resnet18", pickled)
+    workload = load_workload(NAME, pickled)
     bytes_ = torch.tensor([0, 255], dtype=torch.uint8)
     torch.testing.assert_close(workload.initial(0)[0](bytes_), torch.tensor([-1.0, 1.0]))  # type: ignore[index]
     known = workload.certified(0, 0.1)
@@ -119,9 +119,8 @@ def _parts(network: torch.nn.Module, kind: type) -> list[torch.nn.Module]:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", sorted(ON_YOUR_DATA))
-def test_batched_gradients_equal_plain_ones(pickled: Path, name: str) -> None:
-    workload = load_workload(f"builtin:{name}", pickled)
+def test_batched_gradients_equal_plain_ones(pickled: Path) -> None:
+    workload = load_workload(NAME, pickled)
     network = workload.initial(0)
     assert not _parts(network, torch.nn.modules.batchnorm._BatchNorm)
     gradients = Gradients(workload, network, memory=2**31)
@@ -134,9 +133,8 @@ def test_batched_gradients_equal_plain_ones(pickled: Path, name: str) -> None:
     torch.testing.assert_close(found[1, 1], plain, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", sorted(ON_YOUR_DATA))
 def test_the_command_measures_a_folder(
-    name: str, pickled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    pickled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     few = [
         "--samples",
@@ -154,7 +152,7 @@ def test_the_command_measures_a_folder(
         "--json",
     ]
     with pytest.raises(SystemExit) as ended:
-        main(["estimate", f"builtin:{name}", "--data", str(pickled), *few, "--resume", str(tmp_path / "kept")])
+        main(["estimate", NAME, "--data", str(pickled), *few, "--resume", str(tmp_path / "kept")])
     assert ended.value.code == 0
     found = HolderEstimate.from_json(capsys.readouterr().out)
     assert found.subset is not None
@@ -165,4 +163,4 @@ def test_the_command_measures_a_folder(
 def test_without_torchvision_it_is_one_sentence(pickled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cifar, "find_spec", lambda _name: None)
     with pytest.raises(InputError, match=r"pip install 'lastiterate\[runtime,vision\]'"):
-        load_workload("builtin:cifar10-resnet18", pickled)
+        load_workload(NAME, pickled)
