@@ -1,3 +1,4 @@
+import doctest
 import json
 from pathlib import Path
 
@@ -129,3 +130,7 @@ def test_a_missing_package_is_one_sentence(missing: str, monkeypatch: pytest.Mon
         InputError, match=rf"without {missing}; run pip install 'lastiterate\[runtime,transformer\]'"
     ):
         load_workload("minilm:minilm")
+
+
+def test_examples_of_the_module_run() -> None:
+    assert doctest.testmod(module).failed == 0
