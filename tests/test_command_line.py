@@ -147,6 +147,7 @@ def test_a_file_or_a_name_that_is_not_there(
                 "show": ["chien_li/theorem_3_11"],
                 "report": ["--paper", "chien_lee", "--out", str(tmp_path)],
                 "bound": [wrong, "--order", "2"],
+                "statement": [wrong],
                 "verify": [wrong],
                 "calibrate": [wrong, "--epsilon", "1", "--order", "2"],
                 "compare": [wrong],

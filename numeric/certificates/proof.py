@@ -54,7 +54,7 @@ _BITS = 96
 _TRIMMED = 40
 """Exponent in the limit delta / 2**_TRIMMED on the total mass that trimming moves up at the ends."""
 FORMAT = "lastiterate certificate 1"
-_STANDING = (
+STANDING = (
     "every update is W <- Proj[W - step_size / batch_size * (sum of clipped gradients) + N(0, noise_std^2 I)]",
     "the noise is fresh in every step",
     "both runs start at one point and project onto the same closed convex set of at most the diameter",
@@ -113,7 +113,7 @@ def certificate(
         claim, proof = _Writer(run, assumption, found).claim(order, delta)
     body = {
         "format": FORMAT,
-        "hypotheses": [*_STANDING, *assumed(run, assumption)],
+        "hypotheses": [*STANDING, *assumed(run, assumption)],
         "run": write_run(run),
         "class": write_loss(assumption),
         "claim": claim,

@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "report": "write the ledger as HTML pages, Markdown and JSON",
     "new-claim": "write a commented module of claims for a paper of your own",
     "bound": "bound the privacy loss of a run described in a TOML file",
+    "statement": "state the privacy of a run for an auditor or a model card",
     "verify": "check the certificate of a bound, independently of how it was found",
     "calibrate": "find the noise, steps, diameter or batch size that meet a privacy target",
     "forget": "bound what is left of a deleted sample after more steps without it",

@@ -21,6 +21,8 @@ from lastiterate.commands.output import OutputFile, say_json
 def command(ctx: click.Context, certificate: Path, target: Path | None, as_json: bool) -> None:
     r"""Check a CERTIFICATE that `bound --certificate` wrote: everything except the proof's free choices is recomputed.
 
+    A statement that `lastiterate statement` wrote is checked with its certificate; its text must be unchanged.
+
     The exit status is 0 if the certificate holds, 1 if it is refused. The check needs only the
     file proofs_checks/certificates/checker.py. With --coq, it is also written as a theorem that Coq proves from
     the rules in proofs_checks/coq; the comment at the top of the file says how to check it.
@@ -34,6 +36,7 @@ def command(ctx: click.Context, certificate: Path, target: Path | None, as_json:
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.store import write_whole
     from lastiterate.proofs_checks.certificates.checker import Refused, check
+    from lastiterate.proofs_checks.certificates.statements import read, verified
 
     try:
         text = certificate.read_text(encoding="utf-8")
@@ -42,7 +45,8 @@ def command(ctx: click.Context, certificate: Path, target: Path | None, as_json:
             f"A certificate must be readable text, got {certificate}: {error}; check the file."
         ) from error
     try:
-        holds, said = True, check(text)
+        record = read(text)
+        holds, said = True, check(text) if record is None else verified(text, record)
     except Refused as refused:
         holds, said = False, str(refused)
     if holds and target is not None:
@@ -53,7 +57,7 @@ def command(ctx: click.Context, certificate: Path, target: Path | None, as_json:
                 f"A Coq file needs a name of letters, digits and _ that ends in .v, got {target}; rename it."
             )
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, written(json.loads(text), said).encode())
+        write_whole(target, written(record["certificate"] if record else json.loads(text), said).encode())
     if as_json:
         say_json({"holds": holds, "statement": said})
     else:

@@ -1,0 +1,135 @@
+"""Statements of privacy for auditors: text made from a certificate and from what its author declares.
+
+The text holds the certificate, so a statement is checked from the file alone: the certificate must hold, and the text
+must be the one that `written` makes from it, letter for letter. The topics are those of NIST SP 800-226 (2025): the
+guarantee, the unit of privacy, the mechanism, who is trusted, and what is not covered.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader
+
+from lastiterate.numeric.certificates.description import Node, seal_nodes
+from lastiterate.numeric.certificates.proof import STANDING
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.certificates.checker import Refused, check
+
+FORMS: Final = ("markdown", "modelcard", "json")
+"""A page, a section of a model card, or the same content as one JSON object."""
+DECLARED: Final[Mapping[str, str]] = {
+    "by": "the author of this statement",
+    "unit": "one sample of the training data",
+    "model": "the released model",
+}
+"""What the author declares, by field, with the words for a field that is not given."""
+_RECORD: Final = re.compile(r"^```json\n(\{.*\})\n```$", re.MULTILINE)
+_FORMAT: Final = "lastiterate statement 1"
+_LONGEST: Final = 2000
+
+
+def written(certificate: Node, declared: Mapping[str, str], form: str) -> str:
+    """Statement about a certificate in one of the `FORMS`.
+
+    Raises:
+        InputError: the certificate is refused, or a declared text is not one line of plain text.
+    """
+    for field, text in declared.items():
+        if (
+            field not in DECLARED
+            or not text.isprintable()
+            or not 0 < len(text) <= _LONGEST
+            or set(text) & set("`<>|")
+        ):
+            raise InputError(
+                f"A declared text needs to be one line without the characters ` < > |, got {field}={text!r:.80}; "
+                "shorten or change it."
+            )
+    try:
+        said = check(json.dumps(certificate))
+    except Refused as refused:
+        raise InputError(
+            f"A statement needs a certificate that holds, got {refused}; make it again."
+        ) from refused
+    bare = seal_nodes(
+        {key: one for key, one in certificate.items() if key != "hypotheses"}
+    )  # nothing checks them
+    record = {"format": _FORMAT, "form": form, "declared": dict(declared), "certificate": bare}
+    content = {
+        "guarantee": said,
+        "digest": hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest(),
+        "adjacency": certificate["run"]["adjacency"],
+        **DECLARED,
+        **declared,
+    }
+    if form == "json":
+        more = {"digest": content["digest"], "statement": _rows(content)}
+        return json.dumps(record | more, ensure_ascii=False) + "\n"
+    environment = Environment(  # noqa: S701 - text; the characters of markup are refused above
+        loader=PackageLoader("lastiterate.proofs_checks", "certificates"), trim_blocks=True, lstrip_blocks=True
+    )
+    page = environment.get_template(f"{form}.md.j2").render(
+        rows=_rows(content), record=json.dumps(record, ensure_ascii=False), **content
+    )
+    return page.rstrip("\n") + "\n"
+
+
+def _rows(content: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Topics with what is stated and how it is known."""
+    update, *conditions, released = STANDING
+    by, unseen = f"declared by {content['by']}", "cannot be checked from this file"
+    differ = "replacing one sample" if content["adjacency"] == "replace" else "adding or removing one sample"
+    found = (
+        ("guarantee", content["guarantee"] + ", in both orders of the two data sets", "checked"),
+        (
+            "unit of privacy",
+            f"{content['unit']}; two data sets differ by {differ}. Someone with several samples has a weaker guarantee",
+            by,
+        ),
+        ("mechanism", f"{update}, with the numbers of the guarantee; {released}", by),
+        (
+            "losses",
+            "the loss of every sample that could be in the data is in the class that the guarantee names",
+            by,
+        ),
+        *(("condition", one, by) for one in conditions),
+        (
+            "who is trusted",
+            "those who train see the data and every iterate; everybody else sees the last one",
+            unseen,
+        ),
+        ("noise and floats", "the theorem is about real numbers and exactly Gaussian noise", unseen),
+        (
+            "not covered",
+            (
+                "other releases from the same data: validation scores, checkpoints, tuning, a choice between models; "
+                "access to the machine, and what its timing reveals"
+            ),
+            unseen,
+        ),
+    )
+    return [dict(zip(("topic", "says", "status"), row, strict=True)) for row in found]
+
+
+def read(text: str) -> Node | None:
+    """Record that a statement holds; None if the text is not a statement."""
+    found = _RECORD.search(text)
+    try:
+        record = json.loads(found[1] if found else text)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) and record.get("format") == _FORMAT else None
+
+
+def verified(text: str, record: Node) -> str:
+    """Guarantee of a statement that holds; raises `Refused` if the text was changed."""
+    try:
+        again = written(record["certificate"], record["declared"], str(record["form"]))
+        if record["form"] not in FORMS or again != text:
+            raise Refused("the text is not the statement that its certificate and declarations make")
+    except (InputError, LookupError, TypeError, AttributeError, StopIteration) as error:
+        raise Refused(f"the record of the statement: {error}") from error
+    return check(json.dumps(record["certificate"]))

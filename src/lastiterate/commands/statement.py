@@ -1,0 +1,62 @@
+"""The command ``lastiterate statement``."""
+
+import json
+from pathlib import Path
+
+import click
+
+from lastiterate.commands.output import OutputFile, progress
+from lastiterate.proofs_checks.certificates.statements import DECLARED, FORMS
+
+
+@click.command()
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--order", type=float, help="Order alpha > 1 of a Renyi bound, if SOURCE is a run file.")
+@click.option("--delta", type=float, help="Delta of an (epsilon, delta) bound, if SOURCE is a run file.")
+@click.option("--format", "form", type=click.Choice(FORMS), default=FORMS[0], show_default=True)
+@click.option("--unit", help=f"Whom or what one sample stands for [{DECLARED['unit']}].")
+@click.option("--by", help=f"Who declares that the training was as described [{DECLARED['by']}].")
+@click.option("--model", help=f"Name of the model [{DECLARED['model']}].")
+@click.option("--out", type=OutputFile(), help="Write to this file instead of the terminal.")
+def command(
+    source: Path, order: float | None, delta: float | None, form: str, out: Path | None, **declared: str | None
+) -> None:
+    r"""State the privacy of a run for an auditor or a model card.
+
+    SOURCE is a run file, or a certificate that `bound --certificate` wrote. Each line says whether it is checked,
+    declared by somebody, or cannot be checked from the file. The statement holds its certificate, so that
+    `lastiterate verify` checks the number and the text from the statement alone.
+
+    \b
+    Examples:
+      lastiterate statement run.toml --delta 1e-5 --unit "one patient" --by "the hospital" --out privacy.md
+      lastiterate statement run.json --format modelcard
+      lastiterate verify privacy.md
+    """
+    from lastiterate.numeric.bound import bound
+    from lastiterate.numeric.errors import InputError
+    from lastiterate.numeric.run_file import load_run
+    from lastiterate.numeric.store import write_whole
+    from lastiterate.proofs_checks.certificates.statements import written
+
+    if source.suffix == ".json":
+        if order is not None or delta is not None:
+            raise InputError(
+                f"A certificate already has its order or delta, got order={order}, delta={delta}; leave them out."
+            )
+        try:
+            certificate = json.loads(source.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(
+                f"A certificate must be a readable JSON file, got {source}: {error}; check the file."
+            ) from error
+    else:
+        run, assumption = load_run(source)
+        with progress("bound"):
+            certificate = bound(run, assumption, order=order, delta=delta).certificate(weaker=True)
+    text = written(certificate, {name: said for name, said in declared.items() if said is not None}, form)
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(out, text.encode())
