@@ -13,10 +13,16 @@ from lastiterate.proofs_checks.certificates.statements import DECLARED, FORMS
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("--order", type=float, help="Order alpha > 1 of a Renyi bound, if SOURCE is a run file.")
 @click.option("--delta", type=float, help="Delta of an (epsilon, delta) bound, if SOURCE is a run file.")
-@click.option("--format", "form", type=click.Choice(FORMS), default=FORMS[0], show_default=True)
-@click.option("--unit", help=f"Whom or what one sample stands for [{DECLARED['unit']}].")
-@click.option("--by", help=f"Who declares that the training was as described [{DECLARED['by']}].")
-@click.option("--model", help=f"Name of the model [{DECLARED['model']}].")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    default=FORMS[0],
+    help="A page, a section of a model card, or JSON.",
+)
+@click.option("--unit", help=f"Whom or what one sample stands for (otherwise {DECLARED['unit']}).")
+@click.option("--by", help=f"Who declares that the training was as described (otherwise {DECLARED['by']}).")
+@click.option("--model", help=f"Name of the model (otherwise {DECLARED['model']}).")
 @click.option("--out", type=OutputFile(), help="Write to this file instead of the terminal.")
 def command(
     source: Path, order: float | None, delta: float | None, form: str, out: Path | None, **declared: str | None
