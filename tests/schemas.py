@@ -93,6 +93,11 @@ PRINTED: Final[dict[str, Any]] = {
     "participation": _plain(Participation) | _plain(ByPosition),
     "report": _record("_Files", {"files": list[str]}),
     "show": _Claim,
+    "statement": _record(
+        "_Statement",
+        {"format": str, "form": str, "declared": dict[str, str], "certificate": dict[str, Any], "digest": str}
+        | {"statement": _list[_record("_Topic", {"topic": str, "says": str, "status": str})]},
+    ),
     "sweep": _record("_Sweep", {"out": str, "rows": int, "refused": int}),
     "verify": _record("_Verified", {"holds": bool, "statement": str}),
 }

@@ -37,6 +37,7 @@ _PLAIN: dict[str, list[str]] = {
     "forget": [_RUN, "--steps", "3", "--delta", "1e-5"],
     "participation": [_RUN, "--steps", "3,5", "--delta", "1e-5"],
     "compare": [_RUN],
+    "statement": [_RUN, "--delta", "1e-5"],
 }
 """Arguments that end in a second."""
 

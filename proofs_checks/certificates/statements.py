@@ -1,8 +1,8 @@
 """Statements of privacy for auditors: text made from a certificate and from what its author declares.
 
 The text holds the certificate, so a statement is checked from the file alone: the certificate must hold, and the text
-must be the one that `written` makes from it, letter for letter. The topics are those of NIST SP 800-226 (2025): the
-guarantee, the unit of privacy, the mechanism, who is trusted, and what is not covered.
+must be the one that `write_statement` makes from it, letter for letter. The topics are those of NIST SP 800-226
+(2025): the guarantee, the unit of privacy, the mechanism, who is trusted, and what is not covered.
 """
 
 import hashlib
@@ -18,8 +18,8 @@ from lastiterate.numeric.certificates.proof import STANDING
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.certificates.checker import Refused, check
 
-FORMS: Final = ("markdown", "modelcard", "json")
-"""A page, a section of a model card, or the same content as one JSON object."""
+FORMS: Final = ("markdown", "modelcard")
+"""A page, or a section of a model card; "json" is the content of the page as one JSON object."""
 DECLARED: Final[Mapping[str, str]] = {
     "by": "the author of this statement",
     "unit": "one sample of the training data",
@@ -31,8 +31,8 @@ _FORMAT: Final = "lastiterate statement 1"
 _LONGEST: Final = 2000
 
 
-def written(certificate: Node, declared: Mapping[str, str], form: str) -> str:
-    """Statement about a certificate in one of the `FORMS`.
+def write_statement(certificate: Node, declared: Mapping[str, str], form: str) -> str:
+    """Statement about a certificate in one of the `FORMS`, or as "json".
 
     Raises:
         InputError: the certificate is refused, or a declared text is not one line of plain text.
@@ -127,8 +127,8 @@ def read(text: str) -> Node | None:
 def verified(text: str, record: Node) -> str:
     """Guarantee of a statement that holds; raises `Refused` if the text was changed."""
     try:
-        again = written(record["certificate"], record["declared"], str(record["form"]))
-        if record["form"] not in FORMS or again != text:
+        again = write_statement(record["certificate"], record["declared"], str(record["form"]))
+        if record["form"] not in (*FORMS, "json") or again != text:
             raise Refused("the text is not the statement that its certificate and declarations make")
     except (InputError, LookupError, TypeError, AttributeError, StopIteration) as error:
         raise Refused(f"the record of the statement: {error}") from error

@@ -15,7 +15,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.certificates.checker import Refused
-from lastiterate.proofs_checks.certificates.statements import FORMS, read, verified, written
+from lastiterate.proofs_checks.certificates.statements import FORMS, read, verified, write_statement
 
 _RUN = Path(__file__).parents[2] / "examples" / "run.toml"
 _DECLARED = {"unit": "one patient record", "by": "the hospital", "model": "net 3"}
@@ -35,10 +35,10 @@ def _certificates() -> list[Node]:
 CERTIFICATES = _certificates()
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", [*FORMS, "json"])
 @pytest.mark.parametrize("certificate", CERTIFICATES, ids=["full", "poisson", "cyclic"])
 def test_a_changed_number_or_word_is_refused(certificate: Node, form: str) -> None:
-    text = written(certificate, _DECLARED, form)
+    text = write_statement(certificate, _DECLARED, form)
     record = read(text)
     assert record is not None
     assert re.search(r"is \(.*\)-(DP|RDP)$", verified(text, record))
@@ -70,15 +70,15 @@ def _refused(text: str) -> bool:
 
 
 def test_both_adjacencies_are_named() -> None:
-    replaced, added, _ = (written(one, {}, "markdown") for one in CERTIFICATES)
+    replaced, added, _ = (write_statement(one, {}, "markdown") for one in CERTIFICATES)
     assert "differ by replacing one sample" in replaced
     assert "differ by adding or removing one sample" in added
 
 
 def test_hypotheses_that_no_rule_reads_are_not_repeated() -> None:
     lie = seal_nodes(CERTIFICATES[0] | {"hypotheses": ["the model is public and safe"]})
-    assert written(lie, {}, "markdown") == written(CERTIFICATES[0], {}, "markdown")
-    text = written(CERTIFICATES[0], {}, "json")
+    assert write_statement(lie, {}, "markdown") == write_statement(CERTIFICATES[0], {}, "markdown")
+    text = write_statement(CERTIFICATES[0], {}, "json")
     record = json.loads(text)
     record["certificate"] = lie
     assert _refused(json.dumps(record, ensure_ascii=False) + "\n")
@@ -87,12 +87,12 @@ def test_hypotheses_that_no_rule_reads_are_not_repeated() -> None:
 @pytest.mark.parametrize("said", ["", "two\nlines", "a | b", "`code`", "<b>", "x" * 3000])
 def test_a_declared_text_is_one_plain_line(said: str) -> None:
     with pytest.raises(InputError, match="A declared text needs to be one line"):
-        written(CERTIFICATES[0], {"unit": said}, "markdown")
+        write_statement(CERTIFICATES[0], {"unit": said}, "markdown")
 
 
 @pytest.mark.parametrize("record", [{}, {"form": "html"}, {"certificate": 3}, {"declared": 3}, {"form": []}])
 def test_a_hostile_record_is_refused(record: Node) -> None:
-    whole = json.loads(written(CERTIFICATES[0], {}, "json"))
+    whole = json.loads(write_statement(CERTIFICATES[0], {}, "json"))
     assert _refused(json.dumps({"format": whole["format"]} | record))
     assert _refused(json.dumps(whole | record))
 

@@ -18,14 +18,21 @@ from lastiterate.proofs_checks.certificates.statements import DECLARED, FORMS
     "form",
     type=click.Choice(FORMS),
     default=FORMS[0],
-    help="A page, a section of a model card, or JSON.",
+    help="A page, or a section of a model card.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--unit", help=f"Whom or what one sample stands for (otherwise {DECLARED['unit']}).")
 @click.option("--by", help=f"Who declares that the training was as described (otherwise {DECLARED['by']}).")
 @click.option("--model", help=f"Name of the model (otherwise {DECLARED['model']}).")
 @click.option("--out", type=OutputFile(), help="Write to this file instead of the terminal.")
 def command(
-    source: Path, order: float | None, delta: float | None, form: str, out: Path | None, **declared: str | None
+    source: Path,
+    order: float | None,
+    delta: float | None,
+    form: str,
+    as_json: bool,
+    out: Path | None,
+    **declared: str | None,
 ) -> None:
     r"""State the privacy of a run for an auditor or a model card.
 
@@ -43,7 +50,7 @@ def command(
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.run_file import load_run
     from lastiterate.numeric.store import write_whole
-    from lastiterate.proofs_checks.certificates.statements import written
+    from lastiterate.proofs_checks.certificates.statements import write_statement
 
     if source.suffix == ".json":
         if order is not None or delta is not None:
@@ -60,7 +67,8 @@ def command(
         run, assumption = load_run(source)
         with progress("bound"):
             certificate = bound(run, assumption, order=order, delta=delta).certificate(weaker=True)
-    text = written(certificate, {name: said for name, said in declared.items() if said is not None}, form)
+    given = {name: said for name, said in declared.items() if said is not None}
+    text = write_statement(certificate, given, "json" if as_json else form)
     if out is None:
         click.echo(text, nl=False)
         return
