@@ -195,20 +195,6 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
     return held(check, Grade.NOT_REFUTED, detail, scope)
 
 
-def attack_at(check: UpperBound, setting: Setting) -> Outcome | None:
-    """Refutation at a setting by the first attack that succeeds; None if all fail."""
-    target = _target(check.bound)
-    value = _bound(target, altered_setting(check.altered, target.assumed)(setting))
-    for run in _chosen(check, target.assumed):
-        lower = run.lower(setting, target.assumed)
-        found = (
-            _refutation(check, setting, value, run, lower) if value is not None and lower is not None else None
-        )
-        if found is not None:
-            return found
-    return None
-
-
 _SHARES = (0.25, 0.5, 0.9)
 """Values of beta, a share of the noise, at which a stated bound is compared with the attacked bound."""
 

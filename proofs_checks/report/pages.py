@@ -1,6 +1,6 @@
 """The ledger as self-contained pages, filled from templates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import metadata, resources
 from pathlib import Path
@@ -13,13 +13,13 @@ from sympy import Symbol
 from lastiterate.numeric.store import write_whole, writing
 from lastiterate.proofs_checks import refutations
 from lastiterate.proofs_checks.describe import derivation, symbols
-from lastiterate.proofs_checks.recompute import find_refuted
 from lastiterate.proofs_checks.report.entries import Entry, by_paper, entries
 from lastiterate.proofs_checks.report.formats import as_json, summary
 from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign, row
 from lastiterate.proofs_checks.selection import paper_title, papers
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
-from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally, with_noun
+from lastiterate.proofs_checks.verdict import ClaimReport, Counterexample, Outcome, Verdict, tally, with_noun
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.papers import PAPERS, Item, items
 
@@ -149,3 +149,13 @@ def write_folder(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
         for name, text in contents.items():
             write_whole(folder / name, text.encode())
     return tuple(folder / name for name in contents)
+
+
+def find_refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Outcome, Counterexample]]:
+    """Checks with a counterexample, their outcomes and the counterexamples; the misprint is last."""
+    pairs = [*zip(claim.checks, report.outcomes, strict=True)]
+    if claim.misprint is not None and report.misprint is not None:
+        pairs.append((claim.misprint, report.misprint))
+    for check, outcome in pairs:
+        if outcome.counterexample is not None:
+            yield check, outcome, outcome.counterexample

@@ -134,7 +134,6 @@ def test_one_claim_alone(capsys):
         (("check", "--claim", "toy/sqare"), "did you mean toy/square?"),
         (("check", "--paper", "tou"), "did you mean toy?"),
         (("show", "toy/rong"), "did you mean toy/wrong?"),
-        (("show", "toy/wrong", "--recompute", "--digits", "0"), "digits=0"),
         (("list", "--paper", "zzz"), "lastiterate list"),
         (("check", "--jobs", "0"), "jobs"),
         (("check", "--format", "xml"), "markdown"),
@@ -174,17 +173,6 @@ def test_list_and_show(capsys):
     shown = capsys.readouterr().out
     assert "verdict: REFUTED" in shown
     assert "at x = " in shown
-
-
-@pytest.mark.usefixtures("ledger")
-def test_show_recomputes_a_counterexample(capsys):
-    assert status("show", "toy/wrong", "--recompute", "--digits", "30") == 0
-    shown = capsys.readouterr().out
-    assert "identity at x = " in shown
-    assert "  fails" in shown
-    assert "820.8225" + "0" * 20 in shown
-    assert status("show", "toy/square", "--recompute") == 0
-    assert capsys.readouterr().out == "toy/square is PROVED, without a counterexample.\n"
 
 
 def test_the_real_ledger_is_locked_claim_by_claim():

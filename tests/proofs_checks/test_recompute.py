@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 import sympy as sp
+from counterexamples import recompute
 
-from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import select
 from lastiterate.proofs_checks.verdict import Verdict
@@ -83,13 +82,6 @@ def test_what_holds_has_no_counterexample_and_a_misprint_has(make_claim):
     assert recompute(claim, decide(claim)) == ()
     printed = make_claim(right, misprint=CHECKS[0])
     assert [again.certain for again in recompute(printed, decide(printed))] == [True]
-
-
-@pytest.mark.parametrize("digits", [0, -1, 1001])
-def test_digits_out_of_range(make_claim, digits):
-    claim = make_claim(CHECKS[0])
-    with pytest.raises(InputError, match="digits"):
-        recompute(claim, decide(claim), digits)
 
 
 def _wrong(*verdicts):

@@ -7,7 +7,6 @@ import click
 from lastiterate.commands.claims import book, folder_argument
 from lastiterate.commands.output import progress, say_json
 from lastiterate.proofs_checks.describe import describe
-from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import mending
 from lastiterate.proofs_checks.verdict import STANDS
@@ -18,22 +17,15 @@ from lastiterate.symbolic import ledger
 @click.argument("key")
 @folder_argument
 @click.option("--no-cache", is_flag=True, help="Decide the claim again, without the cache.")
-@click.option(
-    "--recompute", "again", is_flag=True, help="Compute the counterexamples again from their parameters."
-)
-@click.option("--digits", default=50, show_default=True, help="Significant digits of --recompute.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict with its evidence as one JSON object.")
-def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: int, as_json: bool) -> None:
+def command(key: str, path: Path | None, no_cache: bool, as_json: bool) -> None:
     r"""Show the claim KEY of the ledger, or of the folder or file PATH: statement, failure, evidence.
 
     \b
     Examples:
       lastiterate show chien_li/theorem_3_12
-      lastiterate show chien_li/theorem_3_12 --recompute --digits 80
       lastiterate show paper/lemma_1 claims
     """
-    if again and as_json:
-        raise click.UsageError("--recompute cannot print JSON, got --json as well; leave one out.")
     with progress(f"deciding {key}") as told:
         chosen = book(path)
         claims = chosen.choose(keys=(key,))
@@ -41,17 +33,5 @@ def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: in
     if as_json:
         say_json(report.to_json() | {"rejected": report.rejected}, indent=1)
         return
-    if not again:
-        near = () if report.verdict in STANDS else ledger.naming(key) if path is None else chosen.choose()
-        click.echo(describe(claims[0], report, mending(near).get(key, ())))
-        return
-    with progress("computing the counterexamples"):
-        found = recompute(claims[0], report, digits)
-    if not found:
-        click.echo(f"{key} is {report.verdict}, without a counterexample.")
-    for one in found:
-        click.echo(f"{one.check}{f' at {one.found.point}' if one.found.at else ''}")
-        click.echo(f"  left   {one.found.left}\n  {one.found.relation}\n  right  {one.found.right}")
-        click.echo(
-            f"  {'fails' if one.certain else 'NOT shown to fail'}{f'; {one.found.note}' if one.found.note else ''}"
-        )
+    near = () if report.verdict in STANDS else ledger.naming(key) if path is None else chosen.choose()
+    click.echo(describe(claims[0], report, mending(near).get(key, ())))

@@ -7,6 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 import sympy as sp
+from counterexamples import attack_at
 from flint import arb
 from scipy import integrate, stats
 
@@ -197,15 +198,13 @@ def test_an_unknown_bound_and_an_alien_symbol_are_refused():
 
 def test_one_setting_is_attacked_by_the_attacks_of_its_kind():
     """Without projection linear losses attain composition, so that only a smaller claim falls."""
-    assert attack.attack_at(UpperBound("composition", ("linear", "clamped_linear")), SETTING) is None
-    refuted = attack.attack_at(UpperBound("composition", ("clamped_linear", "linear"), {T: T - 1}), SETTING)
+    assert attack_at(UpperBound("composition", ("linear", "clamped_linear")), SETTING) is None
+    refuted = attack_at(UpperBound("composition", ("clamped_linear", "linear"), {T: T - 1}), SETTING)
     assert refuted is not None
     assert refuted.status is Status.REFUTED
     assert "the attack linear " in refuted.counterexample.note
-    assert attack.attack_at(UpperBound("composition", ("linear",), {T: T - 1}), {**SETTING, "D": 1.0}) is None
-    assert attack.attack_at(UpperBound("composition", ("linear",), {T: T - 4}), SETTING) is None, (
-        "a run of no step"
-    )
+    assert attack_at(UpperBound("composition", ("linear",), {T: T - 1}), {**SETTING, "D": 1.0}) is None
+    assert attack_at(UpperBound("composition", ("linear",), {T: T - 4}), SETTING) is None, "a run of no step"
 
 
 def test_a_bound_that_is_not_a_number_is_an_error_and_not_a_refutation(monkeypatch):

@@ -4,21 +4,19 @@ A report stores exact parameters and an enclosure of each side as text. The side
 claim's formulas, so that a reader need not trust the report.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Final
 
 import sympy as sp
 from flint import arb
 
-from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import precision
+from lastiterate.proofs_checks.attacks import Setting
 from lastiterate.proofs_checks.declared import prepared
-from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.attack import attack_at
+from lastiterate.proofs_checks.engines import attack, decide_check
 from lastiterate.proofs_checks.exact_values import Point, enclosures
 from lastiterate.proofs_checks.feasible_points import free_symbols
+from lastiterate.proofs_checks.report.pages import find_refuted
 from lastiterate.proofs_checks.verdict import ClaimReport, Counterexample, Outcome
 from lastiterate.symbolic.checks import (
     Check,
@@ -34,8 +32,6 @@ from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.notation import PREVIOUS
 from lastiterate.symbolic.unevaluated import carried_out
 
-MOST_DIGITS: Final = 1000
-
 
 @dataclass(frozen=True)
 class RecomputedPoint:
@@ -47,24 +43,24 @@ class RecomputedPoint:
 
 
 def recompute(claim: Claim, report: ClaimReport, digits: int = 50) -> tuple[RecomputedPoint, ...]:
-    """Recompute each counterexample of a report, except those of mutants.
-
-    Raises:
-        InputError: ``digits`` is not from 1 to MOST_DIGITS.
-    """
-    if not 1 <= digits <= MOST_DIGITS:
-        raise InputError(f"digits needs a number from 1 to {MOST_DIGITS}, got digits={digits}; choose one.")
+    """Recompute each counterexample of a report, except those of mutants."""
     return tuple(_again(claim, check, found, digits) for check, _, found in find_refuted(claim, report))
 
 
-def find_refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Outcome, Counterexample]]:
-    """Checks with a counterexample, their outcomes and the counterexamples; the misprint is last."""
-    pairs = [*zip(claim.checks, report.outcomes, strict=True)]
-    if claim.misprint is not None and report.misprint is not None:
-        pairs.append((claim.misprint, report.misprint))
-    for check, outcome in pairs:
-        if outcome.counterexample is not None:
-            yield check, outcome, outcome.counterexample
+def attack_at(check: UpperBound, setting: Setting) -> Outcome | None:
+    """Refutation at a setting by the first attack that succeeds; None if all fail."""
+    target = attack._target(check.bound)
+    value = attack._bound(target, attack.altered_setting(check.altered, target.assumed)(setting))
+    for run in attack._chosen(check, target.assumed):
+        lower = run.lower(setting, target.assumed)
+        found = (
+            attack._refutation(check, setting, value, run, lower)
+            if value is not None and lower is not None
+            else None
+        )
+        if found is not None:
+            return found
+    return None
 
 
 def _again(claim: Claim, written: Check, found: Counterexample, digits: int) -> RecomputedPoint:
