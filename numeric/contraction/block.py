@@ -28,6 +28,9 @@ from numpy.typing import NDArray
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table, envelope, headed
 
+Prices = tuple[Table | None, Table]
+"""The near cost of a block (None if its steps are the same in both runs) and its far cost."""
+
 LIFTS = (2.0**-36, 2.0**-30, 2.0**-24)
 """Relative changes of masses: one well above rounding errors, and larger ones for large values near 1."""
 
@@ -194,11 +197,14 @@ class Block:
 
 
 def forget(g: Array, before: Array, far: Table) -> Array:
-    """Values A F(1 + (g - 1) / A) after steps that are the same in both runs, with A = E_g before them."""
+    """Values A F(1 + (g - 1) / A) after steps that are the same in both runs, with A = E_g before them.
+
+    ``before`` may have any number of rows.
+    """
     some = before > 0
     share = np.where(some, np.maximum(before, TINY), 1.0)
     after = share * far(1 + (g - 1) / (share * UP)) * UP + TINY
-    return np.minimum.accumulate(np.where(some, np.minimum(after, before), 0.0))
+    return np.minimum.accumulate(np.where(some, np.minimum(after, before), 0.0), axis=-1)
 
 
 class _Known:

@@ -17,8 +17,9 @@ import numpy as np
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.block import Block
+from lastiterate.numeric.contraction.block import Prices as Prices
+from lastiterate.numeric.contraction.hidden import HiddenBlocks, HiddenEpoch
 from lastiterate.numeric.contraction.table import (
-    UP,
     Table,
     chord,
     equal,
@@ -30,18 +31,7 @@ from lastiterate.numeric.contraction.table import (
 )
 from lastiterate.numeric.run import NoisySGD
 
-Prices = tuple[Table | None, Table]
-"""The near cost of a block (None if its steps are the same in both runs) and its far cost."""
-
-
-@dataclass(frozen=True)
-class DrawnStretch:
-    """Blocks of a kind that is drawn for both runs, independently of the past; probabilities rounded up."""
-
-    kinds: tuple[tuple[float, tuple[Prices, ...]], ...]
-
-
-Stretch = Prices | DrawnStretch
+Stretch = Prices | HiddenEpoch
 
 
 COARSE, FINE = 80, 240
@@ -220,12 +210,8 @@ class _Chain:
     """Tables after every period of a pattern; blocks with the same costs share their kernels."""
 
     def __init__(self, pattern: Sequence[Stretch], start: Table) -> None:
-        self.pattern, self.tables, self.grid, self._known = (
-            pattern,
-            [start],
-            start.g,
-            dict[tuple[int, int], Block](),
-        )
+        self.pattern, self.tables, self.grid = pattern, [start], start.g
+        self._known, self._epochs = dict[tuple[int, int], Block](), dict[int, HiddenBlocks]()
 
     def after(self, periods: int) -> Table:
         while len(self.tables) <= periods:
@@ -236,18 +222,10 @@ class _Chain:
         return self.tables[periods]
 
     def _after(self, table: Table, stretch: Stretch) -> Table:
-        if isinstance(stretch, DrawnStretch):
-            ahead, back, symmetric = np.zeros_like(self.grid), np.zeros_like(self.grid), True
-            begun: dict[tuple[int, ...], Table] = {}  # kinds may begin with the same blocks
-            for chance, blocks in stretch.kinds:
-                end, key = table, tuple[int, ...]()
-                for near, far in blocks:
-                    key = (*key, id(near), id(far))
-                    begun[key] = end = begun[key] if key in begun else self._after(end, (near, far))
-                ahead, back = ahead + chance * end.ahead, back + chance * end.back
-                symmetric = symmetric and end.symmetric
-            ahead = np.minimum(ahead * UP, 1.0)
-            return Table(self.grid, ahead, ahead if symmetric else np.minimum(back * UP, 1.0))
+        if isinstance(stretch, HiddenEpoch):
+            if id(stretch) not in self._epochs:
+                self._epochs[id(stretch)] = HiddenBlocks(self.grid, stretch)
+            return self._epochs[id(stretch)].after(table)
         near, far = stretch
         return self._known.setdefault((id(near), id(far)), Block(self.grid, near, far)).after(table)
 
@@ -261,7 +239,7 @@ def _sizes_of(number: float) -> tuple[float, float]:
 
 
 def _blocks(stretch: Stretch) -> int:
-    return sum(len(blocks) for _, blocks in stretch.kinds) if isinstance(stretch, DrawnStretch) else 1
+    return stretch.size if isinstance(stretch, HiddenEpoch) else 1
 
 
 @dataclass(frozen=True, eq=False)

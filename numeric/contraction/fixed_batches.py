@@ -18,7 +18,6 @@ import numpy as np
 
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.contraction.chain import (
-    DrawnStretch,
     Goal,
     Prices,
     Repeated,
@@ -26,6 +25,7 @@ from lastiterate.numeric.contraction.chain import (
     chain_blocks,
     resample,
 )
+from lastiterate.numeric.contraction.hidden import HiddenEpoch, Place
 from lastiterate.numeric.contraction.table import Table, gaussian_table
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import precision, upper
@@ -42,9 +42,9 @@ _LAST = 64
 _MOST_POSITIONS = 16
 _RATIO = 1.01
 """Base of the powers to which mu is rounded up for schedules and trial widths."""
-_SINGLE = 6
-"""Number of places at each end of an epoch that are not grouped."""
-_MOST_CLEAN = 24
+_SINGLE = 16
+"""Number of places at the end of an epoch that are not grouped."""
+_MOST_CLEAN = 40
 """Maximum number of consecutive clean blocks used."""
 _LAST_EPOCHS, _MOST_PLACES = 6, 16
 """For schedules: number of last epochs used, and maximum number of places in an epoch."""
@@ -162,7 +162,8 @@ def contract_shuffled(run: NoisySGD, assumption: Assumption, goal: Goal, other: 
     known = replace(run, sampling="cyclic")
     rest = [_epoch(known, assumption, epochs * every, run.steps - epochs * every)] if run.steps % every else []
     if run.constant:
-        table, done = Repeated([_epoch(known, assumption, 0, every)], epochs, goal, rest).settled()
+        one = [_epoch(known, assumption, 0, every)] if epochs else []
+        table, done = Repeated(one, epochs, goal, rest).settled()
     else:
         done = min(epochs, _LAST_EPOCHS)
         stretches = [_epoch(known, assumption, (epochs - k) * every, every) for k in range(done, 0, -1)]
@@ -170,34 +171,48 @@ def contract_shuffled(run: NoisySGD, assumption: Assumption, goal: Goal, other: 
     return [TableCandidate.of(run, table, run.steps % every + done * every, other)]
 
 
-def _epoch(run: NoisySGD, assumption: Assumption, start: int, length: int) -> DrawnStretch:
-    kinds, places = list[tuple[float, tuple[Prices, ...]]](), run.batches
-    for first, last in _grouped(length) if run.constant else zip(range(length), range(length), strict=True):
-        blocks, met = list[Prices](), start + first
-        width = max(round((run.diameter / run.noise_std_at(start) / CLEAN) ** 2), 1)
-        joined = first % width  # clean steps in the block that uses the sample
-        blocks += _clean(run, assumption, met - joined, [width] * min(first // width, _MOST_CLEAN))
-        blocks.append(window_prices(run, assumption, met, met - joined, joined + 1))
-        after = length - 1 - last  # the fewest clean steps after a place of the group
-        lengths = [width] * min(after // width, _MOST_CLEAN) + [after % width] * (after % width > 0)
-        blocks += _clean(run, assumption, start + length, lengths)
-        kinds.append(((last - first + 1) / places, tuple(blocks)))
-    if length < places:
-        kinds.append(((places - length) / places, tuple(_clean(run, assumption, start + length, [length]))))
-    return DrawnStretch(tuple(kinds))
+def _epoch(run: NoisySGD, assumption: Assumption, start: int, length: int) -> HiddenEpoch:
+    """The costs of ``length`` steps from ``start``, which is the beginning of an epoch."""
+    every, noise, first = run.batches, run.noise_std_at(start), None
+    width = max(round((run.diameter / noise / CLEAN) ** 2), 1)
+    begin = int(length == every)  # the pivot is the first place of a whole epoch
+    if begin:
+        _, clean = window_prices(run, assumption, 1, start, 1)
+        first = window_prices(run, assumption, 0, start, 1), clean
+    if not run.constant:
+        cuts = [part for part in np.array_split(np.arange(begin, length), ceil((length - begin) / width))]
+        starts = [start + int(part[0]) for part in cuts]
+        clean = tuple(
+            window_prices(run, assumption, int(part[-1]) + 1, at, len(part))[1]
+            for at, part in zip(starts, cuts, strict=True)
+        )
+        places = tuple(
+            Place(1, window_prices(run, assumption, int(p), at, len(part)), k, len(cuts) - k - 1)
+            for k, (at, part) in enumerate(zip(starts, cuts, strict=True))
+            for p in part
+        )
+        return HiddenEpoch(every, first, clean, places)
+    most = min((length - begin) // width, _MOST_CLEAN)
+    prices = dict[tuple[int, int], Prices]()
+    places = []
+    for low, high in _grouped(begin, length, width):
+        before, joined = divmod(low - begin, width)
+        after, more = divmod(length - 1 - high, width)
+        key = joined, joined + 1 + more
+        if key not in prices:
+            prices[key] = window_prices(run, assumption, joined, 0, key[1])
+        places.append(Place(high - low + 1, prices[key], min(before, most), min(after, most)))
+    clean = (window_prices(run, assumption, width, 0, width)[1],) * most if most else ()
+    return HiddenEpoch(every, first, clean, tuple(places))
 
 
-def _clean(run: NoisySGD, assumption: Assumption, end: int, lengths: list[int]) -> list[Prices]:
-    starts = [end - sum(lengths[k:]) for k in range(len(lengths))]
-    return [window_prices(run, assumption, a + k, a, k) for a, k in zip(starts, lengths, strict=True)]
-
-
-def _grouped(length: int) -> list[tuple[int, int]]:
-    """Groups (first, last) of the places of an epoch, wider in the middle."""
-    ends, step, place = [0], 1, 0
-    while place < length / 2:
-        place += step
-        ends.append(min(place, length))
-        step = 1 if place < _SINGLE else max(place // 2, 1)
-    cuts = sorted({*ends, *(length - end for end in ends)} & set(range(length + 1)))
-    return [(first, last - 1) for first, last in pairwise(cuts)]
+def _grouped(begin: int, length: int, width: int) -> list[tuple[int, int]]:
+    """Groups (first, last) of the places from ``begin`` on, wider at the beginning."""
+    found, last, size = list[tuple[int, int]](), length - 1, 1
+    while last >= begin:
+        first = max(last - size + 1, begin)
+        found.append((first, last))
+        if len(found) >= _SINGLE:
+            size *= 2
+        last = first - 1
+    return found
