@@ -161,9 +161,8 @@ def contract_shuffled(run: NoisySGD, assumption: Assumption, goal: Goal, other: 
         return []
     known = replace(run, sampling="cyclic")
     rest = [_epoch(known, assumption, epochs * every, run.steps - epochs * every)] if run.steps % every else []
-    if run.constant:
-        one = [_epoch(known, assumption, 0, every)] if epochs else []
-        table, done = Repeated(one, epochs, goal, rest).settled()
+    if run.constant and epochs:
+        table, done = Repeated([_epoch(known, assumption, 0, every)], epochs, goal, rest).settled()
     else:
         done = min(epochs, _LAST_EPOCHS)
         stretches = [_epoch(known, assumption, (epochs - k) * every, every) for k in range(done, 0, -1)]
