@@ -313,6 +313,8 @@ def candidates(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, *, every: bool = False
 ) -> list[Candidate]:
     """Known bounds for a run; with ``every``, also bounds that cannot be the smallest."""
+    if run.steps == 1 and run.scheme.permuted and not order is delta is None:
+        run = replace(run, sampling="without_replacement")  # one shuffled batch is drawn without replacement
     if not run.scheme.random:
         found = by_shifts(run, assumption, order, delta, every=every)
         return [*found, *contracted(run, assumption, order, delta, found)]

@@ -359,7 +359,7 @@ def _lessened(own: Any, factor: Expr) -> Any:
     if isinstance(own, Power):
         return replace(own, count=factor * own.count)
     is_profile = isinstance(own, Profile)  # profiles are dataclasses, which mypy does not know
-    for name in ("parts", "pairs", "far", "again", "part"):
+    for name in ("parts", "pairs", "far", "again", "part", "back"):
         if is_profile and hasattr(own, name):
             less = _lessened(getattr(own, name), factor)
             return less and replace(own, **{name: less})

@@ -23,6 +23,21 @@ near, far, chance = (Function(name, real=True) for name in ("A_near", "A_far", "
 and the probability of the choice.
 """
 
+nears, fars = (
+    tuple(Function(f"A_{kind}{mark}", real=True) for mark in ("", "'", "''")) for kind in ("near", "far")
+)
+"""The same for the pairs of runs of a hidden place: runs 1 and 2, and the first law or the second and a third run."""
+
+ONE_RUN: Final = "before the epoch these two are one run"
+
+
+def with_a_third_run() -> tuple[str, ...]:
+    """The hypotheses on profiles of a hidden place, in the words of a check."""
+    same = str(Hypothesis(ONE_RUN, (S.Zero, T_0, S.Zero, S.Zero), bounds=(Equal(),)))
+    own = suppositions("X")
+    return (*own, *(f"with the third run in place of run {run}, {one}" for run in (1, 2) for one in (*own, same)))
+
+
 A_0 = Symbol("A_0", real=True)
 """The cost of the steps before the first block."""
 
@@ -35,7 +50,6 @@ SUPPOSED = {
     "X": "X bounds what was before the blocks",
     "N": "from points that are near, at first equal ones, a block costs N",
     "F": "from any two points of the domain a block costs F",
-    "Y_i": "blocks of the last epoch, given that its order is number i, take what was before it to Y_i",
 }
 """Hypotheses on profiles."""
 
@@ -58,11 +72,6 @@ def suppositions(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False
     return tuple(made)
 
 
-GIVEN_ORDER: Final = str(
-    Hypothesis(SUPPOSED["Y_i"], (S.Zero, T_0 + w, S.Zero, S.Zero), bounds=(Letter("Y_i"),))
-)
-"""The hypothesis on the blocks of an epoch, given its order."""
-
 _eta, _v, _low, _high, _k = symbols("eta_j v_j low_j high_j k_j", real=True)
 
 Block = Callable[[Kernel, Expr], tuple[Span, Span]]
@@ -70,7 +79,11 @@ Block = Callable[[Kernel, Expr], tuple[Span, Span]]
 
 
 def _contracted(
-    kernel: Kernel, begin: Span, profile: Callable[[Profile, Profile], Profile], block: Block
+    kernel: Kernel,
+    begin: Span,
+    profile: Callable[[Profile, Profile], Profile],
+    block: Block,
+    revealed: tuple[Variable, ...] = (),
 ) -> Span:
     """Contract every block; ``profile`` maps the near and far costs of block k to the conclusion."""
     start = begin.end + w * ell
@@ -80,12 +93,18 @@ def _contracted(
 
     inside = kernel.under(Ge(ell, 0), Le(ell, N - 1))
     costs = (one.profile.subs({ell: k}) for one in block(inside, start))
-    return StepInduction(kernel, ell, N, ()).recur(begin, profile(*costs), extend, w)
+    return StepInduction(kernel, ell, N, ()).recur(
+        begin, profile(*costs), extend, w, revealed=frozenset(revealed)
+    )
 
 
-def _blocks(kernel: Kernel, begin: Span, block: Block) -> Span:
+def _blocks(kernel: Kernel, begin: Span, block: Block, revealed: tuple[Variable, ...] = ()) -> Span:
     """Y_N for any profiles Y_0, Y_1, ..., each at least the contraction of the previous one."""
-    return _contracted(kernel, begin, lambda one, other: BlockChain(begin.profile, one, other, k, ell), block)
+
+    def chain(one: Profile, other: Profile) -> Profile:
+        return BlockChain(begin.profile, one, other, k, ell)
+
+    return _contracted(kernel, begin, chain, block, revealed)
 
 
 def _supposed(kernel: Kernel, order: Order, start: Expr, z: Expr = S.Zero) -> tuple[Span, Span, Span]:
@@ -117,11 +136,41 @@ def _mean(kernel: Kernel, start: Expr, span: Callable[[tuple[Variable]], Span]) 
 
 
 @each_order
-def _places(kernel: Kernel, order: Order) -> Span:
-    """Blocks within an epoch: the mean, over the orders of the epoch, of the profiles at its end."""
-    ends, still = (S.Zero, T_0 + w), (S.Zero, S.Zero)
-    said = Letter("Y_i"), SUPPOSED["Y_i"]
-    return _mean(kernel, T_0, lambda revealed: kernel.suppose(order, ends, still, *said, revealed))
+def _hidden_place(kernel: Kernel, losses: Losses, order: Order) -> Span:
+    """An epoch of N blocks after T_0 steps at X, both runs with the sample in batch number i, which stays hidden.
+
+    Given the batches with the sample in one place, the pivot, and one sample of every batch, place number i is
+    made by exchanging the sample with that of batch i. The third run has the data of the second law and the
+    sample at the pivot, so two of the runs have the same data but one sample in each of at most two batches.
+    Before the epoch it is the run of the second law.
+    """
+    place = Variable("the place of the sample", T_0)
+    others = Variable("the batches with the sample at the pivot, and which sample of each it may replace", T_0)
+    revealed, outer = (place, others), kernel.under(Ge(N, 1))
+    before = _supposed(outer, order, T_0)[0]
+    same = outer.suppose(order, before.ends, before.distances, Equal(), ONE_RUN)
+
+    def given_place(number: int, begin: Span) -> Span:
+        def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
+            one, other = (
+                hide(
+                    inner,
+                    *any_steps(losses),
+                    (start, distance, w),
+                    cost(ell, i),
+                    order,
+                    revealed,
+                    path="'" * (2 * number + mark),
+                )
+                for mark, (distance, cost) in enumerate(((S.Zero, nears[number]), (D, fars[number])))
+            )
+            return one, other
+
+        return _blocks(outer, begin, block, revealed)
+
+    parts = (given_place(number, begin) for number, begin in enumerate((before, before, same)))
+    hidden = compare_with_third(outer, place, *parts, over=(i, M, chance(i)))
+    return kernel.mean(others, ((S.One, hidden),))
 
 
 def _first(kernel: Kernel, begin: str, steps: Callable[[], Span], order: Order = Order.FIRST) -> Span:
@@ -215,10 +264,10 @@ _BEGIN: Final = {begin: (begin,) for begin in BEGINS}
 TABLE: Final[dict[str, Derivation]] = {
     "contraction/one block": _one_block,
     "contraction/lattice": _lattice,
-    "contraction/places": _places,
     **{f"contraction/any blocks, {begin}": partial(_any_blocks, begin) for begin in BEGINS},
     **by_losses("contraction/known_batches", partial(_of_batches, "known_batches"), _BEGIN),
     **by_losses("contraction/shuffled", partial(_of_batches, "shuffled"), _BEGIN),
+    **by_losses("contraction/hidden_place", _hidden_place, {"": ()}),
     **by_losses("contraction/without_replacement", partial(_of_batches, "without_replacement"), _BEGIN),
     **by_losses("contraction/cyclic", partial(_of_batches, "known_batches", after=t), _BEGIN),
     **{

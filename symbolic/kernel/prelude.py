@@ -17,7 +17,7 @@ from lastiterate.symbolic.kernel.lemmas import (
 )  # fmt: skip
 from lastiterate.symbolic.kernel.profiles import (
     Average, BlockChain, Chords, Composed, Damped, Equal, Gauss, Letter, MeanProfile, Order, PoissonStep, Power,
-    Profile, Projected, Recurring, Steps, SwapStep, X, compose,
+    Profile, Projected, Recurring, Steps, SwapStep, ThreeLaws, X, compose,
 )  # fmt: skip
-from lastiterate.symbolic.kernel.rules import Kernel, anything, contract, observe
+from lastiterate.symbolic.kernel.rules import Kernel, anything, compare_with_third, contract, observe
 from lastiterate.symbolic.kernel.sealed import fix, genuine, rule

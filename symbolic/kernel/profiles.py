@@ -345,6 +345,27 @@ class Contracted(_OfParts):
 
 
 @dataclass(frozen=True)
+class ThreeLaws(_OfParts):
+    """The greatest convex function below g -> inf sum w_i psi_i(c_i) over numbers with sum w_i c_i <= 0.
+
+    psi_i is the greatest convex function of c with, for 0 <= t <= 1 and k > 0, and f, h, h' = ``known``, ``ahead``,
+    ``back`` of ``index`` = i < ``count``, where 0 f(g/0) = 0,
+
+        psi_i(c) <= t f(g/t) + (1 - t) h(c/(1 - t)) at c >= 0,    psi_i(-k) <= f(g t) + k h'(g (1 - t)/k).
+
+    The ``weight`` is w; weights add up to 1.
+    """
+
+    text = "of cases {index} < {count}, weights {weight}, and a third law: known ({known}), to it ({ahead}), from it ({back})"
+    weight: Expr
+    known: Profile
+    ahead: Profile
+    back: Profile
+    index: Symbol
+    count: Expr
+
+
+@dataclass(frozen=True)
 class BlockChain(_OfParts):
     """Y_n for any profiles Y_0 >= ``base`` and Y_{j+1} >= Contracted(Y_j, ``near``, ``far``), n = ``count``.
 
@@ -492,7 +513,7 @@ def counts(index: Symbol, count: Expr) -> None:
 _INDEX: Final = Symbol("i", integer=True, nonnegative=True).assumptions0
 _KNOWN: Final = (
     Equal, Letter, Gauss, PoissonStep, SwapStep, Composed, Power, Steps, Projected, MeanProfile, Average,
-    Recurring, Atoms, Chords, Contracted, BlockChain, Damped,
+    Recurring, Atoms, Chords, Contracted, ThreeLaws, BlockChain, Damped,
 )  # fmt: skip
 
 
@@ -505,7 +526,7 @@ def formed(profile: Profile) -> None:
         formed(part)
         if part.order not in {None, profile.order}:
             raise UnprovedError(f"A profile needs the order of its parts, {part.order}, got {profile.order}.")
-    if isinstance(profile, Steps | Average | Chords | BlockChain | Damped):
+    if isinstance(profile, Steps | Average | Chords | ThreeLaws | BlockChain | Damped):
         counts(profile.index, profile.count)
     elif isinstance(profile, Power | Recurring) and not profile.count.is_integer:
         raise UnprovedError(f"A profile needs an integer count, got {profile}.")
@@ -561,7 +582,7 @@ def _sound(profile: Profile) -> Iterator[Boolean]:
             for number in (number for pair in profile.pairs for number in pair):
                 yield from (*numbers(number), Ge(number, 0))
             yield from (Ge(profile.rest, 0), Le(Add(*(m for _, m in profile.pairs)), 1))
-        case Average():
+        case Average() | ThreeLaws():
             raise UnprovedError(f"It is not known when the weights of {profile} add up to 1.")
     if isinstance(profile, Recurring):
         yield from (Ge(profile.chance, 0), Le(profile.chance, 1))
@@ -626,6 +647,7 @@ _RISING: Final = (
     MeanProfile,
     Recurring,
     Contracted,
+    ThreeLaws,
     BlockChain,
     Damped,
 )

@@ -286,6 +286,66 @@ def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr
     )
 
 
+@rule
+def compare_with_third(
+    kernel: Kernel,
+    variable: Variable,
+    known: Span,
+    ahead: Span,
+    back: Span,
+    over: tuple[Symbol, Expr, Expr],
+) -> Span:
+    """Hide a variable that is drawn from one law: 0 -> 0 at `ThreeLaws`, with a third run.
+
+    In case i the runs have the laws P_i and Q_i, and the third run has the law R in all cases. ``known`` is of P_i
+    and Q_i, ``ahead`` of P_i and R, ``back`` of R and Q_i. If sum w_i c_i <= 0, then
+
+        sum w_i (P_i - g Q_i)(A) <= sum w_i (P_i - g Q_i - c_i R)(A).
+
+    For c >= 0, P - g Q - c R = [t P - g Q] + [(1 - t) P - c R], at most t f(g/t) + (1 - t) h(c/(1 - t)). For
+    c = -k, it is [P - g t Q] + [k R - g (1 - t) Q], at most f(g t) + k h'(g (1 - t)/k). The greatest value over A
+    is convex in c, and the divergence of the mixtures is convex in g (F2).
+    """
+    index, count, share = over
+    parts, order = (known, ahead, back), known.order
+    if variable.follows:
+        raise FalseLineError(f"{variable.name} needs the same law in both runs and at every state.")
+    if any(variable not in one.scope or one.scope != known.scope for one in parts):
+        raise UnprovedError(f"Three laws need {variable} and the same other variables revealed in all premises.")
+    if len({one.name for one in known.scope}) < len(known.scope):
+        raise UnprovedError("Three laws need revealed variables of different names.")
+    _shares(index, count, share, of_events=False)
+    at = (one.step for span in parts for one in span.scope | span.drawn)
+    _unnamed(index, (*known.ends, *at), ())
+    given = frozenset(one for span in parts for one in span.given if index in one.free_symbols)
+    says = f"for every {index} below the first this holds"
+    hypotheses = {Hypothesis(says, (count, one), over=(index,)) for one in given}
+    hypotheses |= {
+        Hypothesis(
+            f"{variable.name} has one law in both runs, given all else that is revealed and any state before; its value "
+            f"number {index}, of this many, has this probability",
+            (count, share),
+            over=(index,),
+        ),
+        Hypothesis(f"a third run, from the same point, has one law whatever the value of {variable.name}"),
+    }
+    first, second = ("1", "2") if order is Order.FIRST else ("2", "1")
+    for span, instead in ((ahead, second), (back, first)):
+        for one in span.hypotheses:
+            third = f"with the third run in place of run {instead}, {one.says}"
+            hypotheses |= _over(index, {replace(one, says=third, symmetric=False)})
+    conditions = [one for span in (ahead, back) for one in alike(known, span)]
+    conditions += [*same(known.near, S.Zero), *same(known.far, S.Zero), Ge(count, 1)]
+    conditions += [Ge(variable.step, known.start), Lt(variable.step, known.end)]
+    profile = ThreeLaws(share, *(one.profile for one in parts), index, count)
+    made = apply(
+        kernel, "three laws", order, known.ends, known.distances, profile, conditions, parts, hypotheses
+    )
+    hypotheses |= _over(index, known.hypotheses)
+    scope, drawn = made.scope - {variable}, made.drawn | {variable}
+    return record(made, given=made.given - given, hypotheses=frozenset(hypotheses), scope=scope, drawn=drawn)
+
+
 def _law(
     variable: Variable,
     weights: tuple[Expr, ...],

@@ -71,6 +71,14 @@ def _lattice() -> Profile:
     return Chords(Contracted(one, two, three), blocks.nodes(3, k), k, M)
 
 
+def _hidden_place(*, close: bool = False) -> Profile:
+    """Blocks given the place: from X for both runs and for run 1 and the third, from one law for the third and run 2."""
+    nears, fars = ((one, other, other if close else last) for one, other, last in (blocks.nears, blocks.fars))
+    costs = zip((_X, _X, Equal()), nears, fars, strict=True)
+    parts = (BlockChain(first, Gauss(one(k, i)), Gauss(other(k, i)), k, N) for first, one, other in costs)
+    return ThreeLaws(chance(i), *parts, i, M)
+
+
 CLAIMS = (
     Ours(
         "ours/contraction/block",
@@ -137,16 +145,16 @@ CLAIMS = (
     ),
     Ours(
         "ours/contraction/shuffled",
-        "Shuffled batches: both costs of an epoch are means over its order; or blocks given it, and the mean after it",
-        proof("contraction", "Shuffled batches"),
-        *_derived("shuffled", _chains(Equal(), *_mean)),
-        Derived(
-            "contraction/places",
-            Average(chance(i), Letter("Y_i"), i, M),
-            "given the order",
-            (blocks.GIVEN_ORDER,),
+        "Shuffled batches: the place of the sample stays hidden, through a third run; or an epoch is one block",
+        proof("hidden_places", "The theorem"),
+        *(
+            Derived(
+                f"contraction/hidden_place/{losses}", _hidden_place(), losses, blocks.with_a_third_run()
+            ).mutant("the third run as close to run 2 as run 1 is to it", profile=_hidden_place(close=True))
+            for losses in _CLASSES
         ),
-        assumptions=(m <= L,),
+        *_derived("shuffled", _chains(Equal(), *_mean)),
+        assumptions=(m <= L, N >= 1),
     ),
     Ours(
         "ours/contraction/without_replacement",
