@@ -97,11 +97,14 @@ def test_steps_after_the_last_whole_period_are_charged(periods: int) -> None:
 
 @pytest.mark.parametrize("length", [1, 3, 4])
 def test_a_cut_epoch_has_every_place_of_a_sample(length: int) -> None:
-    """Four batches, of which ``length`` come: the kinds of orders, one without the sample among them, are all."""
+    """Four batches, of which ``length`` come: the pivot is the first place, or stands for those that do not come."""
     run = li.NoisySGD(4 + length, 0.1, 1.0, 1.0, 4, batch_size=1, sampling="shuffled", diameter=1.0)
-    kinds = fixed_batches._epoch(replace(run, sampling="cyclic"), _CONVEX, 4, length).kinds
-    assert sum(chance for chance, _ in kinds) == pytest.approx(1.0, abs=1e-15)
-    assert all(blocks for _, blocks in kinds)
+    for one in (run, replace(run, noise_std=(1.0,) * run.steps)):
+        epoch = fixed_batches._epoch(replace(one, sampling="cyclic"), _CONVEX, 4, length)
+        assert (epoch.first is None) == (length < 4)
+        assert sum(place.count for place in epoch.places) == min(length, 3)
+        assert sorted(place.before for place in epoch.places) == list(range(min(length, 3)))
+        assert all(place.before + place.after == min(length, 3) - 1 for place in epoch.places)
 
 
 @pytest.mark.parametrize("sampling", ["poisson", "without_replacement"])
