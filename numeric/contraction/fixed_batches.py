@@ -11,7 +11,7 @@ Source: docs/proofs/contraction.md (claims ours/contraction/full, cyclic, shuffl
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
+from functools import partial
 from math import ceil, inf, isfinite, log
 
 import numpy as np
@@ -171,41 +171,34 @@ def contract_shuffled(run: NoisySGD, assumption: Assumption, goal: Goal, other: 
 
 
 def _epoch(run: NoisySGD, assumption: Assumption, start: int, length: int) -> HiddenEpoch:
-    """The costs of ``length`` steps from ``start``, which is the beginning of an epoch."""
-    every, noise, first = run.batches, run.noise_std_at(start), None
-    width = max(round((run.diameter / noise / CLEAN) ** 2), 1)
-    begin = int(length == every)  # the pivot is the first place of a whole epoch
-    if begin:
-        _, clean = window_prices(run, assumption, 1, start, 1)
-        first = window_prices(run, assumption, 0, start, 1), clean
+    """The costs of ``length`` steps from ``start``, where an epoch begins."""
+    width = max(round((run.diameter / run.noise_std_at(start) / CLEAN) ** 2), 1)
+    price, begin, first = partial(window_prices, run, assumption), int(length == run.batches), None
+    if begin:  # the pivot is the first place of a whole epoch
+        first = price(0, start, 1), price(1, start, 1)[1]
+    places, prices = list[Place](), dict[tuple[int, int], Prices]()
     if not run.constant:
-        cuts = [part for part in np.array_split(np.arange(begin, length), ceil((length - begin) / width))]
-        starts = [start + int(part[0]) for part in cuts]
-        clean = tuple(
-            window_prices(run, assumption, int(part[-1]) + 1, at, len(part))[1]
-            for at, part in zip(starts, cuts, strict=True)
-        )
-        places = tuple(
-            Place(1, window_prices(run, assumption, int(p), at, len(part)), k, len(cuts) - k - 1)
-            for k, (at, part) in enumerate(zip(starts, cuts, strict=True))
-            for p in part
-        )
-        return HiddenEpoch(every, first, clean, places)
+        parts = np.array_split(np.arange(begin, length), ceil((length - begin) / width))
+        windows = [(start + int(part[0]), len(part)) for part in parts]
+        clean = tuple(price(at + count, at, count)[1] for at, count in windows)
+        for k, (part, window) in enumerate(zip(parts, windows, strict=True)):
+            places += [Place(1, price(int(p), *window), k, len(parts) - k - 1) for p in part]
+        return HiddenEpoch(run.batches, first, clean, tuple(places))
     most = min((length - begin) // width, _MOST_CLEAN)
-    prices = dict[tuple[int, int], Prices]()
-    places = []
-    for low, high in _grouped(begin, length, width):
-        before, joined = divmod(low - begin, width)
-        after, more = divmod(length - 1 - high, width)
-        key = joined, joined + 1 + more
+    for low, high in _grouped(begin, length):
+        (before, joined), (after, more) = divmod(low - begin, width), divmod(length - 1 - high, width)
+        key = (
+            joined,
+            joined + 1 + more,
+        )  # the block of the sample takes the clean steps that make no whole block
         if key not in prices:
-            prices[key] = window_prices(run, assumption, joined, 0, key[1])
+            prices[key] = price(joined, 0, key[1])
         places.append(Place(high - low + 1, prices[key], min(before, most), min(after, most)))
-    clean = (window_prices(run, assumption, width, 0, width)[1],) * most if most else ()
-    return HiddenEpoch(every, first, clean, tuple(places))
+    same = (price(width, 0, width)[1],) if most else ()
+    return HiddenEpoch(run.batches, first, same * most, tuple(places))
 
 
-def _grouped(begin: int, length: int, width: int) -> list[tuple[int, int]]:
+def _grouped(begin: int, length: int) -> list[tuple[int, int]]:
     """Groups (first, last) of the places from ``begin`` on, wider at the beginning."""
     found, last, size = list[tuple[int, int]](), length - 1, 1
     while last >= begin:

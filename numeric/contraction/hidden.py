@@ -20,7 +20,6 @@ differ in one sample of each of these two batches.
 Source: docs/proofs/hidden_positions.md (claims ours/hidden_positions/*).
 """
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -48,9 +47,9 @@ class Place:
 class HiddenEpoch:
     """An epoch, or the beginning of one, whose ``batches`` places are equally likely.
 
-    The pivot is the first place, in a block of one step with the costs ``first``, ``near`` None if no place is
-    there; or, if ``first`` is None, it stands for all places after the last step. Then come the blocks of
-    ``places``; ``clean`` are far costs of blocks without the sample, for all places.
+    The pivot is the first place: ``first`` holds the costs of its step with the sample, and the far cost without it.
+    If ``first`` is None, the pivot stands for all places after the last step. ``clean`` are the far costs of the
+    other blocks without the sample, which come before and after the blocks of the ``places``.
     """
 
     batches: int
@@ -79,7 +78,6 @@ class HiddenBlocks:
         for place in self.epoch.places:
             known.setdefault(id(place.block), Block(self.g, *place.block))
         own = [known[id(place.block)] for place in self.epoch.places]
-        # Each place has its own thresholds; kernels are shared.
         self._blocks = [tuple(_twin(block) for block in own) for _ in range(3)]
         self._first = None if self.epoch.first is None else Block(self.g, *self.epoch.first[0])
         begin = equal(self.g)
@@ -87,17 +85,18 @@ class HiddenBlocks:
 
     def after(self, before: Table) -> Table:
         """The table after the epoch."""
-        if self._first is None or self.epoch.first is None:
-            met, unmet, alone = before, before, self._clean(before.ahead[None], 0)[0]
-        else:
-            met = self._first.after(before)
-            ahead = forget(self.g, before.ahead, self.epoch.first[1])
-            unmet, alone = Table(self.g, ahead, ahead), self._clean(met.ahead[None], 0)[0]
-        same = self._ends(unmet, 0)
-        other = same if self._first is None else self._ends(met, 1)
-        counts = np.array([place.count for place in self.epoch.places], dtype=np.float64)
-        rest = float(self.epoch.batches - counts.sum())
-        found = hide_places(self.g, (same, other, self._back), alone, (counts, rest))
+        met, unmet, first = before, before, self.epoch.first
+        if self._first is not None and first is not None:
+            ahead = forget(self.g, before.ahead, first[1])
+            met, unmet = self._first.after(before), Table(self.g, ahead, ahead)
+        pivot = met.ahead
+        for far in self.epoch.clean:
+            pivot = forget(self.g, pivot, far)
+        known = self._ends(unmet, 0)
+        ahead = known if first is None else self._ends(met, 1)
+        number = np.array([place.count for place in self.epoch.places], dtype=np.float64)
+        counts = number, self.epoch.batches - float(number.sum())
+        found = hide_places(self.g, (known, ahead, self._back), pivot, counts)
         return Table(self.g, found, found)
 
     def _ends(self, before: Table, which: int) -> Array:
@@ -114,19 +113,14 @@ class HiddenBlocks:
         )
         skipped = np.array([len(self.epoch.clean) - place.after for place in self.epoch.places])
         for k, far in enumerate(self.epoch.clean):
-            active = skipped <= k
-            rows[active] = forget(self.g, rows[active], far)
-        return rows
-
-    def _clean(self, rows: Array, skipped: int) -> Array:
-        for far in self.epoch.clean[skipped:]:
-            rows = forget(self.g, rows, far)
+            rows[skipped <= k] = forget(self.g, rows[skipped <= k], far)
         return rows
 
 
 def _twin(block: Block) -> Block:
-    found = copy(block)
-    found.thresholds, found._searches = {}, type(block._searches)()  # noqa: SLF001
+    """A block that shares kernels and the lattice of thresholds, but has thresholds of its own."""
+    _, found = block._lattice_ahead, copy(block)
+    found.thresholds, found._searches = {}, type(block._searches)()
     return found
 
 
@@ -143,8 +137,8 @@ def hide_places(
     multipliers = np.geomspace(_LEAST, 1.0, _MULTIPLIERS)
     value, up, down = _at_pivot(g, pivot, multipliers)
     value, more, less = rest * value, rest * up, rest * down
-    for times, *each in zip(number.tolist(), *profiles, strict=True):
-        one, up, down = _at_place(g, *each, multipliers)
+    for times, f, h, back in zip(number.tolist(), *profiles, strict=True):
+        one, up, down = _at_place(g, (f, h, back), multipliers)
         value, more, less = value + times * one, more + times * up, less + times * down
     sums = more * UP - less * DOWN
     # Sums decrease as the multiplier grows: join the last positive one with the next, or take one that is not.
@@ -178,10 +172,9 @@ def _at_pivot(g: Array, f: Array, multipliers: Array) -> tuple[Array, Array, Arr
     return value, np.maximum(c, 0.0), np.maximum(-c, 0.0)
 
 
-def _at_place(
-    g: Array, f: Array, h: Array, back: Array, multipliers: Array
-) -> tuple[Array, Array, Array]:
+def _at_place(g: Array, profiles: tuple[Array, Array, Array], multipliers: Array) -> tuple[Array, Array, Array]:
     """Like `_at_pivot`, for a place with profiles f, h and h'."""
+    f, h, back = profiles
     n, m = len(g), len(g) - 1
     wide, ratio = _outer(g, f), np.concatenate([1 / g[:0:-1], g])
     seen, hidden = _outer(g, h), _outer(g, back)

@@ -35,7 +35,10 @@ def with_a_third_run() -> tuple[str, ...]:
     """The hypotheses on profiles of a hidden place, in the words of a check."""
     same = str(Hypothesis(ONE_RUN, (S.Zero, T_0, S.Zero, S.Zero), bounds=(Equal(),)))
     own = suppositions("X")
-    return (*own, *(f"with the third run in place of run {run}, {one}" for run in (1, 2) for one in (*own, same)))
+    return (
+        *own,
+        *(f"with the third run in place of run {run}, {one}" for run in (1, 2) for one in (*own, same)),
+    )
 
 
 A_0 = Symbol("A_0", real=True)
@@ -168,8 +171,8 @@ def _hidden_place(kernel: Kernel, losses: Losses, order: Order) -> Span:
 
         return _blocks(outer, begin, block, revealed)
 
-    parts = (given_place(number, begin) for number, begin in enumerate((before, before, same)))
-    hidden = compare_with_third(outer, place, *parts, over=(i, M, chance(i)))
+    parts = given_place(0, before), given_place(1, before), given_place(2, same)
+    hidden = compare_with_third(outer, place, parts, (i, M, chance(i)))
     return kernel.mean(others, ((S.One, hidden),))
 
 

@@ -356,7 +356,10 @@ class ThreeLaws(_OfParts):
     The ``weight`` is w; weights add up to 1.
     """
 
-    text = "of cases {index} < {count}, weights {weight}, and a third law: known ({known}), to it ({ahead}), from it ({back})"
+    text = (
+        "cases {index} < {count}, weights {weight}, that stay hidden: known ({known}), against a third law ({ahead}), "
+        "of it ({back})"
+    )
     weight: Expr
     known: Profile
     ahead: Profile

@@ -290,15 +290,13 @@ def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr
 def compare_with_third(
     kernel: Kernel,
     variable: Variable,
-    known: Span,
-    ahead: Span,
-    back: Span,
+    parts: tuple[Span, Span, Span],
     over: tuple[Symbol, Expr, Expr],
 ) -> Span:
     """Hide a variable that is drawn from one law: 0 -> 0 at `ThreeLaws`, with a third run.
 
-    In case i the runs have the laws P_i and Q_i, and the third run has the law R in all cases. ``known`` is of P_i
-    and Q_i, ``ahead`` of P_i and R, ``back`` of R and Q_i. If sum w_i c_i <= 0, then
+    In case i the runs have the laws P_i and Q_i, and the third run has the law R in all cases. The ``parts`` are
+    judgements of P_i against Q_i at f, of P_i against R at h, and of R against Q_i at h'. If sum w_i c_i <= 0, then
 
         sum w_i (P_i - g Q_i)(A) <= sum w_i (P_i - g Q_i - c_i R)(A).
 
@@ -307,11 +305,13 @@ def compare_with_third(
     is convex in c, and the divergence of the mixtures is convex in g (F2).
     """
     index, count, share = over
-    parts, order = (known, ahead, back), known.order
+    (known, ahead, back), order = parts, parts[0].order
     if variable.follows:
         raise FalseLineError(f"{variable.name} needs the same law in both runs and at every state.")
     if any(variable not in one.scope or one.scope != known.scope for one in parts):
-        raise UnprovedError(f"Three laws need {variable} and the same other variables revealed in all premises.")
+        raise UnprovedError(
+            f"Three laws need {variable} and the same other variables revealed in all premises."
+        )
     if len({one.name for one in known.scope}) < len(known.scope):
         raise UnprovedError("Three laws need revealed variables of different names.")
     _shares(index, count, share, of_events=False)
@@ -322,8 +322,8 @@ def compare_with_third(
     hypotheses = {Hypothesis(says, (count, one), over=(index,)) for one in given}
     hypotheses |= {
         Hypothesis(
-            f"{variable.name} has one law in both runs, given all else that is revealed and any state before; its value "
-            f"number {index}, of this many, has this probability",
+            f"{variable.name} has one law in both runs, given all else that is revealed and any state before; its "
+            f"value number {index}, of this many, has this probability",
             (count, share),
             over=(index,),
         ),
@@ -337,7 +337,7 @@ def compare_with_third(
     conditions = [one for span in (ahead, back) for one in alike(known, span)]
     conditions += [*same(known.near, S.Zero), *same(known.far, S.Zero), Ge(count, 1)]
     conditions += [Ge(variable.step, known.start), Lt(variable.step, known.end)]
-    profile = ThreeLaws(share, *(one.profile for one in parts), index, count)
+    profile = ThreeLaws(share, known.profile, ahead.profile, back.profile, index, count)
     made = apply(
         kernel, "three laws", order, known.ends, known.distances, profile, conditions, parts, hypotheses
     )

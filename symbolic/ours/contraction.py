@@ -72,11 +72,13 @@ def _lattice() -> Profile:
 
 
 def _hidden_place(*, close: bool = False) -> Profile:
-    """Blocks given the place: from X for both runs and for run 1 and the third, from one law for the third and run 2."""
+    """Blocks given the place: from X for both runs and for run 1 and the third, else from one law."""
     nears, fars = ((one, other, other if close else last) for one, other, last in (blocks.nears, blocks.fars))
-    costs = zip((_X, _X, Equal()), nears, fars, strict=True)
-    parts = (BlockChain(first, Gauss(one(k, i)), Gauss(other(k, i)), k, N) for first, one, other in costs)
-    return ThreeLaws(chance(i), *parts, i, M)
+    known, ahead, back = (
+        BlockChain(begun, Gauss(one(k, i)), Gauss(other(k, i)), k, N)
+        for begun, one, other in zip((_X, _X, Equal()), nears, fars, strict=True)
+    )
+    return ThreeLaws(chance(i), known, ahead, back, i, M)
 
 
 CLAIMS = (

@@ -1,8 +1,9 @@
 """Hidden places of shuffled batches against exact laws of chains that share no code with the package.
 
 A chain is a grid on [0, D]; going to the nearest point is post-processing. Each step has a map out of a few
-nonexpansive ones, and pushes of the sample of either run relative to the samples that it may replace. The place of the
-sample is hidden: whether it was met is a state beside the grid. Coordinate ascent chooses maps and pushes for one ratio.
+nonexpansive ones, and pushes of the sample of either run relative to the samples that it may replace. The place of
+the sample is hidden: a state next to the grid says whether it was met. Coordinate ascent chooses maps and pushes for
+one ratio.
 """
 
 from collections.abc import Callable, Iterator
@@ -83,7 +84,9 @@ def _laws(chain: Chain, kernels: list[tuple[Array, Array]], choices: list[int]) 
     return [*found, law]
 
 
-def attacked(chain: Chain, ratio: float, order: int, rng: np.random.Generator | None = None) -> tuple[Array, Array]:
+def attacked(
+    chain: Chain, ratio: float, order: int, rng: np.random.Generator | None = None
+) -> tuple[Array, Array]:
     """The laws of the last iterate after an ascent of P(S) - ratio Q(S); order 1 exchanges the runs."""
     kernels = [chain.kernels(last=False), chain.kernels(last=True)]
     weights = np.array([(1, -ratio), (-ratio, 1)][order])
