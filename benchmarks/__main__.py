@@ -71,7 +71,10 @@ def everything() -> None:
     kept: list[tuple[str, Sequence[Limit]]] = [
         ("Growth with the number of steps", bounds.growth()),
         ("Memory", bounds.memory()),
-        ("Long runs with batches", [*batches.without_replacement(), *batches.in_epochs()]),
+        (
+            "Long runs with batches",
+            [*batches.without_replacement(), *batches.in_epochs(), *batches.hidden_places()],
+        ),
         ("The ledger", ledger.check()),
     ]
     parts = ["# Benchmarks", _head(load), "## Against baselines", ratios(rows)]
