@@ -314,7 +314,9 @@ def candidates(
 ) -> list[Candidate]:
     """Known bounds for a run; with ``every``, also bounds that cannot be the smallest."""
     if run.steps == 1 and run.scheme.permuted and not order is delta is None:
-        run = replace(run, sampling="without_replacement")  # one shuffled batch is drawn without replacement
+        drawn = replace(run, sampling="without_replacement")  # one shuffled batch is such a batch
+        others = by_shifts(run, assumption, order, delta, every=True) if every else []
+        return [*candidates(drawn, assumption, order, delta, every=every), *others]
     if not run.scheme.random:
         found = by_shifts(run, assumption, order, delta, every=every)
         return [*found, *contracted(run, assumption, order, delta, found)]

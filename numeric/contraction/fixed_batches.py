@@ -2,11 +2,10 @@
 
 The cost of a window of steps is the Gaussian profile whose mu^2 is the cost of the shift program that starts
 from one point (near) or from the diameter (far). If all steps are equal, the worst runs differ in the last
-batch of an epoch. For shuffled batches, the profile after an epoch is the mean over the places of the sample;
-if all steps are equal, neighbouring places form groups, each bounded by its place with the fewest clean
-steps.
+batch of an epoch. For shuffled batches, the place of the sample stays hidden (`hidden`). If all steps are
+equal, neighbouring places form groups, each bounded with the fewest clean steps before and after the sample.
 
-Source: docs/proofs/contraction.md (claims ours/contraction/full, cyclic, shuffled).
+Source: docs/proofs/contraction.md and hidden_places.md (claims ours/contraction/full, cyclic, shuffled).
 """
 
 from collections.abc import Callable

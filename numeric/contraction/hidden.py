@@ -10,14 +10,14 @@ sum w_j c_j <= 0,
     psi_j(-k) = f_j(g - k r) + k h'_j(r)                 for 0 <= k r <= g,
     psi_j(c) = f_j(g + c)                                at the pivot, for c >= -g,
 
-and chords between such values. The numbers c_j are chosen by one multiplier for their sum, so each place chooses
-alone; two multipliers, with sums on both sides of 0, give a chord that ends at sum 0. Choices are made in floats,
-and their values are rounded up.
+and chords between such values. With a multiplier for the sum of the c_j, each place chooses alone. Of two
+multipliers with sums on both sides of 0, the chord is taken at sum 0. Choices are made in floats, and their values
+are rounded up.
 
 Exchanging the sample with one sample of another batch moves it there, so the runs given place j and given the pivot
 differ in one sample of each of these two batches.
 
-Source: docs/proofs/hidden_positions.md (claims ours/hidden_positions/*).
+Source: docs/proofs/hidden_places.md (claim ours/contraction/shuffled).
 """
 
 from copy import copy
