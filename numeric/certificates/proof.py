@@ -111,8 +111,8 @@ def certificate(
     """Certificate of a bound at an order or a delta, or of mu; raises `InputError` if there is none."""
     if run.scheme.permuted and found.pair.steps:
         raise UncertifiedError(
-            "A certificate of one shuffled batch is that of a batch without replacement, got sampling='shuffled'; bound "
-            "the run with sampling='without_replacement'."
+            "A certificate of one shuffled batch is that of a batch without replacement, got sampling='shuffled'; "
+            "bound the run with sampling='without_replacement'."
         )
     with precision():
         claim, proof = _Writer(run, assumption, found).claim(order, delta)
