@@ -1,0 +1,692 @@
+"""Ways to differentiate the loss of one sample for any module, each tested before it is used.
+
+A way is a function of parameters, row and target that `torch.func` transforms. In this order, the ways are
+
+1. the module as it is;
+2. the module with kernels that torch can batch and differentiate again: attention by its formula, recurrent
+   layers without cuDNN and oneDNN, layers without their fast paths, checkpointed parts without recomputation,
+   and compiled parts uncompiled;
+3. the graph of the operators that the second way runs for one row, with fused operators decomposed;
+4. a loop over pairs of a point and a sample, by torch's own backward pass, twice for Hessians;
+5. the same loop with Hessian products as central differences of gradients, which are approximate.
+
+The first way that passes a test is used, separately for gradients, for products with the Hessian, and for
+slopes of these products. Gradients are compared with the backward pass of the module itself at two points and
+three samples, in all shapes in which they are used; products with their transposes and with central
+differences of gradients; slopes with central differences of products. A graph is recorded from tensors
+without values, so that no branch on values is missed, and without functions or hooks that define their own
+backward pass.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
+from functools import cached_property, partial
+from typing import Any, Final, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.autograd import Function
+from torch.func import functional_call, grad, grad_and_value, jvp, vjp, vmap
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils import checkpoint
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.leaves import Leaves, flat
+from lastiterate.runtime.workloads.trials import describe_error
+
+Loss = Callable[[Any, Tensor], Tensor]
+
+ULPS: Final = 32.0
+"""Rounding error of a gradient relative to its length, in units in the last place of the narrowest dtype."""
+
+_MOVED: Final = 0.01
+"""Relative distance between the two points of a test."""
+
+_CLOSE: Final = 1e-3
+_STEPS: Final = (1.0, 1e-2, 1e-4)
+"""Relative error of a central difference up to which a product passes; its steps relative to the first, of
+which one must pass, since the others may cross a kink or be rounded."""
+
+_TWIN: Final = 2**24
+"""Largest number of parameters of a float32 network that is tested in float64, too."""
+
+_LETTERS: Final = 160
+"""Largest number of characters quoted from the error of a way."""
+
+
+def unwrapped(module: nn.Module) -> nn.Module:
+    """The module inside wrappers for parallel training or compilation, which do not change its values."""
+    while isinstance(module, nn.DataParallel | nn.parallel.DistributedDataParallel):
+        module = module.module
+    own = getattr(module, "_orig_mod", None)
+    return unwrapped(own) if isinstance(own, nn.Module) else module
+
+
+@contextmanager
+def without_recomputation() -> Iterator[None]:
+    """Run checkpointed and compiled parts directly, since `torch.autograd.grad` and `torch.func` may refuse them."""
+
+    def directly(*_given: Any, **_options: Any) -> Iterator[None]:
+        yield
+
+    generator = "_checkpoint_without_reentrant_generator"
+    kept, recomputed = checkpoint.CheckpointFunction.apply, getattr(checkpoint, generator, directly)
+    with ExitStack() as stack:
+        if "torch._dynamo" in sys.modules:
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+        try:
+            checkpoint.CheckpointFunction.apply = lambda function, _preserve, *given: function(*given)
+            setattr(checkpoint, generator, directly)
+            yield
+        finally:
+            checkpoint.CheckpointFunction.apply = kept
+            setattr(checkpoint, generator, recomputed)
+
+
+@contextmanager
+def _plain_kernels() -> Iterator[None]:
+    fast, backends = torch.backends.mha.get_fastpath_enabled(), torch.backends
+    with (
+        without_recomputation(),
+        sdpa_kernel(SDPBackend.MATH),
+        backends.mkldnn.flags(enabled=False),
+        backends.cudnn.flags(enabled=False, allow_tf32=False),
+    ):
+        try:
+            backends.mha.set_fastpath_enabled(False)
+            yield
+        finally:
+            backends.mha.set_fastpath_enabled(fast)
+
+
+class Plain:
+    """Loss of one row of a module and its derivatives by torch's own backward pass, one pair at a time."""
+
+    def __init__(self, module: nn.Module, loss: Loss) -> None:
+        named = {name: p for name, p in module.named_parameters() if p.requires_grad}
+        self.module, self.loss, self._held = module, loss, tuple(named.values())
+        self.names = tuple(named)
+        self.shapes = tuple(p.shape or torch.Size((1,)) for p in named.values())
+        self.sizes = [p.numel() for p in named.values()]
+        self._scalars = [not p.ndim for p in named.values()]
+        self._scripted = any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())
+
+    def parameters(self, points: Tensor) -> Leaves:
+        """Parameter tensors at one or many points, each of shape (*points, *parameter)."""
+        parts = torch.split(points, self.sizes, dim=-1)
+        return tuple(
+            part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self.shapes, strict=True)
+        )
+
+    def of_row(self, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
+        """Loss of one row at given parameters."""
+        given = {
+            name: leaf.reshape(()) if scalar else leaf
+            for name, leaf, scalar in zip(self.names, leaves, self._scalars, strict=True)
+        }
+        return self.loss(functional_call(self.module, given, (row[None],)), target[None])
+
+    def slopes(
+        self, point: Tensor, row: Tensor, target: Tensor, again: bool = False
+    ) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
+        """Loss, and its slopes in the point and the row (0 for integers), differentiable if ``again``."""
+        with torch.enable_grad(), without_recomputation():
+            moving = [point.detach().requires_grad_()]
+            moving += [row.detach().requires_grad_()] if row.is_floating_point() else []
+            own = moving[1] if len(moving) > 1 else row
+            if self._scripted:
+                return self._of_script(point, own, moving[1:], target)
+            value = self.of_row(self.parameters(moving[0]), own, target)
+            made = torch.autograd.grad(
+                value, moving, create_graph=again, allow_unused=True, materialize_grads=True
+            )
+        return value, torch.cat([one.flatten() for one in made]), tuple(moving)
+
+    def _of_script(
+        self, point: Tensor, row: Tensor, moving: list[Tensor], target: Tensor
+    ) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
+        """Slopes with the parameters of the module itself, as a script does not take others."""
+        kept = [one.detach().clone() for one in self._held]
+        try:
+            self._put(self.parameters(point))
+            value = self.loss(self.module(row[None]), target[None])
+            inside = (*self._held, *moving)
+            made = torch.autograd.grad(value, inside, allow_unused=True, materialize_grads=True)
+        finally:
+            self._put(kept)
+        return value, torch.cat([one.flatten() for one in made]), ()
+
+    @torch.no_grad()
+    def _put(self, leaves: Sequence[Tensor]) -> None:
+        for own, leaf in zip(self._held, leaves, strict=True):
+            own.copy_(leaf.reshape(own.shape))
+
+    def product(self, along: Tensor, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        """Hessian in point and row, times a vector, by a second backward pass."""
+        with torch.enable_grad():
+            _, slopes, moving = self.slopes(point, row, target, again=True)
+            made = torch.autograd.grad(slopes, moving, along, allow_unused=True, materialize_grads=True)
+        return torch.cat([one.flatten() for one in made])
+
+    def difference(self, along: Tensor, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        """The same product as a central difference of gradients."""
+        return central(lambda *at: self.slopes(*at, target)[1].detach(), along, point, row)
+
+
+def central(
+    function: Callable[[Tensor, Tensor], Tensor],
+    along: Tensor,
+    point: Tensor,
+    row: Tensor,
+    step: float | None = None,
+) -> Tensor:
+    """Central difference of a function of point and row along a vector of both, or of the point only."""
+    width, length = torch.finfo(point.dtype).eps ** (1 / 3), torch.linalg.vector_norm(along)
+    if not bool(length > 0):
+        return torch.zeros_like(function(point, row))
+    scale = torch.linalg.vector_norm(point)
+    step = float(torch.where(scale > 0, scale, 1.0) / length) * (width if step is None else step)
+    moves = [step * part for part in torch.split(along, [point.numel(), len(along) - point.numel()])]
+    ends = [
+        function(point + sign * moves[0], row + sign * moves[1].reshape(row.shape) if len(moves[1]) else row)
+        for sign in (1, -1)
+    ]
+    return (ends[0] - ends[1]) / (2 * step)
+
+
+def _looped(function: type[Function]) -> Callable[..., Any]:
+    """Rule by which a function of tensors of one pair is applied to a batch of them."""
+
+    def rule(info: Any, in_dims: tuple[int | None, ...], way: Any, *given: Tensor) -> tuple[Tensor, int]:
+        columns = [
+            [one] * info.batch_size if dim is None else one.unbind(dim)
+            for one, dim in zip(given, in_dims[1:], strict=True)
+        ]
+        return torch.stack([function.apply(way, *pair) for pair in zip(*columns, strict=True)]), 0
+
+    return rule
+
+
+class _OfPair(Function):
+    """A derivative of the loss at a point for a row, which `torch.func` batches by a loop."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.way, *tensors = inputs
+        ctx.save_for_backward(*tensors)
+
+
+def _parts(joint: Tensor, point: Tensor, row: Tensor) -> tuple[Tensor, Tensor | None]:
+    return joint[: point.numel()], joint[point.numel() :].reshape(row.shape) if row.is_floating_point() else None
+
+
+class _LossOf(_OfPair):
+    @staticmethod
+    def forward(way: "_Loop", point: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        return way.plain.slopes(point, row, target)[0].detach().clone()
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> Any:  # type: ignore[override]
+        point, row, target = ctx.saved_tensors
+        return None, *_parts(slope * _SlopesOf.apply(ctx.way, point, row, target), point, row), None
+
+
+class _SlopesOf(_OfPair):
+    @staticmethod
+    def forward(way: "_Loop", point: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        return way.plain.slopes(point, row, target)[1].detach().clone()
+
+    @staticmethod
+    def backward(ctx: Any, along: Tensor) -> Any:  # type: ignore[override]
+        point, row, target = ctx.saved_tensors
+        return None, *_parts(_ProductOf.apply(ctx.way, along, point, row, target), point, row), None
+
+
+class _ProductOf(_OfPair):
+    @staticmethod
+    def forward(way: "_Loop", along: Tensor, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        return way.times(along, point, row, target).detach()
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> Any:  # type: ignore[override]
+        along, point, row, target = ctx.saved_tensors
+        bent = _BendOf.apply(ctx.way, slope, along, point, row, target)
+        own = _ProductOf.apply(ctx.way, slope, point, row, target) if ctx.needs_input_grad[1] else None
+        return None, own, *_parts(bent, point, row), None
+
+
+class _BendOf(_OfPair):
+    """Slope of a Hessian product along a vector, as a central difference."""
+
+    @staticmethod
+    def forward(
+        way: "_Loop", slope: Tensor, along: Tensor, point: Tensor, row: Tensor, target: Tensor
+    ) -> Tensor:
+        return central(lambda *at: way.times(along, *at, target).detach(), slope, point, row)
+
+    @staticmethod
+    def backward(_ctx: Any, *_slopes: Tensor) -> Any:  # type: ignore[override]
+        raise RuntimeError("no derivatives of the fourth order")
+
+
+for _kind in (_LossOf, _SlopesOf, _ProductOf, _BendOf):
+    _kind.vmap = staticmethod(_looped(_kind))  # type: ignore[method-assign, assignment]
+
+
+class Way:
+    """A way to differentiate; ``loss`` and ``gradient`` are functions of leaves, a row and a target."""
+
+    looped = False
+
+    def __init__(self, plain: Plain, forward: bool = True, loss: Callable[..., Tensor] | None = None) -> None:
+        self.plain, self.forward = plain, forward
+        self.loss = plain.of_row if loss is None else loss
+        self.gradient: Callable[..., Leaves] = grad(self.loss)
+
+    def of_one(self, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        """Gradient at one point for one row, shape (dimension,)."""
+        return torch.cat([leaf.reshape(-1) for leaf in self.gradient(self.plain.parameters(point), row, target)])
+
+    def product(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        """Hessian at one point for one row, times a vector of shape (dimension,)."""
+        gradient = lambda at: self.of_one(at, row, target)  # noqa: E731
+        if self.forward:
+            pushed: Tensor = jvp(gradient, (point,), (vector,))[1]
+            return pushed
+        pulled: Tensor = vjp(gradient, point)[1](vector)[0]  # Hessians are symmetric
+        return pulled
+
+    def bend(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        """Curvature v' H v of the loss of one row at one point along a vector v."""
+        return (self.product(point, vector, row, target) * vector).sum()
+
+    def along(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        """Slope of the loss along a vector."""
+        if not self.forward:
+            return (self.of_one(point, row, target) * vector).sum()
+        pushed: Tensor = jvp(
+            lambda at: self.loss(self.plain.parameters(at), row, target), (point,), (vector,)
+        )[1]
+        return pushed
+
+
+class _Loop(Way):
+    looped = True
+
+    def __init__(self, plain: Plain, times: Callable[..., Tensor]) -> None:
+        def loss(leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
+            point = torch.cat([leaf.reshape(-1) for leaf in leaves])
+            value: Tensor = _LossOf.apply(self, point, row, target)
+            return value
+
+        def gradient(leaves: Leaves, row: Tensor, target: Tensor) -> Leaves:
+            point = torch.cat([leaf.reshape(-1) for leaf in leaves])
+            return plain.parameters(_SlopesOf.apply(self, point, row, target)[: point.numel()])
+
+        super().__init__(plain, False, loss)
+        self.times, self.gradient = times, gradient
+
+
+def _with_plain_kernels(plain: Plain, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
+    with _plain_kernels():
+        return plain.of_row(leaves, row, target)
+
+
+def _bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    _scale: bool = False,
+    mode: int = 0,
+    _sparse: bool = False,
+    per_sample: Tensor | None = None,
+    last: bool = False,
+    padding: int = -1,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Sum, mean or maximum of the rows of a table for each bag, by a mask of the bags' members."""
+    starts = offsets[:-1] if last else offsets
+    bag = (torch.arange(len(indices), device=indices.device)[:, None] >= starts).sum(1) - 1
+    mask = (bag[:, None] == torch.arange(len(starts), device=bag.device)) & (indices != padding)[:, None]
+    values = weight[indices] if per_sample is None else weight[indices] * per_sample[:, None]
+    sizes = mask.sum(0)
+    if mode == 2:  # maximum; empty bags are 0
+        found = torch.where(mask[..., None], values[:, None], -torch.inf).amax(0)
+        found = torch.where(sizes[:, None] > 0, found, 0.0)
+    else:
+        found = mask.to(values).mT @ values
+        found = found / sizes.clamp(min=1)[:, None] if mode == 1 else found
+    return found, bag, sizes, torch.zeros_like(offsets)
+
+
+def _decompositions() -> dict[Any, Callable[..., Any]]:
+    """Decompositions of operators that torch cannot batch, or cannot differentiate twice."""
+    from torch._decomp import core_aten_decompositions, get_decompositions
+
+    aten = torch.ops.aten
+    further = get_decompositions([aten._native_batch_norm_legit_no_training, aten.native_layer_norm])
+    own = {
+        aten.view_as_complex.default: lambda x: torch.complex(x[..., 0], x[..., 1]),
+        aten._embedding_bag.default: _bag,
+        aten._embedding_bag_forward_only.default: _bag,
+    }
+    return {**core_aten_decompositions(), **further, **own}
+
+
+def _recorded(plain: Plain, leaves: Leaves, row: Tensor, target: Tensor) -> Callable[..., Tensor]:
+    """Loss of one row as a graph of operators."""
+    from torch._dispatch.python import enable_python_dispatcher
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    with torch.enable_grad():
+        tried = tuple(leaf.detach().requires_grad_() for leaf in leaves)
+        _refuse_own_backward(_with_plain_kernels(plain, tried, row, target))
+    options = {"tracing_mode": "fake", "_allow_non_fake_inputs": True}
+    with enable_python_dispatcher(), torch.no_grad():
+        made = make_fx(partial(_with_plain_kernels, plain), _decompositions(), **options)
+        graph: Callable[..., Tensor] = made(leaves, row, target)
+    return graph
+
+
+def _refuse_own_backward(value: Tensor) -> None:
+    """Refuse functions and hooks with a backward pass of their own, which a graph of operators would lose."""
+    seen, waiting = set(), [value.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, torch.autograd.function.BackwardCFunction):
+            raise RuntimeError(f"{type(node).__name__} defines its own backward pass")
+        waiting += [following for following, _ in node.next_functions]
+
+
+_WAYS: Final[tuple[tuple[str, str, Callable[..., Way]], ...]] = (
+    ("as it is", "", lambda plain, forward, *_: Way(plain, forward)),
+    (
+        "with plain kernels",
+        "with plain kernels in place of fused attention and recurrent layers, at the cost of speed",
+        lambda plain, forward, *_: Way(plain, forward, partial(_with_plain_kernels, plain)),
+    ),
+    (
+        "as a recorded graph",
+        "from a recorded graph of decomposed operators, which takes up to a second to record",
+        lambda plain, forward, *at: Way(plain, forward, _recorded(plain, *at)),
+    ),
+    (
+        "in a loop",
+        "in a loop over pairs of a point and a sample, which is several times slower than a batch",
+        lambda plain, _forward, *_: _Loop(plain, plain.product),
+    ),
+    (
+        "by differences",
+        "in a loop with Hessian products by central differences of gradients, which are approximate and slow",
+        lambda plain, _forward, *_: _Loop(plain, plain.difference),
+    ),
+)
+"""Names of the ways, descriptions of their use, and functions that make them."""
+
+
+class _Narrowest(TorchDispatchMode):
+    """Record of the narrowest floating-point dtype that is computed from given tensors, and of the operator."""
+
+    def __init__(self, given: Sequence[Tensor]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._kept = list(given)  # freed memory would be taken for a given tensor's
+        self._moving = {self._key(one) for one in given}
+        self.eps, self.dtype, self.by = 0.0, given[0].dtype, ""
+
+    @staticmethod
+    def _key(one: Tensor) -> int:
+        return one.untyped_storage()._cdata
+
+    def __torch_dispatch__(
+        self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        made = func(*args, **(kwargs or {}))
+        given, found = (
+            [one for one in tree_leaves(tree) if isinstance(one, Tensor) and one.layout is torch.strided]
+            for tree in ((args, kwargs), made)
+        )
+        if any(self._key(one) in self._moving for one in given):
+            for one in found:
+                self._kept.append(one)
+                self._moving.add(self._key(one))
+                if one.is_floating_point() and torch.finfo(one.dtype).eps > self.eps:
+                    self.eps, self.dtype, self.by = torch.finfo(one.dtype).eps, one.dtype, str(func)
+        return made
+
+
+class Example(NamedTuple):
+    """Points, rows and targets of a test; vectors u and v for each of the pairs."""
+
+    points: Tensor
+    rows: Tensor
+    targets: Tensor
+
+    def pairs(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Every pair of a point and a row, as columns of points, rows and targets."""
+        p, r = torch.cartesian_prod(torch.arange(len(self.points)), torch.arange(len(self.rows))).T
+        return self.points[p], self.rows[r], self.targets[r]
+
+
+class Engine:
+    """Choice of the ways to differentiate a module's loss; see the module's description.
+
+    Args:
+        name: name of the workload, for messages.
+        plain: the loss of one row.
+        start: parameters of the module as one point.
+        rows: a few different rows.
+        targets: their targets.
+        pairs: number of pairs that may be held at once.
+    """
+
+    def __init__(
+        self, name: str, plain: Plain, start: Tensor, rows: Tensor, targets: Tensor, pairs: int
+    ) -> None:
+        self._name, self.plain = name, plain
+        number = max(1, min(len(rows), pairs // 2))
+        generator = torch.Generator().manual_seed(0)
+        noise = torch.randn(start.shape, generator=generator, dtype=start.dtype).to(start.device)
+        scale = torch.linalg.vector_norm(start) / start.numel() ** 0.5
+        other = start + _MOVED * noise * (scale if bool(scale > 0) else 1.0)
+        self._example = Example(
+            torch.stack([start, other][: max(1, min(2, pairs))]), rows[:number], targets[:number]
+        )
+        self._ways: dict[str, Way] = {}
+        self._said: dict[str, str] = {}
+
+    @cached_property
+    def narrowest(self) -> tuple[torch.dtype, float, str]:
+        """Narrowest dtype of the module's own computation, its precision, and the operator that made it."""
+        point, row, target = (column[0] for column in self._example.pairs())
+        leaves = tuple(leaf.detach().requires_grad_() for leaf in self.plain.parameters(point))
+        own = torch.finfo(point.dtype).eps
+        if self.plain._scripted:
+            return point.dtype, own, ""
+        with torch.enable_grad(), without_recomputation(), _Narrowest(leaves) as seen:
+            value = self.plain.of_row(leaves, row, target)
+            torch.autograd.grad(value, leaves, allow_unused=True)
+        return seen.dtype, max(own, seen.eps), seen.by
+
+    @cached_property
+    def rounding(self) -> float:
+        """Rounding error of a gradient relative to its length.
+
+        Raises:
+            InputError: the module computes in half precision, in which changes of gradients are lost.
+        """
+        dtype, eps, by = self.narrowest
+        if eps > torch.finfo(torch.float32).eps:
+            own, name = (str(one).removeprefix("torch.") for one in (self._example.points.dtype, dtype))
+            raise InputError(
+                f"A constant needs gradients in float32 or float64, got dtype={own} and a module that computes in "
+                f"{name} (in {by}) in workload={self._name}; remove autocast and casts from its forward pass."
+            )
+        return max(ULPS * eps, 2 * self._measured())
+
+    def _measured(self) -> float:
+        """Largest relative difference between float32 gradients and those of a float64 copy; 0 if unknown."""
+        twin = self._twin
+        if twin is None:
+            return 0.0
+        found, wide = (one.plain_gradients for one in (self, twin))
+        length = torch.linalg.vector_norm(wide, dim=1)
+        off = torch.linalg.vector_norm(found - wide, dim=1) / length.clamp(min=_CLOSE * float(length.max()))
+        return float(off.nan_to_num(nan=0.0).max())
+
+    @cached_property
+    def _twin(self) -> "Engine | None":
+        """Engine of a float64 copy of a float32 network; None without such a copy."""
+        held, double = self._example, torch.float64
+        if held.points.dtype is double or held.points.shape[1] > _TWIN:
+            return None
+        try:
+            loss: Any = self.plain.loss
+            loss = deepcopy(loss).to(double) if isinstance(loss, nn.Module) else loss
+            plain = Plain(deepcopy(self.plain.module).to(double), loss)
+            rows, targets = (
+                one.to(double) if one.is_floating_point() else one for one in (held.rows, held.targets)
+            )
+            twin = Engine(self._name, plain, held.points[0].double(), rows, targets, len(rows) * 2)
+            twin._example = Example(held.points.double(), rows, targets)
+            bool(twin.plain_gradients.isfinite().all())
+        except Exception:  # tensors of the user's in float32
+            return None
+        return twin
+
+    @cached_property
+    def plain_gradients(self) -> Tensor:
+        """Gradients of all pairs of the test by plain backward passes, shape (pairs, dimension)."""
+        size = self._example.points.shape[1]
+        pairs = zip(*self._example.pairs(), strict=True)
+        return torch.stack([self.plain.slopes(*pair)[1].detach()[:size] for pair in pairs])
+
+    def way(self, use: str) -> Way:
+        """First way that passes the test of a ``use``: gradients, products, slopes, or slopes with inputs."""
+        if use not in self._ways:
+            with torch.random.fork_rng(devices=[]):
+                self._choose(use)
+        return self._ways[use]
+
+    def _choose(self, use: str) -> None:
+        why = []
+        for name, words, make in _WAYS[3:] if self.plain._scripted else _WAYS:
+            said = ""
+            for forward in (True,) if use == "gradients" or name in ("in a loop", "by differences") else (True, False):
+                try:
+                    said = self._tested(use, lambda plain, *at: make(plain, forward, *at))  # noqa: B023
+                    if not said:
+                        self._ways[use] = make(self.plain, forward, *self._first())
+                        break
+                except InputError:
+                    raise
+                except Exception as error:
+                    said = _shortened(describe_error(error))
+            if not said:
+                break
+            why.append(f"{name}: {said}")
+        else:
+            raise InputError(
+                f"A network needs gradients that are the same when they are computed again, got {'; '.join(why)} in "
+                f"workload={self._name}; write the forward pass as a pure function of parameters and input."
+            )
+        self._said[use] = f"{words} ({'; '.join(why)})" if words else ""
+
+    def _first(self) -> tuple[Leaves, Tensor, Tensor]:
+        return self.plain.parameters(self._example.points[0]), self._example.rows[0], self._example.targets[0]
+
+    def _tested(self, use: str, make: Callable[..., Way]) -> str:
+        """What is wrong with a way; empty if nothing is."""
+        if use == "gradients":
+            return self._test_gradients(make(self.plain, *self._first()))
+        engine = self if self._twin is None else self._twin
+        return engine._test_curvature(use, make(engine.plain, *engine._first()))
+
+    @property
+    def _tolerance(self) -> float:
+        eps = self.narrowest[1]
+        return float(max(torch.finfo(self._example.points.dtype).eps ** 0.5, ULPS * eps))
+
+    def _test_gradients(self, way: Way) -> str:
+        points, rows, targets = self._example
+        wanted = self.plain_gradients.reshape(len(points), len(rows), -1)
+        over_rows, parameters = vmap(way.gradient, (None, 0, 0)), way.plain.parameters
+        both, own = vmap(over_rows, (0, None, None)), vmap(over_rows, (0, 0, 0))
+        square = min(len(points), len(rows))  # batches of one size may be confused
+        each = [
+            (flat(both(parameters(points), rows, targets)), wanted),
+            (flat(both(parameters(points[:square]), rows[:square], targets[:square])), wanted[:square, :square]),
+            (
+                flat(own(parameters(points), *(one.expand(len(points), *one.shape) for one in (rows, targets)))),
+                wanted,
+            ),
+            (vmap(way.of_one)(*self._example.pairs()), wanted.flatten(0, 1)),
+        ]
+        most = torch.linalg.vector_norm(wanted, dim=-1).nan_to_num(0.0, 0.0, 0.0).max()
+        for found, right in each:
+            off = torch.linalg.vector_norm(found - right, dim=-1)[right.isfinite().all(dim=-1)]
+            if not bool((off <= self._tolerance * most).all()):
+                return f"gradients differ from a plain backward pass by {float(off.max()):.3g}"
+        return ""
+
+    def _test_curvature(self, use: str, way: Way) -> str:
+        points, rows, targets = self._example.pairs()
+        number, size = points.shape
+        generator = torch.Generator().manual_seed(1)
+        vectors = torch.randn(2 * number, size, generator=generator, dtype=torch.float64).to(points)
+        vectors /= torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
+        u, v = vectors.split(number)
+        if use == "products":
+            twice = (torch.cat([one, one]) for one in (points, rows, targets))
+            at, *rest = twice
+            hu, hv = vmap(way.product)(at, vectors, *rest).split(number)
+            off = ((v * hu).sum(dim=1) - (u * hv).sum(dim=1)).abs()
+            sizes = torch.linalg.vector_norm(hu, dim=1) + torch.linalg.vector_norm(hv, dim=1)
+            floors = self._tolerance * torch.linalg.vector_norm(self.plain_gradients, dim=1)
+            if not way.looped and bool((off > _CLOSE * sizes + floors).any()):
+                return "products with the Hessian are not symmetric"
+            return "" if way.looped and way.times == way.plain.difference else self._test_differences(u, hu)  # type: ignore[attr-defined]
+        places = (0, 2) if use == "inputs" and rows.is_floating_point() else (0,)
+        slopes, _ = vmap(grad_and_value(way.bend, argnums=places))(points, u, rows, targets)
+        if use == "inputs":
+            over = vmap(grad(lambda row, *at: way.along(at[0], at[1], row, at[2])))
+            slopes = (*slopes, over(rows, points, u, targets))
+        if not all(bool(one.isfinite().all()) for one in slopes):
+            return "third derivatives are not finite"
+        return ""
+
+    def _test_differences(self, vectors: Tensor, products: Tensor) -> str:
+        """Compare products with central differences of plain gradients, for at most three pairs."""
+        points, rows, targets = self._example.pairs()
+        size, eps = points.shape[1], max(self.narrowest[1], torch.finfo(points.dtype).eps)
+        scales = torch.linalg.vector_norm(self.plain_gradients, dim=1)
+        for k in range(0, len(points), 2):
+            offs = []
+            for times in _STEPS:
+                step = eps ** (1 / 3) * times
+                gradient = lambda point, row: self.plain.slopes(point, row, targets[k])[1].detach()[:size]  # noqa: B023, E731
+                found = central(gradient, vectors[k], points[k], rows[k], step)
+                reach = torch.linalg.vector_norm(points[k]).clamp(min=1e-300) * step
+                off = torch.linalg.vector_norm(found - products[k])
+                room = _CLOSE * torch.linalg.vector_norm(products[k]) + 2 * ULPS * eps * scales[k] / reach
+                offs.append(float(off))
+                if bool(off <= room) or not bool(found.isfinite().all()):
+                    break
+            else:
+                return f"products with the Hessian differ from differences of gradients by {min(offs):.3g}"
+        return ""
+
+    def words(self) -> str:
+        """One sentence about the ways used; empty if the module is used as it is."""
+        said = {use: words for use, words in self._said.items() if words}
+        parts = [f"{use} are computed {words}" for use, words in said.items() if use != "inputs"]
+        return f"The {', the '.join(parts)}." if parts else ""
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LETTERS else f"{text[:_LETTERS]} ..."
