@@ -27,6 +27,7 @@ from typing import Any, Final, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import Function
 from torch.func import functional_call, grad, grad_and_value, jvp, vjp, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -569,7 +570,7 @@ class Engine:
     def way(self, use: str) -> Way:
         """First way that passes the test of a ``use``: gradients, products, slopes, or slopes with inputs."""
         if use not in self._ways:
-            with torch.random.fork_rng(devices=[]):
+            with torch.random.fork_rng(devices=[]), temporarily_clear_interpreter_stack():
                 self._choose(use)
         return self._ways[use]
 

@@ -4,7 +4,7 @@ A *point* is the flat vector of all parameters. Gradients are returned leaf by l
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cached_property, partial
 from typing import Any, Final
@@ -12,16 +12,17 @@ from weakref import proxy
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad, jvp, vjp, vmap
+from torch.func import vmap
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memory_of, peak, refuse_large
+from lastiterate.runtime.engine import Engine, Plain, Way, unwrapped
 from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.inner_products import lengths
 from lastiterate.runtime.leaves import Leaves, clip_factor, difference, flat, norm
 from lastiterate.runtime.replay import Replayed, records
 from lastiterate.runtime.workloads.rows import Rows
-from lastiterate.runtime.workloads.trials import user_code
+from lastiterate.runtime.workloads.telling_rows import telling_rows
 from lastiterate.runtime.workloads.validation import place_loss, probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -31,6 +32,9 @@ _SPARE: Final = 1.3
 _TRIED: Final = 2**27
 _ROWS: Final = 64
 """Estimated bytes of the gradients that are computed to measure memory, and their largest number of rows."""
+
+_TOGETHER: Final = 3
+"""Largest number of rows in a test of the derivatives."""
 
 _LITTLE: Final = 8
 """Work is recorded if it takes at most 1/8 of the memory of a chunk, since a recording retains its memory."""
@@ -86,38 +90,31 @@ class Gradients:
             raise InputError(f"The dtype must be one of {', '.join(DTYPES)}, got dtype={dtype}; choose one.")
         self.device, self.dtype = device_of(device), DTYPES[dtype]
         refuse_large(module, self.dtype, self.device)
-        self.module = module.to(device=self.device, dtype=self.dtype)
+        self.module = unwrapped(module).to(device=self.device, dtype=self.dtype)
         named = {name: p for name, p in self.module.named_parameters() if p.requires_grad}
-        self._shapes, self.sizes = (
-            tuple(p.shape or (1,) for p in named.values()),
-            [p.numel() for p in named.values()],
-        )
+        self._loss, self.samples = place_loss(workload.loss, self.device, self.dtype), workload.samples
+        self._plain = Plain(self.module, self._loss)
+        self.sizes = self._plain.sizes
         self.dimension = sum(self.sizes)
         self.layers: dict[str, list[int]] = {}
         for k, name in enumerate(named):
             self.layers.setdefault(name.rpartition(".")[0] or "(module)", []).append(k)
         self.layer_sizes = {name: sum(self.sizes[k] for k in leaves) for name, leaves in self.layers.items()}
         self.start = torch.cat([p.detach().reshape(-1) for p in named.values()])
-        self._loss, self.samples = place_loss(workload.loss, self.device, self.dtype), workload.samples
-        self._forward: list[bool] = []  # whether forward mode works, tested once and shared through `on`
         self._room = memory_of(self.device, 0) if memory is None else count("memory", memory)
         self._inputs, self._targets = self._placed(workload.inputs), self._placed(workload.targets)
         self._replayed: dict[Callable[..., Any], Replayed] = {}
         self._pairs_at_once = 0
-        self._loss_of_one = partial(_loss_of_row, self.module, tuple(named), self._loss)
-        over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
-        self._both, self._own = vmap(over_samples, (0, None, None)), vmap(over_samples, (0, 0, 0))
         if tried:
-
-            def first() -> Tensor:
-                """First gradient, after a pass over two rows, since recurrent layers only batch one row."""
-                twice = torch.zeros(2, dtype=torch.int64)
-                rows, targets = self._inputs[twice], self._targets[twice]
-                vmap(self._loss_of_one, (None, 0, 0))(self.parameters(self.start), rows, targets)
-                return flat(self.at(self.start[None], slice(0, 1)))[0, 0]
-
-            probe(workload.name, self.module, self._loss, self._inputs, self._targets, first)
+            probe(workload.name, self.module, self._loss, self._inputs, self._targets)
         needed = bytes_of_a_pair(self.module, self._inputs[:1], self.dimension, self.dtype)
+        pairs = (memory_of(self.device, needed) if memory is None else memory) // needed
+        chosen = torch.tensor(telling_rows(self._inputs, self._targets)[:_TOGETHER])
+        self.engine = Engine(
+            workload.name, self._plain, self.start, self._inputs[chosen], self._targets[chosen], pairs
+        )
+        if tried:
+            self.engine.way("gradients")
         if self.device.type == "cuda" and tried:
             needed = self._measured(needed)
         needed += sum(rows.bytes_of_a_row for rows in self.rows())
@@ -140,12 +137,14 @@ class Gradients:
 
     def of_rows(self, points: Tensor, rows: Tensor, targets: Tensor) -> Leaves:
         """Gradients of the same rows at every point, as leaves of shape (points, rows, *parameter)."""
-        gradients: Leaves = self._both(self.parameters(points), rows, targets)
+        over_rows = vmap(self._way.gradient, (None, 0, 0))
+        gradients: Leaves = vmap(over_rows, (0, None, None))(self.parameters(points), rows, targets)
         return gradients
 
     def of_own_rows(self, points: Tensor, rows: Tensor, targets: Tensor) -> Leaves:
         """Gradients at each point of its own rows, which have shape (points, rows, ...); leaves as in `of_rows`."""
-        gradients: Leaves = self._own(self.parameters(points), rows, targets)
+        over_rows = vmap(self._way.gradient, (None, 0, 0))
+        gradients: Leaves = vmap(over_rows, (0, 0, 0))(self.parameters(points), rows, targets)
         return gradients
 
     @cached_property
@@ -155,7 +154,9 @@ class Gradients:
         memory = (
             self.memory // 2 - 3 * self.dimension * self.dtype.itemsize
         )  # half for points, less room for sums
-        found = Factored(self._loss_of_one, self.parameters(self.start), *self.rows(), activations, memory)
+        if self._way.looped:
+            return None
+        found = Factored(self._way.loss, self.parameters(self.start), *self.rows(), activations, memory)
         return found if found.uses else None
 
     def rows(self) -> tuple[Rows, Rows]:
@@ -176,33 +177,22 @@ class Gradients:
     def _placed(self, values: Tensor | Rows) -> Rows:
         return values if isinstance(values, Rows) else Rows(values, self.device, self.dtype, self._room)
 
+    @property
+    def _way(self) -> Way:
+        return self.engine.way("gradients")
+
+    @property
+    def rounding(self) -> float:
+        """Rounding error of a gradient relative to its length."""
+        return self.engine.rounding
+
     def of_one(self, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """Gradient of one sample's loss at one point, shape (dimension,)."""
-        gradient: Leaves = grad(self._loss_of_one)(self.parameters(point), row, target)
-        return torch.cat([leaf.reshape(-1) for leaf in gradient])
+        return self._way.of_one(point, row, target)
 
     def curved(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """Hessian of one sample's loss at one point, times a vector of shape (dimension,)."""
-        if not self._forward:
-            self._forward.append(self._goes_forward())
-        gradient = lambda at: self.of_one(at, row, target)  # noqa: E731
-        if self._forward[0]:
-            pushed: Tensor = jvp(gradient, (point,), (vector,))[1]
-            return pushed
-        pulled: Tensor = vjp(gradient, point)[1](vector)[0]  # Hessians are symmetric
-        return pulled
-
-    def _goes_forward(self) -> bool:
-        first = lambda at: self.of_one(at, self._inputs[0], self._targets[0])  # noqa: E731
-        try:
-            jvp(first, (self.start,), (torch.ones_like(self.start),))
-        except RuntimeError:  # raised by huber_loss, soft_margin_loss, mse_loss and others
-            with user_code(
-                "Curvature needs losses that torch can differentiate twice", "for a sample; rewrite them."
-            ):
-                vjp(first, self.start)[1](self.start)
-            return False
-        return True
+        return self.engine.way("products").product(point, vector, row, target)
 
     def total(self, point: Tensor, clip_norm: float = math.inf, chosen: Tensor | None = None) -> Tensor:
         """Sum of the clipped gradients of ``chosen`` samples (None: all) at one point, shape (dimension,)."""
@@ -240,7 +230,7 @@ class Gradients:
 
     def losses(self, points: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """Loss of one sample at many points, shape (points,)."""
-        found: Tensor = vmap(self._loss_of_one, (0, None, None))(self.parameters(points), row, target)
+        found: Tensor = vmap(self._way.loss, (0, None, None))(self.parameters(points), row, target)
         return found
 
     def totals(self, points: Tensor, clip_norm: float, chosen: Tensor) -> Tensor:
@@ -261,10 +251,7 @@ class Gradients:
 
     def parameters(self, points: Tensor) -> Leaves:
         """Parameter tensors at one or many points, each of shape (*points, *parameter)."""
-        parts = torch.split(points, self.sizes, dim=-1)
-        return tuple(
-            part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self._shapes, strict=True)
-        )
+        return self._plain.parameters(points)
 
     def _measured(self, estimated: int) -> int:
         rows = min(self.samples, _ROWS, max(1, _TRIED // estimated))
@@ -315,21 +302,7 @@ class Gradients:
 
     def little(self, pairs: int, most: int | None = None) -> bool:
         """True if work on ``pairs`` (point, sample) pairs is to be recorded."""
-        return records(self.device) and pairs * _LITTLE <= (self._pairs_at_once if most is None else most)
-
-
-def _loss_of_row(
-    module: nn.Module,
-    names: Sequence[str],
-    loss: Callable[[Tensor, Tensor], Tensor],
-    leaves: Leaves,
-    row: Tensor,
-    target: Tensor,
-) -> Tensor:
-    held = zip(names, leaves, strict=True)
-    given = {name: leaf if module.get_parameter(name).ndim else leaf.reshape(()) for name, leaf in held}
-    called = functional_call(module, given, (row[None],))
-    return loss(called, target[None])
+        return records(self.device) and not self._way.looped and pairs * _LITTLE <= (self._pairs_at_once if most is None else most)
 
 
 def _slices(count: int, step: int) -> Iterator[slice]:

@@ -65,7 +65,7 @@ class Changes:
 
     def __init__(self, gradients: Gradients, inputs: Tensor, targets: Tensor, clip_norm: float = inf) -> None:
         self._rows, self._clip_norm = (inputs, targets), clip_norm
-        at_once = gradients.fitting(_AGAIN)
+        self.rounding, at_once = gradients.rounding, gradients.fitting(_AGAIN)
         self._gradient = vmap(gradients.of_one, chunk_size=at_once)
         self._product = vmap(gradients.curved, chunk_size=at_once)
 

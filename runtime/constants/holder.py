@@ -100,7 +100,7 @@ def estimate_holder(
         device=sampling.device,
         memory=first.memory,
         seed=sampling.seed,
-        remark=f"{workload.remark} {jumps(first.module)}".strip(),
+        remark=f"{workload.remark} {jumps(first.module)} {first.engine.words()}".strip(),
         layers=constants_by_layer(table, first.layer_sizes, asked) if layers else (),
         subset=workload.subset,
     )
@@ -117,7 +117,7 @@ def _settings(sampling: Sampling | None, changed: Settings) -> Sampling:
 def _measured(
     workload: Workload, run: NoisySGD, sampling: Sampling, first: Gradients, iterates: int
 ) -> PairTable:
-    settings = {"format": 8, "run": asdict(run), "sampling": sampling.deciding}
+    settings = {"format": 9, "run": asdict(run), "sampling": sampling.deciding}
     store = Store(sampling.folder, identify_workload(workload, first) | settings if sampling.folder else {})
     parts = min(_PARTS, iterates)
 
@@ -219,7 +219,7 @@ def constants_along_training(
     def measure(place: int, _earlier: object) -> Arrays:
         there = at(checkpoints[place])
         gradients = sampling.gradients(there, 0)
-        store = Store(sampling.folder, identify_workload(there, gradients) | sampling.deciding | {"along": 4})
+        store = Store(sampling.folder, identify_workload(there, gradients) | sampling.deciding | {"along": 5})
         own = stream(sampling.seed, purpose=1)
         found = store.part(
             "around",

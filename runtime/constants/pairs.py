@@ -23,9 +23,6 @@ from lastiterate.runtime.random_streams import Stream
 SMALLEST_RADIUS: Final = 1e-3
 """Smallest radius of a log-uniform draw, as a share of the ball's radius."""
 
-FLOOR_ULPS: Final = 32.0
-"""Assumed rounding error of a gradient, in units of eps times the largest per-sample norm."""
-
 
 _COPIES: Final = 8
 """Largest number of point-shaped tensors held at once."""
@@ -80,7 +77,7 @@ def _around(gradients: Gradients, center: Tensor, around: Tensor, clip_norm: flo
     distances = torch.linalg.vector_norm(around - center, dim=1)
     way = _in_full if gradients.factored is None else around_factored
     norms, found, off = way(gradients, center, around, clip_norm)
-    floors = FLOOR_ULPS * torch.finfo(gradients.dtype).eps * norms + off
+    floors = gradients.rounding * norms + off
     rows = [
         distances[None],
         floors[None],

@@ -30,7 +30,7 @@ from lastiterate.runtime.constants.curvature import Changes
 from lastiterate.runtime.constants.pairs import ball_points
 from lastiterate.runtime.constants.record import best_end
 from lastiterate.runtime.constants.sampling import Draw
-from lastiterate.runtime.constants.search import Search, rounding_of, unit_vectors
+from lastiterate.runtime.constants.search import Search, unit_vectors
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import project_onto_ball
@@ -216,5 +216,5 @@ def _along(changes: Changes, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """<g(x) - g(y), x - y> / |x - y|^2 plus its rounding (an upper bound), and |g(x) - g(y)|; (pairs,)."""
     change, scale = changes.between(x, y)
     distance = torch.linalg.vector_norm(x - y, dim=1)
-    inner = ((change * (x - y)).sum(dim=1) / distance + rounding_of(scale)) / distance
+    inner = ((change * (x - y)).sum(dim=1) / distance + changes.rounding * scale) / distance
     return inner.nan_to_num(float("inf")), torch.linalg.vector_norm(change, dim=1)

@@ -26,12 +26,12 @@ from typing import Final, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.func import grad, grad_and_value, jvp, vjp, vmap
+from torch.func import grad, grad_and_value, vjp, vmap
 
 from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.store import Arrays
 from lastiterate.runtime.constants.curvature import Changes, largest_ritz
-from lastiterate.runtime.constants.pairs import FLOOR_ULPS, ball_points
+from lastiterate.runtime.constants.pairs import ball_points
 from lastiterate.runtime.constants.record import TRUSTED_ERROR
 from lastiterate.runtime.constants.sampling import Draw, InputSet
 from lastiterate.runtime.gradients import Gradients
@@ -259,7 +259,7 @@ class Search(NamedTuple):
             lengths = torch.cat([norm(here), norm(there)])
             factor = clip_factor(lengths, self.clip_norm)
             moved = norm(difference(here, there, (factor[:1], factor[1:])))[0]
-            certain.append(_less_rounding(moved, rounding_of(lengths.sum(dim=0))))
+            certain.append(_less_rounding(moved, self.gradients.rounding * lengths.sum(dim=0)))
         return torch.cat(certain)
 
     def _chunks(self, pairs: int) -> list[slice]:
@@ -300,7 +300,7 @@ class Search(NamedTuple):
         changes = Changes(self.gradients, inputs, targets, self.clip_norm)
         change, scale = changes.between(x, y)
         moved, distance = (torch.linalg.vector_norm(part, dim=1) for part in (change, x - y))
-        floor = rounding_of(scale)
+        floor = self.gradients.rounding * scale
         ratio = (_less_rounding(moved, floor) / distance**self.lam).nan_to_num(0.0, 0.0, 0.0)
         along = (change / moved[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
         away = (self.lam * (x - y) / distance[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
@@ -320,10 +320,7 @@ class Search(NamedTuple):
                 gradient = self.gradients.of_one(point, row.detach(), target)
                 clipped = vjp(lambda g: g * clip_factor(torch.linalg.vector_norm(g), self.clip_norm), gradient)
                 vector = clipped[1](along)[0].detach()
-            pushed: Tensor = jvp(lambda w: self.gradients.losses(w[None], row, target)[0], (point,), (vector,))[
-                1
-            ]
-            return pushed
+            return self.gradients.engine.way("inputs").along(point, vector, row, target)
 
         return at(x) - at(y)
 
@@ -374,7 +371,8 @@ class _Bend(Search):
         return unit_vectors(pushed, state["vectors"])
 
     def _bend(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        return (self.gradients.curved(point, vector, row, target) * vector).sum()
+        use = "slopes" if self.free is None else "inputs"
+        return self.gradients.engine.way(use).bend(point, vector, row, target)
 
     def _at(self, state: State) -> State:
         vectors = self._turned(state)
@@ -444,11 +442,6 @@ def _either(chosen: Tensor, these: Tensor, those: Tensor) -> Tensor:
 def _column(values: Tensor, like: Tensor) -> Tensor:
     """Reshape one number per row so that it broadcasts against ``like``."""
     return values.reshape(-1, *[1] * (like.ndim - 1))
-
-
-def rounding_of(scale: Tensor) -> Tensor:
-    """Assumed rounding error of the difference of two gradients whose norms sum to ``scale``."""
-    return FLOOR_ULPS * torch.finfo(scale.dtype).eps * scale
 
 
 def _less_rounding(moved: Tensor, floor: Tensor) -> Tensor:

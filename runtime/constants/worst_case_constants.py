@@ -83,7 +83,7 @@ def worst_case_constants(
         )
     clip_norm = run.clip_norm if kind is Kind.SAMPLE_CLIPPED else inf
     gradients, seed = sampling.gradients(workload), sampling.seed
-    deciding = {"format": 10, "kind": str(kind), "inputs": str(inputs), "run": asdict(run)}
+    deciding = {"format": 11, "kind": str(kind), "inputs": str(inputs), "run": asdict(run)}
     deciding |= {name: sampling.deciding[name] for name in ("centers", "dtype", "seed")}
     store = Store(sampling.folder, identify_workload(workload, gradients) | deciding if sampling.folder else {})
     steps = max(_FEWEST, _STEPPED // gradients.dimension)
@@ -135,6 +135,6 @@ def worst_case_constants(
         device=sampling.device,
         memory=gradients.memory,
         subset=workload.subset,
-        remark=f"{workload.remark} {jumps(gradients.module)} "
+        remark=f"{workload.remark} {jumps(gradients.module)} {gradients.engine.words()} "
         f"{f'Some samples of the data are outside {inputs}, so no bound for the run follows.' * outside}".strip(),
     )
