@@ -92,7 +92,8 @@ def bytes_of_a_pair(module: nn.Module, row: Tensor, dimension: int, dtype: torch
         nonlocal seen
         seen += output.numel() if isinstance(output, Tensor) else 0
 
-    hooks = [part.register_forward_hook(count) for part in module.modules()]
+    watched = [part for part in module.modules() if not isinstance(part, torch.jit.ScriptModule)]
+    hooks = [part.register_forward_hook(count) for part in watched]
     try:
         module(row)
     finally:
