@@ -628,6 +628,7 @@ class Engine:
             ),
             (vmap(way.of_one)(*self._example.pairs()), wanted.flatten(0, 1)),
         ]
+        vmap(way.loss, (0, None, None))(parameters(points), rows[0], targets[0])
         most = torch.linalg.vector_norm(wanted, dim=-1).nan_to_num(0.0, 0.0, 0.0).max()
         for found, right in each:
             off = torch.linalg.vector_norm(found - right, dim=-1)[right.isfinite().all(dim=-1)]
@@ -653,7 +654,11 @@ class Engine:
                 return "products with the Hessian are not symmetric"
             return "" if way.looped and way.times == way.plain.difference else self._test_differences(u, hu)  # type: ignore[attr-defined]
         places = (0, 2) if use == "inputs" and rows.is_floating_point() else (0,)
-        slopes, _ = vmap(grad_and_value(way.bend, argnums=places))(points, u, rows, targets)
+        slopes, bent = vmap(grad_and_value(way.bend, argnums=places))(points, u, rows, targets)
+        own = self._example
+        shared = vmap(way.bend, (None, None, 0, 0))(own.points[0], u[0], own.rows, own.targets)
+        if not bool((shared[0] - bent[0]).abs() <= _CLOSE * bent.abs().max()):
+            return "the curvature depends on the shape of the batch"
         if use == "inputs":
             over = vmap(grad(lambda row, *at: way.along(at[0], at[1], row, at[2])))
             slopes = (*slopes, over(rows, points, u, targets))
