@@ -244,8 +244,7 @@ of_tokens("embedding_bag", lambda: Net(lambda net, x: net.last(net.table(x).tanh
                                        table=nn.EmbeddingBag(7, 3), last=nn.Linear(3, 2)))  # fmt: skip
 of_tokens("tied", lambda: Net(lambda net, x: (net.table(x).tanh().mean(1) @ net.table.weight.T)[:, :2],
                               table=nn.Embedding(7, 3)))  # fmt: skip
-of_vectors("spectrum", between(lambda h: torch.fft.rfft(h).abs().square() + 1.0, 4)
-           if False else between(lambda h: torch.fft.irfft(torch.fft.rfft(h) * 2.0j, n=4).tanh()))  # fmt: skip
+of_vectors("spectrum", between(lambda h: torch.fft.irfft(torch.fft.rfft(h) * 2.0j, n=4).tanh()))
 of_vectors("complex_view", between(lambda net, h: torch.view_as_real(
     torch.view_as_complex(h.reshape(-1, 2, 2)) * torch.view_as_complex(net.w)).flatten(1).tanh(),
     w=lambda: nn.Parameter(torch.randn(2, 2))))  # fmt: skip
@@ -277,9 +276,16 @@ of_vectors("soft_experts", lambda: Net(_mixed, **_experts()))
 of_vectors("branches", between(lambda h: h.tanh() if float(h.detach().sum()) > 0 else h.sigmoid()))
 of_vectors("branches_by_numpy", between(
     lambda h: h.tanh() if float(np.sum(h.detach().numpy())) > 0 else h.sigmoid()))  # fmt: skip
-of_vectors("early_exit", lambda: Net(
-    lambda net, x: net.a(x) if net.a(x).softmax(-1).max().item() > 0.7 else net.b(net.c(x).tanh()),
-    a=nn.Linear(3, 2), c=nn.Linear(3, 3), b=nn.Linear(3, 2)))  # fmt: skip
+
+
+def _early(net: Net, rows: Tensor) -> Tensor:
+    first = net.a(rows).split(1)
+    sure = [bool(one.softmax(-1).max() > 0.7) for one in first]
+    late = net.b(net.c(rows).tanh()).split(1)
+    return torch.cat([a if done else b for a, b, done in zip(first, late, sure, strict=True)])
+
+
+of_vectors("early_exit", lambda: Net(_early, a=nn.Linear(3, 2), c=nn.Linear(3, 3), b=nn.Linear(3, 2)))
 
 # What wraps a network
 for reentrant in (False, True):
