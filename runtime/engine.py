@@ -114,7 +114,7 @@ class Plain:
         self.shapes = tuple(p.shape or torch.Size((1,)) for p in named.values())
         self.sizes = [p.numel() for p in named.values()]
         self._scalars = [not p.ndim for p in named.values()]
-        self._scripted = any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())
+        self.scripted = any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())
 
     def parameters(self, points: Tensor) -> Leaves:
         """Parameter tensors at one or many points, each of shape (*points, *parameter)."""
@@ -139,7 +139,7 @@ class Plain:
             moving = [point.detach().requires_grad_()]
             moving += [row.detach().requires_grad_()] if row.is_floating_point() else []
             own = moving[1] if len(moving) > 1 else row
-            if self._scripted:
+            if self.scripted:
                 return self._of_script(point, own, moving[1:], target)
             value = self.of_row(self.parameters(moving[0]), own, target)
             made = torch.autograd.grad(
@@ -222,7 +222,9 @@ class _OfPair(Function):
 
 
 def _parts(joint: Tensor, point: Tensor, row: Tensor) -> tuple[Tensor, Tensor | None]:
-    return joint[: point.numel()], joint[point.numel() :].reshape(row.shape) if row.is_floating_point() else None
+    return joint[: point.numel()], joint[point.numel() :].reshape(
+        row.shape
+    ) if row.is_floating_point() else None
 
 
 class _LossOf(_OfPair):
@@ -290,7 +292,9 @@ class Way:
 
     def of_one(self, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """Gradient at one point for one row, shape (dimension,)."""
-        return torch.cat([leaf.reshape(-1) for leaf in self.gradient(self.plain.parameters(point), row, target)])
+        return torch.cat(
+            [leaf.reshape(-1) for leaf in self.gradient(self.plain.parameters(point), row, target)]
+        )
 
     def product(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """Hessian at one point for one row, times a vector of shape (dimension,)."""
@@ -309,9 +313,9 @@ class Way:
         """Slope of the loss along a vector."""
         if not self.forward:
             return (self.of_one(point, row, target) * vector).sum()
-        pushed: Tensor = jvp(
-            lambda at: self.loss(self.plain.parameters(at), row, target), (point,), (vector,)
-        )[1]
+        pushed: Tensor = jvp(lambda at: self.loss(self.plain.parameters(at), row, target), (point,), (vector,))[
+            1
+        ]
         return pushed
 
 
@@ -507,7 +511,7 @@ class Engine:
         point, row, target = (column[0] for column in self._example.pairs())
         leaves = tuple(leaf.detach().requires_grad_() for leaf in self.plain.parameters(point))
         own = torch.finfo(point.dtype).eps
-        if self.plain._scripted:
+        if self.plain.scripted:
             return point.dtype, own, ""
         with torch.enable_grad(), without_recomputation(), _Narrowest(leaves) as seen:
             value = self.plain.of_row(leaves, row, target)
@@ -576,9 +580,11 @@ class Engine:
 
     def _choose(self, use: str) -> None:
         why = []
-        for name, words, make in _WAYS[3:] if self.plain._scripted else _WAYS:
+        for name, words, make in _WAYS[3:] if self.plain.scripted else _WAYS:
             said = ""
-            for forward in (True,) if use == "gradients" or name in ("in a loop", "by differences") else (True, False):
+            for forward in (
+                (True,) if use == "gradients" or name in ("in a loop", "by differences") else (True, False)
+            ):
                 try:
                     said = self._tested(use, lambda plain, *at: make(plain, forward, *at))  # noqa: B023
                     if not said:
@@ -621,9 +627,14 @@ class Engine:
         square = min(len(points), len(rows))  # batches of one size may be confused
         each = [
             (flat(both(parameters(points), rows, targets)), wanted),
-            (flat(both(parameters(points[:square]), rows[:square], targets[:square])), wanted[:square, :square]),
             (
-                flat(own(parameters(points), *(one.expand(len(points), *one.shape) for one in (rows, targets)))),
+                flat(both(parameters(points[:square]), rows[:square], targets[:square])),
+                wanted[:square, :square],
+            ),
+            (
+                flat(
+                    own(parameters(points), *(one.expand(len(points), *one.shape) for one in (rows, targets)))
+                ),
                 wanted,
             ),
             (vmap(way.of_one)(*self._example.pairs()), wanted.flatten(0, 1)),

@@ -302,7 +302,11 @@ class Gradients:
 
     def little(self, pairs: int, most: int | None = None) -> bool:
         """True if work on ``pairs`` (point, sample) pairs is to be recorded."""
-        return records(self.device) and not self._way.looped and pairs * _LITTLE <= (self._pairs_at_once if most is None else most)
+        return (
+            records(self.device)
+            and not self._way.looped
+            and pairs * _LITTLE <= (self._pairs_at_once if most is None else most)
+        )
 
 
 def _slices(count: int, step: int) -> Iterator[slice]:

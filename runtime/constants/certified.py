@@ -89,6 +89,8 @@ def certified_side(
             module, row = workload.initial(seed), workload.inputs[:1]
             with torch.no_grad():
                 output = module(row.to(next(module.parameters())) if row.is_floating_point() else row)
+            if not isinstance(output, torch.Tensor):
+                return None, f"not known: the output is a {type(output).__name__}, not a tensor"
             loss = "logistic" if output.shape[-1] == 1 else "cross_entropy"
             constants = certified_constants(workload, diameter / 2, seed=seed, loss=loss, **near)
     except InputError as error:

@@ -133,12 +133,16 @@ class Together:
 
     def with_labels(self) -> "Together":
         """Copy with additional rows that have other labels; on a GPU only labels between existing labels."""
-        targets, classes = self.targets, [
-            leaf.shape[place]
-            for leaf in tree_leaves(self.outputs)
-            for place in (1, -1)  # a label out of range may end the process, as in ctc_loss
-            if leaf.ndim == 2 or [*leaf.shape[1:place], *leaf.shape[2:] * (place == 1)] == [*self.targets.shape[1:]]
-        ]
+        targets, classes = (
+            self.targets,
+            [
+                leaf.shape[place]
+                for leaf in tree_leaves(self.outputs)
+                for place in (1, -1)  # a label out of range may end the process, as in ctc_loss
+                if leaf.ndim == 2
+                or [*leaf.shape[1:place], *leaf.shape[2:] * (place == 1)] == [*self.targets.shape[1:]]
+            ],
+        )
         if (
             targets.is_floating_point()
             or targets.is_complex()

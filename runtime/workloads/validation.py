@@ -68,9 +68,7 @@ def place_loss(loss: Loss, device: torch.device, dtype: torch.dtype) -> Loss:
     return deepcopy(loss).to(device, dtype)
 
 
-def probe(
-    name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows
-) -> None:
+def probe(name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows) -> None:
     """Test a workload at the parameters of its module, on the device and in the dtype of the measurement.
 
     Raises:

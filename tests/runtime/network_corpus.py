@@ -142,6 +142,7 @@ of_vectors("scalar", between(lambda net, h: h.tanh() * net.scale, scale=lambda: 
 of_vectors("graph", between(lambda h: (torch.tensor([[2.0, 1], [1, 2]]).to(h) @ h.reshape(-1, 2, 2).tanh())
                             .flatten(1)))  # fmt: skip
 
+
 # Precision
 class _Narrow(nn.Module):
     """Two linear layers; the function between them computes in another dtype."""
@@ -196,6 +197,7 @@ of_signals("lstm_in_both_directions", _recurrent(nn.LSTM, bidirectional=True, nu
 of_signals("lstm_cell", lambda: Net(_stepped, cell=nn.LSTMCell(3, 2), last=nn.Linear(2, 2)))
 of_signals("gru_cell", lambda: Net(_stepped, cell=nn.GRUCell(3, 2), last=nn.Linear(2, 2)))
 of_signals("packed_gru", lambda: Net(_packed, cells=nn.GRU(3, 2, batch_first=True), last=nn.Linear(2, 2)))
+
 
 # Attention
 def _attention(**options: Any) -> Callable[[], nn.Module]:

@@ -53,10 +53,6 @@ def refuse(*_rows: Tensor) -> Tensor:
     raise ValueError("I do not like\nthese rows")
 
 
-def on_one_side(rows: Tensor) -> Tensor:
-    return rows if rows.abs().sum() >= 0 else -rows
-
-
 MODULES: list[tuple[nn.Module, str]] = [
     (
         With(refuse),
@@ -69,11 +65,6 @@ MODULES: list[tuple[nn.Module, str]] = [
     (With(lambda rows: nn.functional.dropout(rows.repeat(1, 32), 0.5)), "two outputs for one row"),
     (Counting(), "change of buffer=calls"),
     (nn.utils.parametrizations.spectral_norm(nn.Linear(2, 2)), "change of buffer="),
-    (With(on_one_side), r"torch\.func\.vmap must be able to batch the module and the loss, got RuntimeError"),
-    (
-        With(lambda rows: rows + 0 * rows.sum().item()),
-        r"torch\.func\.vmap must be able to batch the module and the loss",
-    ),
     (With(Tensor.detach), "must depend on a trained parameter"),
     (With(lambda rows: rows / 0), r"got loss=(inf|nan) for the first sample"),
     (
@@ -146,13 +137,13 @@ def test_parameters_that_are_not_finite_are_refused() -> None:
         Gradients(workload, workload.initial(0))
 
 
-def test_a_gradient_that_vmap_computes_otherwise_is_refused() -> None:
+def test_a_gradient_that_vmap_computes_otherwise_is_computed_in_another_way() -> None:
     def doubled_by_vmap(rows: Tensor) -> Tensor:
         return rows * (2.0 if torch._C._functorch.maybe_current_level() else 1.0)
 
     workload = workload_of(With(doubled_by_vmap))
-    with pytest.raises(InputError, match="must equal that of a plain backward pass"):
-        Gradients(workload, workload.initial(0))
+    gradients = Gradients(workload, workload.initial(0))
+    assert "as it is: gradients differ from a plain backward pass" in gradients.engine.words()
 
 
 def test_batch_norm_and_dropout_in_eval_mode_are_functions_of_one_sample() -> None:
