@@ -13,7 +13,7 @@ A way is a function of parameters, row and target that `torch.func` transforms. 
 The first way that passes a test is used, separately for gradients, for products with the Hessian, and for
 slopes of these products. Gradients are compared with the backward pass of the module itself at two points and
 three samples, in all shapes in which they are used; products with their transposes and with central
-differences of gradients; slopes with central differences of products. A graph is recorded from tensors
+differences of gradients; slopes with central differences of the curvature. A graph is recorded from tensors
 without values, so that no branch on values is missed, and without functions or hooks that define their own
 backward pass.
 """
@@ -29,7 +29,7 @@ import torch
 from torch import Tensor, nn
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import Function
-from torch.func import functional_call, grad, grad_and_value, jvp, vjp, vmap
+from torch.func import functional_call, grad, jvp, vjp, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import checkpoint
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -55,8 +55,11 @@ which one must pass, since the others may cross a kink or be rounded."""
 _TWIN: Final = 2**24
 """Largest number of parameters of a float32 network that is tested in float64, too."""
 
-_LETTERS: Final = 160
+_LETTERS: Final = 100
 """Largest number of characters quoted from the error of a way."""
+
+
+_USES: Final = {"gradients": "gradients", "products": "Hessian products", "slopes": "third derivatives"}
 
 
 def unwrapped(module: nn.Module) -> nn.Module:
@@ -75,16 +78,17 @@ def without_recomputation() -> Iterator[None]:
         yield
 
     generator = "_checkpoint_without_reentrant_generator"
-    kept, recomputed = checkpoint.CheckpointFunction.apply, getattr(checkpoint, generator, directly)
+    reentrant: Any = checkpoint.CheckpointFunction
+    kept, recomputed = reentrant.apply, getattr(checkpoint, generator, directly)
     with ExitStack() as stack:
         if "torch._dynamo" in sys.modules:
             stack.enter_context(torch.compiler.set_stance("force_eager"))
         try:
-            checkpoint.CheckpointFunction.apply = lambda function, _preserve, *given: function(*given)
+            reentrant.apply = lambda function, _preserve, *given: function(*given)
             setattr(checkpoint, generator, directly)
             yield
         finally:
-            checkpoint.CheckpointFunction.apply = kept
+            reentrant.apply = kept
             setattr(checkpoint, generator, recomputed)
 
 
@@ -110,7 +114,7 @@ class Plain:
     def __init__(self, module: nn.Module, loss: Loss) -> None:
         named = {name: p for name, p in module.named_parameters() if p.requires_grad}
         self.module, self.loss, self._held = module, loss, tuple(named.values())
-        self.names = tuple(named)
+        self.names, self.eps = tuple(named), 0.0
         self.shapes = tuple(p.shape or torch.Size((1,)) for p in named.values())
         self.sizes = [p.numel() for p in named.values()]
         self._scalars = [not p.ndim for p in named.values()]
@@ -175,7 +179,8 @@ class Plain:
 
     def difference(self, along: Tensor, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """The same product as a central difference of gradients."""
-        return central(lambda *at: self.slopes(*at, target)[1].detach(), along, point, row)
+        function = lambda at, inside: self.slopes(at, inside, target)[1].detach()  # noqa: E731
+        return central(function, along, point, row, self.eps)
 
 
 def central(
@@ -183,14 +188,18 @@ def central(
     along: Tensor,
     point: Tensor,
     row: Tensor,
-    step: float | None = None,
+    eps: float = 0.0,
+    times: float = 1.0,
 ) -> Tensor:
-    """Central difference of a function of point and row along a vector of both, or of the point only."""
-    width, length = torch.finfo(point.dtype).eps ** (1 / 3), torch.linalg.vector_norm(along)
+    """Central difference of a function of point and row along a vector of both, or of the point only.
+
+    ``eps`` is the precision of the function if it is less than that of the point; ``times`` scales the step.
+    """
+    width, length = max(torch.finfo(point.dtype).eps, eps) ** (1 / 3), torch.linalg.vector_norm(along)
     if not bool(length > 0):
         return torch.zeros_like(function(point, row))
     scale = torch.linalg.vector_norm(point)
-    step = float(torch.where(scale > 0, scale, 1.0) / length) * (width if step is None else step)
+    step = float(width * times * torch.where(scale > 0, scale, 1.0) / length)
     moves = [step * part for part in torch.split(along, [point.numel(), len(along) - point.numel()])]
     ends = [
         function(point + sign * moves[0], row + sign * moves[1].reshape(row.shape) if len(moves[1]) else row)
@@ -199,26 +208,26 @@ def central(
     return (ends[0] - ends[1]) / (2 * step)
 
 
-def _looped(function: type[Function]) -> Callable[..., Any]:
-    """Rule by which a function of tensors of one pair is applied to a batch of them."""
-
-    def rule(info: Any, in_dims: tuple[int | None, ...], way: Any, *given: Tensor) -> tuple[Tensor, int]:
-        columns = [
-            [one] * info.batch_size if dim is None else one.unbind(dim)
-            for one, dim in zip(given, in_dims[1:], strict=True)
-        ]
-        return torch.stack([function.apply(way, *pair) for pair in zip(*columns, strict=True)]), 0
-
-    return rule
-
-
 class _OfPair(Function):
     """A derivative of the loss at a point for a row, which `torch.func` batches by a loop."""
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
         ctx.way, *tensors = inputs
         ctx.save_for_backward(*tensors)
+
+    @classmethod
+    def vmap(cls, info: Any, in_dims: tuple[int | None, ...], way: Any, *given: Tensor) -> tuple[Tensor, int]:
+        columns = [
+            [one] * info.batch_size if dim is None else one.unbind(dim)
+            for one, dim in zip(given, in_dims[1:], strict=True)
+        ]
+        return torch.stack([cls.of(way, *pair) for pair in zip(*columns, strict=True)]), 0
+
+    @classmethod
+    def of(cls, way: "_Loop", *given: Tensor) -> Tensor:
+        made: Tensor = cls.apply(way, *given)  # type: ignore[no-untyped-call]
+        return made
 
 
 def _parts(joint: Tensor, point: Tensor, row: Tensor) -> tuple[Tensor, Tensor | None]:
@@ -233,9 +242,9 @@ class _LossOf(_OfPair):
         return way.plain.slopes(point, row, target)[0].detach().clone()
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, slope: Tensor) -> Any:
         point, row, target = ctx.saved_tensors
-        return None, *_parts(slope * _SlopesOf.apply(ctx.way, point, row, target), point, row), None
+        return None, *_parts(slope * _SlopesOf.of(ctx.way, point, row, target), point, row), None
 
 
 class _SlopesOf(_OfPair):
@@ -244,9 +253,9 @@ class _SlopesOf(_OfPair):
         return way.plain.slopes(point, row, target)[1].detach().clone()
 
     @staticmethod
-    def backward(ctx: Any, along: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, along: Tensor) -> Any:
         point, row, target = ctx.saved_tensors
-        return None, *_parts(_ProductOf.apply(ctx.way, along, point, row, target), point, row), None
+        return None, *_parts(_ProductOf.of(ctx.way, along, point, row, target), point, row), None
 
 
 class _ProductOf(_OfPair):
@@ -255,10 +264,10 @@ class _ProductOf(_OfPair):
         return way.times(along, point, row, target).detach()
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, slope: Tensor) -> Any:
         along, point, row, target = ctx.saved_tensors
-        bent = _BendOf.apply(ctx.way, slope, along, point, row, target)
-        own = _ProductOf.apply(ctx.way, slope, point, row, target) if ctx.needs_input_grad[1] else None
+        bent = _BendOf.of(ctx.way, slope, along, point, row, target)
+        own = _ProductOf.of(ctx.way, slope, point, row, target) if ctx.needs_input_grad[1] else None
         return None, own, *_parts(bent, point, row), None
 
 
@@ -269,15 +278,12 @@ class _BendOf(_OfPair):
     def forward(
         way: "_Loop", slope: Tensor, along: Tensor, point: Tensor, row: Tensor, target: Tensor
     ) -> Tensor:
-        return central(lambda *at: way.times(along, *at, target).detach(), slope, point, row)
+        function = lambda *at: way.times(along, *at, target).detach()  # noqa: E731
+        return central(function, slope, point, row, way.plain.eps)
 
     @staticmethod
-    def backward(_ctx: Any, *_slopes: Tensor) -> Any:  # type: ignore[override]
+    def backward(_ctx: Any, *_slopes: Tensor) -> Any:
         raise RuntimeError("no derivatives of the fourth order")
-
-
-for _kind in (_LossOf, _SlopesOf, _ProductOf, _BendOf):
-    _kind.vmap = staticmethod(_looped(_kind))  # type: ignore[method-assign, assignment]
 
 
 class Way:
@@ -325,12 +331,11 @@ class _Loop(Way):
     def __init__(self, plain: Plain, times: Callable[..., Tensor]) -> None:
         def loss(leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
             point = torch.cat([leaf.reshape(-1) for leaf in leaves])
-            value: Tensor = _LossOf.apply(self, point, row, target)
-            return value
+            return _LossOf.of(self, point, row, target)
 
         def gradient(leaves: Leaves, row: Tensor, target: Tensor) -> Leaves:
             point = torch.cat([leaf.reshape(-1) for leaf in leaves])
-            return plain.parameters(_SlopesOf.apply(self, point, row, target)[: point.numel()])
+            return plain.parameters(_SlopesOf.of(self, point, row, target)[: point.numel()])
 
         super().__init__(plain, False, loss)
         self.times, self.gradient = times, gradient
@@ -413,22 +418,22 @@ _WAYS: Final[tuple[tuple[str, str, Callable[..., Way]], ...]] = (
     ("as it is", "", lambda plain, forward, *_: Way(plain, forward)),
     (
         "with plain kernels",
-        "with plain kernels in place of fused attention and recurrent layers, at the cost of speed",
+        "are computed without fused kernels for attention and recurrent layers, which is slower",
         lambda plain, forward, *_: Way(plain, forward, partial(_with_plain_kernels, plain)),
     ),
     (
         "as a recorded graph",
-        "from a recorded graph of decomposed operators, which takes up to a second to record",
+        "are computed from a graph of decomposed operators, recorded once",
         lambda plain, forward, *at: Way(plain, forward, _recorded(plain, *at)),
     ),
     (
         "in a loop",
-        "in a loop over pairs of a point and a sample, which is several times slower than a batch",
+        "are computed in a loop over pairs of a point and a sample, which is several times slower",
         lambda plain, _forward, *_: _Loop(plain, plain.product),
     ),
     (
         "by differences",
-        "in a loop with Hessian products by central differences of gradients, which are approximate and slow",
+        "are approximated by central differences in a loop over pairs of a point and a sample, which is slow",
         lambda plain, _forward, *_: _Loop(plain, plain.difference),
     ),
 )
@@ -446,7 +451,7 @@ class _Narrowest(TorchDispatchMode):
 
     @staticmethod
     def _key(one: Tensor) -> int:
-        return one.untyped_storage()._cdata
+        return int(one.untyped_storage()._cdata)
 
     def __torch_dispatch__(
         self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Any = None
@@ -485,25 +490,27 @@ class Engine:
         name: name of the workload, for messages.
         plain: the loss of one row.
         start: parameters of the module as one point.
-        rows: a few different rows.
-        targets: their targets.
+        rows: function that gives a few different rows and their targets.
         pairs: number of pairs that may be held at once.
     """
 
     def __init__(
-        self, name: str, plain: Plain, start: Tensor, rows: Tensor, targets: Tensor, pairs: int
+        self, name: str, plain: Plain, start: Tensor, rows: Callable[[], Sequence[Tensor]], pairs: int
     ) -> None:
-        self._name, self.plain = name, plain
-        number = max(1, min(len(rows), pairs // 2))
-        generator = torch.Generator().manual_seed(0)
-        noise = torch.randn(start.shape, generator=generator, dtype=start.dtype).to(start.device)
-        scale = torch.linalg.vector_norm(start) / start.numel() ** 0.5
-        other = start + _MOVED * noise * (scale if bool(scale > 0) else 1.0)
-        self._example = Example(
-            torch.stack([start, other][: max(1, min(2, pairs))]), rows[:number], targets[:number]
-        )
+        self.name, self.plain, self.pairs, self._start, self._rows = name, plain, pairs, start, rows
         self._ways: dict[str, Way] = {}
-        self._said: dict[str, str] = {}
+        self._said: dict[str, tuple[str, str]] = {}
+
+    @cached_property
+    def _example(self) -> Example:
+        start, (rows, targets) = self._start, self._rows()
+        number = max(1, min(len(rows), self.pairs // 2))
+        noise = torch.randn(start.shape, generator=torch.Generator().manual_seed(0), dtype=start.dtype)
+        scale = torch.linalg.vector_norm(start) / start.numel() ** 0.5
+        other = start + _MOVED * noise.to(start.device) * torch.where(scale > 0, scale, 1.0)
+        return Example(
+            torch.stack([start, other][: max(1, min(2, self.pairs))]), rows[:number], targets[:number]
+        )
 
     @cached_property
     def narrowest(self) -> tuple[torch.dtype, float, str]:
@@ -516,7 +523,8 @@ class Engine:
         with torch.enable_grad(), without_recomputation(), _Narrowest(leaves) as seen:
             value = self.plain.of_row(leaves, row, target)
             torch.autograd.grad(value, leaves, allow_unused=True)
-        return seen.dtype, max(own, seen.eps), seen.by
+        self.plain.eps = max(own, seen.eps)
+        return seen.dtype, self.plain.eps, seen.by
 
     @cached_property
     def rounding(self) -> float:
@@ -530,7 +538,7 @@ class Engine:
             own, name = (str(one).removeprefix("torch.") for one in (self._example.points.dtype, dtype))
             raise InputError(
                 f"A constant needs gradients in float32 or float64, got dtype={own} and a module that computes in "
-                f"{name} (in {by}) in workload={self._name}; remove autocast and casts from its forward pass."
+                f"{name} (in {by}) in workload={self.name}; remove autocast and casts from its forward pass."
             )
         return max(ULPS * eps, 2 * self._measured())
 
@@ -557,7 +565,7 @@ class Engine:
             rows, targets = (
                 one.to(double) if one.is_floating_point() else one for one in (held.rows, held.targets)
             )
-            twin = Engine(self._name, plain, held.points[0].double(), rows, targets, len(rows) * 2)
+            twin = Engine(self.name, plain, held.points[0].double(), lambda: (rows, targets), len(rows) * 2)
             twin._example = Example(held.points.double(), rows, targets)
             bool(twin.plain_gradients.isfinite().all())
         except Exception:  # tensors of the user's in float32
@@ -579,12 +587,11 @@ class Engine:
         return self._ways[use]
 
     def _choose(self, use: str) -> None:
-        why = []
+        why: list[str] = []
         for name, words, make in _WAYS[3:] if self.plain.scripted else _WAYS:
             said = ""
-            for forward in (
-                (True,) if use == "gradients" or name in ("in a loop", "by differences") else (True, False)
-            ):
+            looped = name in ("in a loop", "by differences")
+            for forward in (True,) if use == "gradients" or looped else (True, False):
                 try:
                     said = self._tested(use, lambda plain, *at: make(plain, forward, *at))  # noqa: B023
                     if not said:
@@ -595,14 +602,13 @@ class Engine:
                 except Exception as error:
                     said = _shortened(describe_error(error))
             if not said:
-                break
+                self._said[use] = words, why[0] if words and why else ""
+                return
             why.append(f"{name}: {said}")
-        else:
-            raise InputError(
-                f"A network needs gradients that are the same when they are computed again, got {'; '.join(why)} in "
-                f"workload={self._name}; write the forward pass as a pure function of parameters and input."
-            )
-        self._said[use] = f"{words} ({'; '.join(why)})" if words else ""
+        raise InputError(
+            f"A network needs gradients that are the same when they are computed again, got {'; '.join(why)} in "
+            f"workload={self.name}; write the forward pass as a pure function of parameters and input."
+        )
 
     def _first(self) -> tuple[Leaves, Tensor, Tensor]:
         return self.plain.parameters(self._example.points[0]), self._example.rows[0], self._example.targets[0]
@@ -615,9 +621,12 @@ class Engine:
         return engine._test_curvature(use, make(engine.plain, *engine._first()))
 
     @property
+    def _eps(self) -> float:
+        return max(self.narrowest[1], torch.finfo(self._example.points.dtype).eps)
+
+    @property
     def _tolerance(self) -> float:
-        eps = self.narrowest[1]
-        return float(max(torch.finfo(self._example.points.dtype).eps ** 0.5, ULPS * eps))
+        return float(max(torch.finfo(self._example.points.dtype).eps ** 0.5, ULPS * self._eps))
 
     def _test_gradients(self, way: Way) -> str:
         points, rows, targets = self._example
@@ -653,41 +662,64 @@ class Engine:
         generator = torch.Generator().manual_seed(1)
         vectors = torch.randn(2 * number, size, generator=generator, dtype=torch.float64).to(points)
         vectors /= torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
-        u, v = vectors.split(number)
-        if use == "products":
-            twice = (torch.cat([one, one]) for one in (points, rows, targets))
-            at, *rest = twice
-            hu, hv = vmap(way.product)(at, vectors, *rest).split(number)
-            off = ((v * hu).sum(dim=1) - (u * hv).sum(dim=1)).abs()
-            sizes = torch.linalg.vector_norm(hu, dim=1) + torch.linalg.vector_norm(hv, dim=1)
-            floors = self._tolerance * torch.linalg.vector_norm(self.plain_gradients, dim=1)
-            if not way.looped and bool((off > _CLOSE * sizes + floors).any()):
-                return "products with the Hessian are not symmetric"
-            return "" if way.looped and way.times == way.plain.difference else self._test_differences(u, hu)  # type: ignore[attr-defined]
-        places = (0, 2) if use == "inputs" and rows.is_floating_point() else (0,)
-        slopes, bent = vmap(grad_and_value(way.bend, argnums=places))(points, u, rows, targets)
-        own = self._example
-        shared = vmap(way.bend, (None, None, 0, 0))(own.points[0], u[0], own.rows, own.targets)
+        u, v = vectors[:number], vectors[number:]
+        at, *rest = (torch.cat([one, one]) for one in (points, rows, targets))
+        made = vmap(way.product)(at, vectors, *rest)
+        hu, hv = made[:number], made[number:]
+        off = ((v * hu).sum(dim=1) - (u * hv).sum(dim=1)).abs()
+        sizes = torch.linalg.vector_norm(hu, dim=1) + torch.linalg.vector_norm(hv, dim=1)
+        floors = self._tolerance * torch.linalg.vector_norm(self.plain_gradients, dim=1)
+        if isinstance(way, _Loop):
+            if way.times == way.plain.difference:
+                return ""  # the last way is a difference itself
+        elif bool((off > _CLOSE * sizes + floors).any()):
+            return "products with the Hessian are not symmetric"
+        return self._test_differences(u, hu) or ("" if use == "products" else self._test_slopes(use, way, u))
+
+    def _test_slopes(self, use: str, way: Way, vectors: Tensor) -> str:
+        """Compare slopes of the curvature along vectors with differences; those of slopes of the loss in rows, too."""
+        points, rows, targets = self._example.pairs()
+        own, inside = self._example, use == "inputs" and rows.is_floating_point()
+        bent = vmap(way.bend)(points, vectors, rows, targets)
+        shared = vmap(way.bend, (None, None, 0, 0))(own.points[0], vectors[0], own.rows, own.targets)
         if not bool((shared[0] - bent[0]).abs() <= _CLOSE * bent.abs().max()):
             return "the curvature depends on the shape of the batch"
-        if use == "inputs":
-            over = vmap(grad(lambda row, *at: way.along(at[0], at[1], row, at[2])))
-            slopes = (*slopes, over(rows, points, u, targets))
-        if not all(bool(one.isfinite().all()) for one in slopes):
-            return "third derivatives are not finite"
+        generator = torch.Generator().manual_seed(2)
+        moves = [_of_length(one, generator) for one in (points, rows)[: 1 + inside]]
+        each: list[tuple[Callable[..., Tensor], tuple[int, ...]]] = [(way.bend, (0, 2) if inside else (0,))]
+        for function, places in [*each, (way.along, (2,))][: 1 + inside]:
+            slopes = vmap(grad(function, argnums=places))(points, vectors, rows, targets)
+            chosen = [moves[place // 2] for place in places]
+            along, sizes = _inner(slopes, chosen)
+            if not bool(along.isfinite().all()):
+                return "third derivatives are not finite"
+            missed = torch.ones_like(along, dtype=torch.bool)
+            for times in _STEPS:
+                step = self._eps ** (1 / 3) * times
+                ends = []
+                for sign in (step, -step):
+                    there = [points, rows]
+                    for place, move in zip(places, chosen, strict=True):
+                        there[place // 2] = there[place // 2] + sign * move
+                    ends.append(vmap(function)(there[0], vectors, there[1], targets))
+                off = (along - (ends[0] - ends[1]) / (2 * step)).abs()
+                scale = ends[0].abs() + torch.linalg.vector_norm(self.plain_gradients, dim=1)
+                missed &= ~(off <= _CLOSE * sizes + 2 * ULPS * self._eps * scale / step)
+            if bool(missed.any()):
+                return "third derivatives differ from differences of the curvature"
         return ""
 
     def _test_differences(self, vectors: Tensor, products: Tensor) -> str:
         """Compare products with central differences of plain gradients, for at most three pairs."""
         points, rows, targets = self._example.pairs()
-        size, eps = points.shape[1], max(self.narrowest[1], torch.finfo(points.dtype).eps)
+        size, eps = points.shape[1], self._eps
         scales = torch.linalg.vector_norm(self.plain_gradients, dim=1)
         for k in range(0, len(points), 2):
             offs = []
             for times in _STEPS:
                 step = eps ** (1 / 3) * times
                 gradient = lambda point, row: self.plain.slopes(point, row, targets[k])[1].detach()[:size]  # noqa: B023, E731
-                found = central(gradient, vectors[k], points[k], rows[k], step)
+                found = central(gradient, vectors[k], points[k], rows[k], eps, times)
                 reach = torch.linalg.vector_norm(points[k]).clamp(min=1e-300) * step
                 off = torch.linalg.vector_norm(found - products[k])
                 room = _CLOSE * torch.linalg.vector_norm(products[k]) + 2 * ULPS * eps * scales[k] / reach
@@ -699,10 +731,30 @@ class Engine:
         return ""
 
     def words(self) -> str:
-        """One sentence about the ways used; empty if the module is used as it is."""
-        said = {use: words for use, words in self._said.items() if words}
-        parts = [f"{use} are computed {words}" for use, words in said.items() if use != "inputs"]
-        return f"The {', the '.join(parts)}." if parts else ""
+        """One sentence about the ways used and why; empty if the module is used as it is."""
+        uses: dict[tuple[str, str], list[str]] = {}
+        for use, said in self._said.items():
+            if said[0] and use in _USES:
+                uses.setdefault(said, []).append(_USES[use])
+        parts = [
+            f"{' and '.join(names)} {words}{f' ({why})' * bool(why)}" for (words, why), names in uses.items()
+        ]
+        return f"{'; '.join(parts)[:1].upper()}{'; '.join(parts)[1:]}." if parts else ""
+
+
+def _of_length(like: Tensor, generator: torch.Generator) -> Tensor:
+    """Random vectors with the lengths of given ones, or with length 1 for 0."""
+    noise = torch.randn(like.shape, generator=generator, dtype=torch.float64).to(like)
+    lengths, own = (torch.linalg.vector_norm(one.reshape(len(one), -1), dim=1) for one in (like, noise))
+    factor: Tensor = torch.where(lengths > 0, lengths, 1.0) / own
+    return noise * factor.reshape(-1, *[1] * (like.ndim - 1))
+
+
+def _inner(slopes: Sequence[Tensor], moves: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Inner products of slopes and moves of each pair, and products of their lengths."""
+    first, second = (torch.cat([one.reshape(len(one), -1) for one in some], dim=1) for some in (slopes, moves))
+    norms = torch.linalg.vector_norm(first, dim=1) * torch.linalg.vector_norm(second, dim=1)
+    return (first * second).sum(dim=1), norms
 
 
 def _shortened(text: str) -> str:

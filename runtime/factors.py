@@ -45,6 +45,9 @@ _ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
 }  # fmt: skip
 """Supported functions, with their arguments after the input and the parameter."""
 
+_TRIED: Final = 3
+"""Number of samples whose gradients are tested before sums of outer products are used."""
+
 _ONE_AT_A_TIME: Final = RLock()
 
 
@@ -289,12 +292,16 @@ class Factored:
         return _COPIES * held
 
     def _right(self, leaves: tuple[Tensor, ...]) -> bool:
-        plain = grad(self._loss)(leaves, self._rows[0], self._targets[0])
-        one = plain[0].new_ones(1)
-        found = self.in_order(self.summed(self.at(leaves, slice(0, 1)), one))
-        off = torch.stack([torch.linalg.vector_norm(a - b) for a, b in zip(found, plain, strict=True)]).norm()
-        size = torch.stack([torch.linalg.vector_norm(leaf) for leaf in plain]).norm()
-        return bool(off <= torch.finfo(one.dtype).eps ** 0.5 * size)
+        number = min(_TRIED, len(self._rows))
+        parts, ones = self.at(leaves, slice(0, number)), torch.eye(number).to(leaves[0])
+        for k in range(number):
+            plain = grad(self._loss)(leaves, self._rows[k], self._targets[k])
+            pairs = zip(self.in_order(self.summed(parts, ones[k])), plain, strict=True)
+            off = torch.stack([torch.linalg.vector_norm(a - b) for a, b in pairs]).norm()
+            size = torch.stack([torch.linalg.vector_norm(leaf) for leaf in plain]).norm()
+            if not bool(off <= torch.finfo(ones.dtype).eps ** 0.5 * size):
+                return False
+        return True
 
 
 def _together(parts: Sequence[Tensor | Outer]) -> Part:

@@ -4,7 +4,7 @@ A *point* is the flat vector of all parameters. Gradients are returned leaf by l
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from copy import copy
 from functools import cached_property, partial
 from typing import Any, Final
@@ -109,10 +109,8 @@ class Gradients:
             probe(workload.name, self.module, self._loss, self._inputs, self._targets)
         needed = bytes_of_a_pair(self.module, self._inputs[:1], self.dimension, self.dtype)
         pairs = (memory_of(self.device, needed) if memory is None else memory) // needed
-        chosen = torch.tensor(telling_rows(self._inputs, self._targets)[:_TOGETHER])
-        self.engine = Engine(
-            workload.name, self._plain, self.start, self._inputs[chosen], self._targets[chosen], pairs
-        )
+        self._engines: dict[Hashable, Engine] = {}  # shared through `on`
+        self.engine = self._engine_for(workload.name, pairs)
         if tried:
             self.engine.way("gradients")
         if self.device.type == "cuda" and tried:
@@ -164,15 +162,29 @@ class Gradients:
         return self._inputs, self._targets
 
     def on(self, inputs: Tensor | Rows, targets: Tensor | Rows) -> "Gradients":
-        """Gradients of the same network for other samples; the tests are not repeated."""
+        """Gradients of the same network for other samples; tests are repeated only for rows of another shape."""
         other = copy(self)
         other._inputs, other._targets, other.samples = self._placed(inputs), self._placed(targets), len(inputs)
         other._replayed = {}
         if not (other._inputs.alike(self._inputs) and other._targets.alike(self._targets)):
+            other.engine = other._engine_for(self.engine.name, self.engine.pairs)
             other.__dict__.pop("factored", None)
         elif self.__dict__.get("factored") is not None:
             other.factored = self.__dict__["factored"].on(*other.rows())
         return other
+
+    def _engine_for(self, name: str, pairs: int) -> Engine:
+        """Engine for rows of the present shapes, which a graph depends on."""
+        inputs, targets = self.rows()
+
+        def some() -> tuple[Tensor, Tensor]:
+            chosen = torch.tensor(telling_rows(inputs, targets)[:_TOGETHER])
+            return inputs[chosen], targets[chosen]
+
+        shapes = tuple((one[:1].shape[1:], one.dtype) for one in (inputs, targets))
+        if shapes not in self._engines:
+            self._engines[shapes] = Engine(name, self._plain, self.start, some, pairs)
+        return self._engines[shapes]
 
     def _placed(self, values: Tensor | Rows) -> Rows:
         return values if isinstance(values, Rows) else Rows(values, self.device, self.dtype, self._room)

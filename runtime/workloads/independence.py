@@ -133,16 +133,14 @@ class Together:
 
     def with_labels(self) -> "Together":
         """Copy with additional rows that have other labels; on a GPU only labels between existing labels."""
-        targets, classes = (
-            self.targets,
-            [
-                leaf.shape[place]
-                for leaf in tree_leaves(self.outputs)
-                for place in (1, -1)  # a label out of range may end the process, as in ctc_loss
-                if leaf.ndim == 2
-                or [*leaf.shape[1:place], *leaf.shape[2:] * (place == 1)] == [*self.targets.shape[1:]]
-            ],
-        )
+        targets = self.targets
+        classes = [
+            leaf.shape[place]
+            for leaf in tree_leaves(self.outputs)
+            if leaf.ndim > 1
+            for place in {1, leaf.ndim - 1}  # a label out of range may end the process, as in ctc_loss
+            if leaf.ndim == 2 or (*leaf.shape[1:place], *leaf.shape[place + 1 :]) == targets.shape[1:]
+        ]
         if (
             targets.is_floating_point()
             or targets.is_complex()

@@ -393,7 +393,7 @@ of_vectors("tiny_loss", lambda: chain(nn.Linear(3, 4), nn.PReLU(), nn.Linear(4, 
 
 
 # Networks of Transformers
-def _transformers(kind: str, config: str, logits: bool = True, **options: Any) -> Callable[[], nn.Module]:
+def _transformers(kind: str, config: str, **options: Any) -> Callable[[], nn.Module]:
     def module() -> nn.Module:
         import transformers
 

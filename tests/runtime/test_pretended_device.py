@@ -29,6 +29,7 @@ from lastiterate.runtime.workloads.workload import Workload
 MEANT: Final = {
     "validation": "a workload is tried once, when its gradients are made",
     "telling_rows": "which rows a workload is tried on together, once",
+    "engine": "whether derivatives are right, once, before the first of them",
     "independence": "whether rows change the outputs or the losses of others, when a workload is tried",
     "rows._refuse_rounded": "whether rows of more precision survive that of a step, once a step where they have more",
     "fingerprint": "what is kept is named by the weights and the data, once a measurement",
@@ -62,6 +63,7 @@ COPIED: Final = {
     "validation": "rows that a workload is tried on",
     "telling_rows": "the indices of the rows that are tried together",
     "independence": "likewise, and labels that the data do not have",
+    "engine": "points and vectors that derivatives are tried on",
     "adjacent.real_sample": "the index of the sample that differs",
     "attack.attack": "the initial parameters, or the sample that is attacked",
     "curvature._ritz": "eigenvalues of small matrices, back from the CPU, once a chunk of Hessians",

@@ -45,14 +45,6 @@ THEIRS = inspect.cleandoc(
     def sparse(): return of(nn.Linear(2, 2), rows=ROWS.to_sparse())
     def lazy(): return of(nn.LazyLinear(2))
 
-    class Recurrent(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.cells = nn.LSTM(1, 2, batch_first=True)
-        def forward(self, rows):
-            return self.cells(rows[:, :, None])[0][:, -1]
-
-    def recurrent(): return of(Recurrent())
     def a_list(): return of(nn.Linear(2, 2), rows=[[1.0, 2.0]] * 4)
     def good(): return of(nn.Linear(2, 2))
     def the_class(): return Workload
@@ -92,7 +84,6 @@ THEIRS = inspect.cleandoc(
         (["their_bad:a_list"], "inputs=list"),
         (["their_bad:sparse"], "got inputs of layout=sparse_coo; use inputs.to_dense()"),
         (["their_bad:lazy"], "got the lazy weight; specify its sizes"),
-        (["their_bad:recurrent"], "torch.func.vmap must be able to batch"),
         (["their_bad:good", "--memory", "40"], "memory=40; raise the budget to at least that (--memory "),
         (["their_bad:good", "--device", "banana"], "device=banana; use cpu"),
         (["their_bad:good", "--device", "meta"], "device=meta; use cpu"),
