@@ -172,7 +172,7 @@ class Plain:
 
     def product(self, along: Tensor, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """Hessian in point and row, times a vector, by a second backward pass."""
-        with torch.enable_grad():
+        with torch.enable_grad(), _plain_kernels():
             _, slopes, moving = self.slopes(point, row, target, again=True)
             made = torch.autograd.grad(slopes, moving, along, allow_unused=True, materialize_grads=True)
         return torch.cat([one.flatten() for one in made])
@@ -372,6 +372,14 @@ def _bag(
     return found, bag, sizes, torch.zeros_like(offsets)
 
 
+def _embedding(
+    weight: Tensor, indices: Tensor, padding: int = -1, _scale: bool = False, _sparse: bool = False
+) -> Tensor:
+    """Rows of a table, of which that of the padding has no gradient."""
+    rows = weight[indices]
+    return rows if padding < 0 else torch.where((indices == padding)[..., None], rows.detach(), rows)
+
+
 def _decompositions() -> dict[Any, Callable[..., Any]]:
     """Decompositions of operators that torch cannot batch, or cannot differentiate twice."""
     from torch._decomp import core_aten_decompositions, get_decompositions
@@ -379,6 +387,7 @@ def _decompositions() -> dict[Any, Callable[..., Any]]:
     aten = torch.ops.aten
     further = get_decompositions([aten._native_batch_norm_legit_no_training, aten.native_layer_norm])
     own = {
+        aten.embedding.default: _embedding,
         aten.view_as_complex.default: lambda x: torch.complex(x[..., 0], x[..., 1]),
         aten._embedding_bag.default: _bag,
         aten._embedding_bag_forward_only.default: _bag,
@@ -661,7 +670,9 @@ class Engine:
         number, size = points.shape
         generator = torch.Generator().manual_seed(1)
         vectors = torch.randn(2 * number, size, generator=generator, dtype=torch.float64).to(points)
-        vectors /= torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
+        # A parameter without a gradient, such as a padding row, may still move the gradients of the others.
+        vectors[:number] *= self.plain_gradients != 0
+        vectors /= torch.linalg.vector_norm(vectors, dim=1, keepdim=True).clamp(min=1e-300)
         u, v = vectors[:number], vectors[number:]
         at, *rest = (torch.cat([one, one]) for one in (points, rows, targets))
         made = vmap(way.product)(at, vectors, *rest)

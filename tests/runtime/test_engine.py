@@ -92,6 +92,9 @@ def test_one_sentence_says_how_a_network_is_differentiated() -> None:
             work = kind.workload()
             ways[kind.name] = Gradients(work, work.initial(0)).engine.words()
     assert ways["tanh"] == ""
-    assert "Gradients are computed from a graph of decomposed operators, recorded once (as it is: " in ways["prelu"]
+    assert (
+        "Gradients are computed from a graph of decomposed operators, recorded once (as it is: "
+        in ways["prelu"]
+    )
     assert "in a loop over pairs" in ways["experts"]
     assert all(len(words) < 300 for words in ways.values())
