@@ -44,6 +44,9 @@ Loss = Callable[[Any, Tensor], Tensor]
 ULPS: Final = 32.0
 """Rounding error of a gradient relative to its length, in units in the last place of the narrowest dtype."""
 
+_OFF: Final = 1e-4
+"""Largest relative difference of gradients that pass; in half precision it is larger."""
+
 _MOVED: Final = 0.01
 """Relative distance between the two points of a test."""
 
@@ -635,7 +638,7 @@ class Engine:
 
     @property
     def _tolerance(self) -> float:
-        return float(max(torch.finfo(self._example.points.dtype).eps ** 0.5, ULPS * self._eps))
+        return float(max(min(torch.finfo(self._example.points.dtype).eps ** 0.5, _OFF), ULPS * self._eps))
 
     def _test_gradients(self, way: Way) -> str:
         points, rows, targets = self._example
@@ -672,7 +675,7 @@ class Engine:
         vectors = torch.randn(2 * number, size, generator=generator, dtype=torch.float64).to(points)
         # A parameter without a gradient, such as a padding row, may still move the gradients of the others.
         vectors[:number] *= self.plain_gradients != 0
-        vectors /= torch.linalg.vector_norm(vectors, dim=1, keepdim=True).clamp(min=1e-300)
+        vectors /= torch.linalg.vector_norm(vectors, dim=1, keepdim=True).clamp(min=1e-30)
         u, v = vectors[:number], vectors[number:]
         at, *rest = (torch.cat([one, one]) for one in (points, rows, targets))
         made = vmap(way.product)(at, vectors, *rest)
@@ -697,6 +700,7 @@ class Engine:
             return "the curvature depends on the shape of the batch"
         generator = torch.Generator().manual_seed(2)
         moves = [_of_length(one, generator) for one in (points, rows)[: 1 + inside]]
+        moves[0] = moves[0] * (self.plain_gradients != 0)
         each: list[tuple[Callable[..., Tensor], tuple[int, ...]]] = [(way.bend, (0, 2) if inside else (0,))]
         for function, places in [*each, (way.along, (2,))][: 1 + inside]:
             slopes = vmap(grad(function, argnums=places))(points, vectors, rows, targets)

@@ -2,15 +2,17 @@
 
 import pytest
 import torch
-from network_corpus import KINDS, Kind
+from network_corpus import KINDS, LABELS, Kind, chain, normal
 from torch import Tensor, nn
 from torch.func import vmap
 from torch.nn.utils import vector_to_parameters
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.engine import unwrapped, without_recomputation
+from lastiterate.runtime import engine, factors
+from lastiterate.runtime.engine import Plain, Way, unwrapped, without_recomputation
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import flat
+from lastiterate.runtime.workloads.workload import Workload
 
 REFUSED = {"complex_parameters"}
 HALF = {"cast_to_half": "float64", "autocast": "float32"}
@@ -60,6 +62,7 @@ def test_gradients_and_products_are_those_of_a_plain_loop(kind: Kind) -> None:
         return
     rows, targets = (held[:] for held in gradients.rows())
     vectors = points_near(torch.zeros_like(gradients.start), work.samples)
+    vectors = vectors * (wanted.diagonal().T != 0)  # a padding row without a gradient moves the other gradients
     made = vmap(gradients.curved)(points, vectors, rows, targets)
     step = 1e-2 if kind.name in COARSE else 1e-5
     for k, (point, vector) in enumerate(zip(points, vectors, strict=True)):
@@ -98,3 +101,107 @@ def test_one_sentence_says_how_a_network_is_differentiated() -> None:
     )
     assert "in a loop over pairs" in ways["experts"]
     assert all(len(words) < 300 for words in ways.values())
+
+
+class OneRowWrong(Way):
+    """Gradients of which those of one sample of a batch are wrong."""
+
+    def __init__(self, plain: Plain, forward: bool, first: Tensor) -> None:
+        super().__init__(plain, forward)
+        right = self.gradient
+        self.gradient = lambda leaves, row, target: tuple(
+            leaf * torch.where((row == first).all(), 1.01, 1.0) for leaf in right(leaves, row, target)
+        )
+
+
+class Cast(Way):
+    """Gradients that pass through half precision."""
+
+    def __init__(self, plain: Plain, forward: bool, *_: Tensor) -> None:
+        super().__init__(plain, forward)
+        right = self.gradient
+        self.gradient = lambda *at: tuple(leaf.half().to(leaf) for leaf in right(*at))
+
+
+class NotSymmetric(Way):
+    """Products with a matrix that is not symmetric."""
+
+    def __init__(self, plain: Plain, forward: bool, *_: Tensor) -> None:
+        super().__init__(plain, forward)
+        right = super().product
+        self.product = lambda point, vector, *at: right(point, vector, *at) + 0.1 * vector.roll(1)  # type: ignore[method-assign]
+
+
+class TwiceTheHessian(Way):
+    """Products with twice the Hessian, which is symmetric."""
+
+    def __init__(self, plain: Plain, forward: bool, *_: Tensor) -> None:
+        super().__init__(plain, forward)
+        right = super().product
+        self.product = lambda *at: 2 * right(*at)  # type: ignore[method-assign]
+
+
+class Frozen(Way):
+    """A curvature whose slope in the point is lost."""
+
+    def __init__(self, plain: Plain, forward: bool, *_: Tensor) -> None:
+        super().__init__(plain, forward)
+        right = super().bend
+        self.bend = lambda point, *at: right(point.detach(), *at) + 0 * point.sum()  # type: ignore[method-assign]
+
+
+FAULTS: list[tuple[type[Way], str, str]] = [
+    (OneRowWrong, "gradients", "gradients differ from a plain backward pass by "),
+    (Cast, "gradients", "gradients differ from a plain backward pass by "),
+    (NotSymmetric, "products", "products with the Hessian are not symmetric"),
+    (TwiceTheHessian, "products", "products with the Hessian differ from differences of gradients by "),
+    (TwiceTheHessian, "slopes", "products with the Hessian differ from differences of gradients by "),
+    (Frozen, "slopes", "third derivatives differ from differences of the curvature"),
+    (Frozen, "inputs", "third derivatives differ from differences of the curvature"),
+]
+
+
+@pytest.mark.parametrize(
+    ("fault", "use", "said"), FAULTS, ids=[f"{one.__name__}-{use}" for one, use, _ in FAULTS]
+)
+def test_a_way_that_is_wrong_is_not_used(
+    fault: type[Way], use: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for dtype in ("float64", "float32"):
+        work = next(one for one in KINDS if one.name == "tanh").workload()
+        gradients = Gradients(work, work.initial(0), dtype=dtype, tried=False)
+        wrong = lambda plain, forward, _leaves, row, _target: fault(plain, forward, row)  # type: ignore[call-arg, arg-type]  # noqa: E731
+        with monkeypatch.context() as changed:
+            changed.setattr(engine, "_WAYS", (("wrong", "are wrong", wrong), *engine._WAYS[1:]))
+            used = gradients.engine.way(use)
+        assert type(used) is Way
+        assert gradients.engine._said[use][1].startswith(f"wrong: {said}")
+
+
+def test_rows_of_another_shape_are_tried_again() -> None:
+    module = chain(nn.AdaptiveAvgPool1d(2), nn.Flatten(), nn.Linear(2, 2), nn.PReLU())
+    work = Workload("ragged", lambda: module, nn.functional.cross_entropy, normal(4, 1, 3), LABELS[:4])
+    gradients = Gradients(work, work.initial(0))
+    longer = gradients.on(normal(4, 1, 5), LABELS[:4])
+    assert longer.engine is not gradients.engine
+    assert gradients.on(normal(3, 1, 5), LABELS[:3]).engine is longer.engine
+    found = flat(longer.at(longer.start[None]))[0]
+    kind = Kind("ragged", lambda: module, normal(4, 1, 5), LABELS[:4])
+    wanted = [plain(kind, module, longer.start, k) for k in range(4)]
+    assert torch.allclose(found, torch.stack(wanted))
+
+
+def test_factors_are_tested_on_several_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = next(one for one in KINDS if one.name == "tanh").workload()
+    monkeypatch.setattr(factors, "_FEWEST", 1)
+    monkeypatch.setattr(factors, "_GRAM_COST", 0)
+    assert Gradients(work, work.initial(0)).factored is not None
+    right = factors.Use.of_samples
+
+    def one_wrong(use: factors.Use, inputs: Tensor, slopes: Tensor, parameter: torch.Size) -> factors.Outer:
+        slopes = slopes.clone()
+        slopes[1:2] *= 1.01
+        return right(use, inputs, slopes, parameter)
+
+    monkeypatch.setattr(factors.Use, "of_samples", one_wrong)
+    assert Gradients(work, work.initial(0)).factored is None
