@@ -495,7 +495,7 @@ class Example(NamedTuple):
         return self.points[p], self.rows[r], self.targets[r]
 
 
-class Engine:
+class Derivatives:
     """Choice of the ways to differentiate a module's loss; see the module's description.
 
     Args:
@@ -565,8 +565,8 @@ class Engine:
         return float(off.nan_to_num(nan=0.0).max())
 
     @cached_property
-    def _twin(self) -> "Engine | None":
-        """Engine of a float64 copy of a float32 network; None without such a copy."""
+    def _twin(self) -> "Derivatives | None":
+        """Derivatives of a float64 copy of a float32 network; None without such a copy."""
         held, double = self._example, torch.float64
         if held.points.dtype is double or held.points.shape[1] > _TWIN:
             return None
@@ -577,7 +577,9 @@ class Engine:
             rows, targets = (
                 one.to(double) if one.is_floating_point() else one for one in (held.rows, held.targets)
             )
-            twin = Engine(self.name, plain, held.points[0].double(), lambda: (rows, targets), len(rows) * 2)
+            twin = Derivatives(
+                self.name, plain, held.points[0].double(), lambda: (rows, targets), len(rows) * 2
+            )
             twin._example = Example(held.points.double(), rows, targets)
             bool(twin.plain_gradients.isfinite().all())
         except Exception:  # tensors of the user's in float32
