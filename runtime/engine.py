@@ -495,7 +495,7 @@ class Example(NamedTuple):
         return self.points[p], self.rows[r], self.targets[r]
 
 
-class Derivatives:
+class Differentiation:
     """Choice of the ways to differentiate a module's loss; see the module's description.
 
     Args:
@@ -565,8 +565,8 @@ class Derivatives:
         return float(off.nan_to_num(nan=0.0).max())
 
     @cached_property
-    def _twin(self) -> "Derivatives | None":
-        """Derivatives of a float64 copy of a float32 network; None without such a copy."""
+    def _twin(self) -> "Differentiation | None":
+        """Ways for a float64 copy of a float32 network; None without such a copy."""
         held, double = self._example, torch.float64
         if held.points.dtype is double or held.points.shape[1] > _TWIN:
             return None
@@ -577,7 +577,7 @@ class Derivatives:
             rows, targets = (
                 one.to(double) if one.is_floating_point() else one for one in (held.rows, held.targets)
             )
-            twin = Derivatives(
+            twin = Differentiation(
                 self.name, plain, held.points[0].double(), lambda: (rows, targets), len(rows) * 2
             )
             twin._example = Example(held.points.double(), rows, targets)
@@ -628,7 +628,7 @@ class Derivatives:
         return self.plain.parameters(self._example.points[0]), self._example.rows[0], self._example.targets[0]
 
     def _tested(self, use: str, make: Callable[..., Way]) -> str:
-        """What is wrong with a way; empty if nothing is."""
+        """Fault of a way; empty if there is none."""
         if use == "gradients":
             return self._test_gradients(make(self.plain, *self._first()))
         engine = self if self._twin is None else self._twin

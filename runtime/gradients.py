@@ -16,7 +16,7 @@ from torch.func import vmap
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memory_of, peak, refuse_large
-from lastiterate.runtime.engine import Derivatives, Plain, Way, unwrapped
+from lastiterate.runtime.engine import Differentiation, Plain, Way, unwrapped
 from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.inner_products import lengths
 from lastiterate.runtime.leaves import Leaves, clip_factor, difference, flat, norm
@@ -109,7 +109,7 @@ class Gradients:
             probe(workload.name, self.module, self._loss, self._inputs, self._targets)
         needed = bytes_of_a_pair(self.module, self._inputs[:1], self.dimension, self.dtype)
         pairs = (memory_of(self.device, needed) if memory is None else memory) // needed
-        self._engines: dict[Hashable, Derivatives] = {}  # shared through `on`
+        self._engines: dict[Hashable, Differentiation] = {}  # shared through `on`
         self.engine = self._engine_for(workload.name, pairs)
         if tried:
             self.engine.way("gradients")
@@ -173,8 +173,8 @@ class Gradients:
             other.factored = self.__dict__["factored"].on(*other.rows())
         return other
 
-    def _engine_for(self, name: str, pairs: int) -> Derivatives:
-        """Derivatives for rows of the present shapes, which a graph depends on."""
+    def _engine_for(self, name: str, pairs: int) -> Differentiation:
+        """Differentiation for rows of the present shapes, which a graph depends on."""
         inputs, targets = self.rows()
 
         def some() -> tuple[Tensor, Tensor]:
@@ -183,7 +183,7 @@ class Gradients:
 
         shapes = tuple((one[:1].shape[1:], one.dtype) for one in (inputs, targets))
         if shapes not in self._engines:
-            self._engines[shapes] = Derivatives(name, self._plain, self.start, some, pairs)
+            self._engines[shapes] = Differentiation(name, self._plain, self.start, some, pairs)
         return self._engines[shapes]
 
     def _placed(self, values: Tensor | Rows) -> Rows:

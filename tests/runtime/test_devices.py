@@ -13,7 +13,7 @@ from lastiterate.runtime import gradients as module
 from lastiterate.runtime.constants.curvature import Changes
 from lastiterate.runtime.constants.pairs import around_factored
 from lastiterate.runtime.devices import device_of, threads_of_torch
-from lastiterate.runtime.engine import Derivatives
+from lastiterate.runtime.engine import Differentiation
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import clip_factor, difference, flat, norm
 from lastiterate.runtime.training.descent import project_onto_ball
@@ -44,7 +44,7 @@ def test_everything_is_made_where_the_gradients_are_and_in_their_format(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "device_of", lambda _name: META)
-    monkeypatch.setattr(Derivatives, "_tested", lambda *_: "")  # nothing can be read off the meta device
+    monkeypatch.setattr(Differentiation, "_tested", lambda *_: "")  # nothing can be read off the meta device
     monkeypatch.setattr(module, "telling_rows", lambda *_: [0, 1, 2])
     workload = load_workload(name)
     with Formats() as formats:
@@ -100,7 +100,7 @@ def test_factored_gradients_are_made_where_the_parameters_are(monkeypatch: pytes
     monkeypatch.setattr(factors, "_FEWEST", 1)
     monkeypatch.setattr(factors, "_GRAM_COST", 0)
     monkeypatch.setattr(factors.Factored, "_right", lambda *_: True)  # nothing can be read off the meta device
-    monkeypatch.setattr(Derivatives, "_tested", lambda *_: "")
+    monkeypatch.setattr(Differentiation, "_tested", lambda *_: "")
     monkeypatch.setattr(module, "telling_rows", lambda *_: [0, 1, 2])
     workload = load_workload("builtin:iris-mlp-tanh")
     gradients = Gradients(workload, workload.initial(0), device="meta", dtype="float32", tried=False)
