@@ -152,11 +152,12 @@ CLAIMS = (
         *(
             Derived(
                 f"contraction/hidden_place/{losses}", _hidden_place(), losses, blocks.with_a_third_run()
-            ).mutant("the third run as close to run 2 as run 1 is to it", profile=_hidden_place(close=True))
+            ).mutant(f"the third run no further, {losses}", profile=_hidden_place(close=True))
             for losses in _CLASSES
         ),
         *_derived("shuffled", _chains(Equal(), *_mean)),
         assumptions=(m <= L, N >= 1),
+        letters={N: "number of blocks of an epoch"},
     ),
     Ours(
         "ours/contraction/without_replacement",
