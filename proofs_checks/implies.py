@@ -41,18 +41,20 @@ from lastiterate.symbolic.checks import (
 from lastiterate.symbolic.claim import Claim, derived
 from lastiterate.symbolic.derivations import DERIVATIONS, OF_PACKAGE, TRACKED
 from lastiterate.symbolic.derivations.losses import LOSSES, omega, replaced
+from lastiterate.symbolic.derivations.noisy_sgd import ADDED, REVEALED
 from lastiterate.symbolic.kernel.judgement import End, Hypothesis, Law, Meaning, UnprovedError
 from lastiterate.symbolic.kernel.lemmas import noise
 from lastiterate.symbolic.kernel.profiles import Gauss, new_letter
-from lastiterate.symbolic.kernel.renyi import largest_order
+from lastiterate.symbolic.kernel.renyi import Sampled, largest_order
 from lastiterate.symbolic.kernel.substitution import declared
 from lastiterate.symbolic.ledger import ORDER, claims, naming
 from lastiterate.symbolic.notation import (
-    MEANING, D, K, L, T, alpha, b, c, eta, lam, m, n, sensitivity, sigma, sigma_dp, t, tau, w,
+    MEANING, D, K, L, T, alpha, b, beta, c, eta, lam, m, n, sensitivity, sigma, sigma_dp, t, tau, w,
 )  # fmt: skip
 from lastiterate.symbolic.statement import (
     OTHER, SAMPLES, BatchesOf, Clipped, Condition, Convex, CyclicBatches, Diameter, ForAll, FullBatches, Hides, Holder,
-    LastIterate, LeastOver, Neighbours, QuantityBase, RenyiDivergence, Smooth, StronglyConvex, free, letters, parts,
+    Larger, LastIterate, LeastOver, Neighbours, OneMore, QuantityBase, RenyiDivergence, Smooth, StronglyConvex, free,
+    letters, parts,
 )  # fmt: skip
 
 _z, _next, _a = sp.symbols("z_j z_next a_j", real=True)
@@ -65,6 +67,7 @@ _FULL: Final = {b: n, _k: sp.S.One, _v: sigma**2, _eta: eta, w: T - tau, omega(_
 
 _NEIGHBOURS: Final = Neighbours(SAMPLES, OTHER)
 _DRAWN: Final[set[sp.Basic]] = {_NEIGHBOURS, BatchesOf(b, n)}
+_ADDED: Final[set[sp.Basic]] = {OneMore(SAMPLES, OTHER), BatchesOf(b, n)}
 _CLASSES: Final[Mapping[str, set[sp.Basic]]] = {
     "clipped": {Clipped(K)},
     "smooth": {Smooth(L), Clipped(K)},
@@ -92,6 +95,8 @@ _granted_by: dict[Hypothesis, set[sp.Basic]] = {
         "one sample is replaced, in each batch with the first probability; means differ by at most the second",
         (b / n, sensitivity(b)),
     ): _DRAWN | {Clipped(K)},
+    Hypothesis(f"{REVEALED} has one law in both runs and is independent of the state before"): _ADDED,
+    ADDED: _ADDED | {Clipped(K)},
     Hypothesis("step t takes b samples, from number t b on, modulo n; (b, n) is", (b, n)): (
         {_NEIGHBOURS, CyclicBatches(b, n)}
     ),
@@ -99,8 +104,8 @@ _granted_by: dict[Hypothesis, set[sp.Basic]] = {
 _GRANTS: Final = MappingProxyType({said: frozenset(needed) for said, needed in _granted_by.items()})
 """Hypothesis of a derivation -> conditions that imply it."""
 
-_CHOSEN: Final = {w, tau, c}
-"""Letters for a window of steps and a bound on their expansion, which do not describe a run."""
+_CHOSEN: Final = {w, tau, c, beta}
+"""Letters for a window of steps, a bound on their expansion and a share of the noise, which do not describe a run."""
 
 
 def left_open(claim: Claim) -> str:
@@ -208,6 +213,10 @@ def _follows(said: ForAll, claim: Claim) -> None:
     if said.body.rhs.has(sp.oo, sp.nan, sp.zoo):
         raise UnprovedError("a finite bound is needed")
     granted = {*said.conditions, *(Clipped(one.args[-1]) for one in classes)}  # and no gradient is longer
+    if laws == [LastIterate(SAMPLES), LastIterate(OTHER)] and Larger(SAMPLES, OTHER) in granted:
+        granted.add(OneMore(SAMPLES, OTHER))
+    else:
+        granted.discard(Larger(SAMPLES, OTHER))
     if any(isinstance(one, Derived) for one in claim.checks):
         _reach(said.body.rhs, claim, granted, supposed)
     else:
@@ -485,6 +494,8 @@ class _Case:
         if run:
             raise UnprovedError(f"`at` may not give values to letters of the run, got {sorted(run, key=str)}")
         given = (*claim.assumptions, *check.given)
+        if check.by is Sampled.SECOND and Larger(SAMPLES, OTHER) not in granted:
+            raise UnprovedError(f"a bound in one order needs that {Larger(SAMPLES, OTHER)}, in this order")
         orders = [one for one in given if one.has(largest_order)]
         if not all(supposed_order(one, granted) for one in orders):
             raise UnprovedError(f"the statement does not assume {orders}")

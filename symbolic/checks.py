@@ -15,6 +15,7 @@ from sympy.logic.boolalg import Boolean, BooleanAtom, false
 
 from lastiterate.symbolic.families import Sample
 from lastiterate.symbolic.kernel.profiles import Profile
+from lastiterate.symbolic.kernel.renyi import Sampled
 from lastiterate.symbolic.notation import PREVIOUS, alpha, t, unit_text
 from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import *
@@ -613,15 +614,16 @@ class Consequence(Check):
 class RenyiBound(_ByRules):
     """The last iterates satisfy (alpha, bound)-RDP, in both orders, by the kernel's rules.
 
-    `kernel.renyi` uses the profile of ``derivation`` to bound the divergence, with random batches
-    ``amplified`` or treated as revealed. ``at`` gives values of letters that the claim's statement leaves
-    open. ``supposed`` is as in `Derived`.
+    `kernel.renyi` uses the profile of ``derivation`` to bound the divergence, with random batches treated
+    ``by`` one of its rules. `Sampled.SECOND` bounds one order only, where the second of the two data sets has
+    one sample more. ``at`` gives values of letters that the claim's statement leaves open. ``supposed`` is as
+    in `Derived`.
     """
 
     engine = Engine.DERIVATION
     bound: Expr
     given: tuple[Boolean, ...] = ()
-    amplified: bool = False
+    by: Sampled = Sampled.ALWAYS
     at: Mapping[Symbol, Expr] = field(default_factory=lambda: _NONE)
     name: str = "Renyi divergence"
     supposed: tuple[str, ...] = ()
@@ -631,8 +633,17 @@ class RenyiBound(_ByRules):
         return Le(divergence(), self.bound, evaluate=False)
 
     @property
+    def conditions(self) -> tuple[Basic, ...]:
+        return (*super().conditions, *([Larger(SAMPLES, OTHER)] if self.by is Sampled.SECOND else ()))
+
+    @property
     def notes(self) -> tuple[Sentence, ...]:
-        return (*super().notes, *([listed("In the statement ", _equal(self.at))] if self.at else ()))
+        steps = (
+            [sentence(f"A step with a random batch is bounded {self.by}")]
+            if self.by is not Sampled.ALWAYS
+            else []
+        )
+        return (*super().notes, *steps, *([listed("In the statement ", _equal(self.at))] if self.at else ()))
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ from lastiterate.symbolic.formulas.update import expansion, hoelder_growth, inve
 from lastiterate.symbolic.kernel.profiles import (
     Average, Composed, Equal, Gauss, PoissonStep, Power, Profile, Steps, SwapStep,
 )  # fmt: skip
+from lastiterate.symbolic.kernel.renyi import Sampled
 from lastiterate.symbolic.notation import *
 from lastiterate.symbolic.papers import PAPERS, Source, cited, proof
 from lastiterate.symbolic.statement import *

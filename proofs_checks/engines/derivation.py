@@ -49,7 +49,7 @@ from lastiterate.symbolic.derivations.printed import PRINTED
 from lastiterate.symbolic.kernel.integrals import Calculus, Proposition, quantities
 from lastiterate.symbolic.kernel.judgement import FalseLineError, Guarantee, Span, StepsBefore, UnprovedError
 from lastiterate.symbolic.kernel.profiles import Equal, Letter, Power, Profile
-from lastiterate.symbolic.kernel.renyi import bound_renyi, largest_order
+from lastiterate.symbolic.kernel.renyi import Sampled, bound_renyi, largest_order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.ledger import known
 from lastiterate.symbolic.notation import T, alpha
@@ -206,15 +206,18 @@ def _tracked(check: Tracked, kernel: Kernel) -> Span:
 
 
 def _bounded(check: RenyiBound, given: frozenset[Boolean]) -> tuple[tuple[Span, Span], tuple[str, ...]]:
-    """Judgements in both directions, with Renyi divergences proved to be at most the bound, and the claims cited."""
+    """Judgements in both directions, with Renyi divergences proved to be at most the bound, and the claims cited.
+
+    With `Sampled.SECOND`, only the order whose second law has the additional sample is bounded.
+    """
     numbers = frozenset(one for one in given if not one.has(largest_order))
     made, cites = derive(check.derivation, numbers), dict[str, None]()
     for condition in (made.first.given | made.second.given) - numbers:
         prove(condition, numbers)
     if check.bound.has(oo, nan, zoo):
         raise UnprovedError(f"a finite bound is needed, got {check.bound}")
-    for span in (made.first, made.second):
-        found = bound_renyi(span.profile, alpha, amplified=check.amplified)
+    for span in (made.second,) if check.by is Sampled.SECOND else (made.first, made.second):
+        found = bound_renyi(span.profile, alpha, check.by)
         below = Le(found.value, check.bound, evaluate=False)
         for condition in (*(one for one in found.conditions if one != true), below):
             if condition in given or supposed_order(condition, given):

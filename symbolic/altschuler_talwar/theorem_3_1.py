@@ -32,13 +32,13 @@ CLAIMS = (
         "Theorem 3.1: RDP with 101 alpha K^2/(n^2 sigma_DP^2) min{T, w}, w = ceil(D n/(K eta)); 33 for b < n/5",
         at("Theorem 3.1"),
         RenyiBound(
-            "noisy_sgd/composition", 32 * _unit * T, SMALL, amplified=True, name="any T, b < n/5"
+            "noisy_sgd/composition", 32 * _unit * T, SMALL, by=Sampled.TWICE, name="any T, b < n/5"
         ).mutant("no condition on the order", given=SMALL[:1]),
         RenyiBound(
             "noisy_sgd/convex",
             33 * _unit * w,
             (*SMALL, *_long),
-            amplified=True,
+            by=Sampled.TWICE,
             at=_chosen,
             name="w <= T, b < n/5",
         ),

@@ -2,17 +2,53 @@
 
 v is the variance of the noise on the iterate; for random batches, the coin of a step uses v/2. The window is
 the last w of tau + w steps, for any w.
+
+If run 1 has n + 1 samples and run 2 has n of them, a batch of b is drawn as follows: reveal a batch of run 2
+and one of its samples, which in run 1 is exchanged for the additional sample with probability b/(n + 1) <=
+b/n (`ours/sampled/added`).
 """
 
 from lastiterate.symbolic.derivations.losses import *
 from lastiterate.symbolic.derivations.random_batches import coins
 from lastiterate.symbolic.kernel.induction import Q, U, k, p, pay_in_cyclic_order, payments, u
 from lastiterate.symbolic.kernel.prelude import *
-from lastiterate.symbolic.notation import D, T, b, c, eta, n, sensitivity, sigma_dp, tau, w
+from lastiterate.symbolic.notation import D, L, T, b, beta, c, eta, n, sensitivity, sigma_dp, tau, w
 
 _v = (eta * sigma_dp) ** 2
 _r, _r_m = symbols("r_j r", real=True)
 _COIN: Final = swap_coin(b / n, sensitivity(b), _v / 2)
+REVEALED: Final = "the batch of the run with fewer samples, and which one is exchanged,"
+"""The variable that is revealed if one run has one sample more."""
+
+
+def _exchanged(order: Order, variance: Expr) -> Coin:
+    return poisson_coin(b / (n + 1), sensitivity(b), variance, order)
+
+
+(ADDED,) = _exchanged(Order.FIRST, _v).hypotheses
+"""The hypothesis of `_exchanged` on the sample."""
+
+
+def _added_sample(order: Order, variance: Expr) -> PoissonStep:
+    return PoissonStep(b / n, sensitivity(b) ** 2 / variance, order)
+
+
+@each_order
+def _composed(kernel: Kernel, order: Order) -> Span:
+    """T steps of two runs of which one has one sample more."""
+    made = coins(kernel.under(Gt(_v, 0)), order, _exchanged(order, _v), _v, T)
+    return kernel.weaken(made, profile=Power(_added_sample(order, _v), T))
+
+
+@each_order
+def _last_step(kernel: Kernel, order: Order) -> Span:
+    """The last of such steps: a share beta of the noise for the coin, and the rest hides (1 + eta L) D."""
+    own, batch = LOSSES["smooth"].same_data(eta, eta), Variable(REVEALED, T - 1)
+    carried = no_less(own, (1 + eta * L) * own.z)
+    coin, shift = _exchanged(order, beta * _v), gaussian_shift(carried.at(D), (1 - beta) * _v)
+    given = kernel.step(order, T - 1, (D, S.Zero), carried, shift, _v, coin, (batch,))
+    made = from_step_0(kernel, kernel.mean(batch, ((S.One, given),)))
+    return kernel.weaken(made, profile=compose(_added_sample(order, beta * _v), shift.profile))
 
 
 def _steps(carried: Expansion, shift: Shift) -> Callable[[Kernel, Expr, Expr], Span]:
@@ -65,6 +101,8 @@ TABLE: Final[dict[str, Derivation]] = {
     "noisy_sgd/composition": lambda kernel: both_orders(
         kernel, coins(kernel.under(Gt(_v, 0)), Order.FIRST, _COIN, _v, T)
     ),
+    "noisy_sgd/one more, composition": _composed,
+    "noisy_sgd/one more, last step": _last_step,
     "noisy_sgd/convex": _convex,
     "noisy_sgd/strongly convex": _strongly_convex,
     "noisy_sgd/cyclic, from 0": partial(_cyclic, S.Zero, S.Zero),

@@ -27,3 +27,18 @@ DOMAIN: Final = alpha * (1 + eta * L) ** 2 * D**2 / (2 * eta**2 * sigma_dp**2)
 
 REACH: Final = (1 + eta * L) ** 2 * n * b * D**2 / (eta**2 * K**2)
 """T-bar of (12) and (18), which is 4 B/A."""
+
+SMALL_STEPS: Final = (2 * alpha * (alpha - 1) * K**2 <= b**2 * sigma_dp**2,)
+"""Orders and noise at which a step costs no more than a multiple of the rate b/n."""
+
+
+def one_order(bound: Expr, *conditions: Basic) -> ForAll:
+    """The bound in the order that the paper proves, with the larger data set second, for batches of b = |B_t|."""
+    said = RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)) <= bound
+    return closed(said, Larger(SAMPLES, OTHER), alpha > 1, BatchesOf(b, n), b <= n, *conditions)
+
+
+def mixed_step(share: Expr = S.One) -> Expr:
+    """A bound on a step with a share of the noise, in both orders: the log of the mean of its moment and 1."""
+    moment = exp(2 * alpha * (alpha - 1) * K**2 / (share * b**2 * sigma_dp**2))
+    return log(1 + b / n * (moment - 1)) / (alpha - 1)

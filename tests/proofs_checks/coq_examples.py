@@ -154,7 +154,7 @@ def _used(kernel: Kernel, coin: Coin) -> Span:
 
 
 def _renyi(kernel: Kernel, profile: Profile) -> None:
-    for condition in bound_renyi(profile, a, amplified=False).conditions:
+    for condition in bound_renyi(profile, a).conditions:
         kernel.how(condition, frozenset())
 
 

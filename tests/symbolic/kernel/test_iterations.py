@@ -12,7 +12,7 @@ from lastiterate.symbolic.derivations.iterations import D_T, A
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide
 from lastiterate.symbolic.kernel.profiles import EVERYTHING, Composed, Equal, Gauss, Order, Power, SwapStep
-from lastiterate.symbolic.kernel.renyi import SAMPLED, bound_renyi, largest_order
+from lastiterate.symbolic.kernel.renyi import SAMPLED, Sampled, bound_renyi, largest_order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import D, K, T, alpha, b, n, q, s, sigma_dp, tau
 
@@ -62,7 +62,7 @@ def test_what_is_reached(check, assumptions, status):
 def test_amplification_needs_the_conditions_of_the_lemma_and_says_that_it_is_cited():
     small = (b / n < S.One / 5, b <= n, alpha > 1, sigma_dp > 8 * sqrt(2) * K / b)
     order = alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K))
-    bound = RenyiBound("noisy_sgd/composition", 32 * UNIT * T, amplified=True)
+    bound = RenyiBound("noisy_sgd/composition", 32 * UNIT * T, by=Sampled.TWICE)
     found = decide_check(bound, (*small, order))
     assert found.status is Status.HELD
     assert f"{SAMPLED} (cited)" in found.rests_on
@@ -72,9 +72,9 @@ def test_amplification_needs_the_conditions_of_the_lemma_and_says_that_it_is_cit
 
 
 def test_divergences_add():
-    made = bound_renyi(Composed((Power(SwapStep(q, x), T), Gauss(D))), alpha, amplified=False)
+    made = bound_renyi(Composed((Power(SwapStep(q, x), T), Gauss(D))), alpha)
     assert made.value == alpha * T * x / 2 + alpha * D / 2
     assert made.conditions == (alpha > 1,)
-    assert bound_renyi(SwapStep(q, x), alpha, amplified=True).value == 4 * alpha * q**2 * x
+    assert bound_renyi(SwapStep(q, x), alpha, Sampled.TWICE).value == 4 * alpha * q**2 * x
     with pytest.raises(UnprovedError, match="No rule"):
-        bound_renyi(EVERYTHING, alpha, amplified=False)
+        bound_renyi(EVERYTHING, alpha)
