@@ -41,7 +41,7 @@ from lastiterate.symbolic.checks import (
 from lastiterate.symbolic.claim import Claim, derived
 from lastiterate.symbolic.derivations import DERIVATIONS, OF_PACKAGE, TRACKED
 from lastiterate.symbolic.derivations.losses import LOSSES, omega, replaced
-from lastiterate.symbolic.derivations.noisy_sgd import ADDED, REVEALED
+from lastiterate.symbolic.derivations.noisy_sgd import DRAWN, EXCHANGED, REVEALED
 from lastiterate.symbolic.kernel.judgement import End, Hypothesis, Law, Meaning, UnprovedError
 from lastiterate.symbolic.kernel.lemmas import noise
 from lastiterate.symbolic.kernel.profiles import Gauss, new_letter
@@ -53,8 +53,8 @@ from lastiterate.symbolic.notation import (
 )  # fmt: skip
 from lastiterate.symbolic.statement import (
     OTHER, SAMPLES, BatchesOf, Clipped, Condition, Convex, CyclicBatches, Diameter, ForAll, FullBatches, Hides, Holder,
-    Larger, LastIterate, LeastOver, Neighbours, OneMore, QuantityBase, RenyiDivergence, Smooth, StronglyConvex, free,
-    letters, parts,
+    Larger, LastIterate, LeastOver, Neighbours, OneMore, PoissonBatches, QuantityBase, RenyiDivergence, Smooth, StronglyConvex,
+    free, letters, parts,
 )  # fmt: skip
 
 _z, _next, _a = sp.symbols("z_j z_next a_j", real=True)
@@ -96,7 +96,8 @@ _granted_by: dict[Hypothesis, set[sp.Basic]] = {
         (b / n, sensitivity(b)),
     ): _DRAWN | {Clipped(K)},
     Hypothesis(f"{REVEALED} has one law in both runs and is independent of the state before"): _ADDED,
-    ADDED: _ADDED | {Clipped(K)},
+    EXCHANGED: _ADDED | {Clipped(K)},
+    DRAWN: {OneMore(SAMPLES, OTHER), PoissonBatches(b, n), Clipped(K)},
     Hypothesis("step t takes b samples, from number t b on, modulo n; (b, n) is", (b, n)): (
         {_NEIGHBOURS, CyclicBatches(b, n)}
     ),
@@ -496,7 +497,7 @@ class _Case:
         given = (*claim.assumptions, *check.given)
         if check.by is Sampled.SECOND and Larger(SAMPLES, OTHER) not in granted:
             raise UnprovedError(f"a bound in one order needs that {Larger(SAMPLES, OTHER)}, in this order")
-        orders = [one for one in given if one.has(largest_order)]
+        orders = [self._put(one) for one in given if one.has(largest_order)]
         if not all(supposed_order(one, granted) for one in orders):
             raise UnprovedError(f"the statement does not assume {orders}")
         made, other = judgements(check, claim.assumptions)

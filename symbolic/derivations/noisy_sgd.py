@@ -12,7 +12,7 @@ from lastiterate.symbolic.derivations.losses import *
 from lastiterate.symbolic.derivations.random_batches import coins
 from lastiterate.symbolic.kernel.induction import Q, U, k, p, pay_in_cyclic_order, payments, u
 from lastiterate.symbolic.kernel.prelude import *
-from lastiterate.symbolic.notation import D, L, T, b, beta, c, eta, n, sensitivity, sigma_dp, tau, w
+from lastiterate.symbolic.notation import D, K, L, T, b, beta, c, eta, n, sensitivity, sigma_dp, tau, w
 
 _v = (eta * sigma_dp) ** 2
 _r, _r_m = symbols("r_j r", real=True)
@@ -25,19 +25,24 @@ def _exchanged(order: Order, variance: Expr) -> Coin:
     return poisson_coin(b / (n + 1), sensitivity(b), variance, order)
 
 
-(ADDED,) = _exchanged(Order.FIRST, _v).hypotheses
-"""The hypothesis of `_exchanged` on the sample."""
-
-
 def _added_sample(order: Order, variance: Expr) -> PoissonStep:
     return PoissonStep(b / n, sensitivity(b) ** 2 / variance, order)
 
 
+def _drawn(order: Order, variance: Expr) -> Coin:
+    """The coin if each batch has every sample with probability b/n."""
+    return poisson_coin(b / n, update.moved(eta, K, b), variance, order)
+
+
+(EXCHANGED,), (DRAWN,) = (coin(Order.FIRST, _v).hypotheses for coin in (_exchanged, _drawn))
+"""The hypotheses of the two coins on the sample."""
+
+
 @each_order
-def _composed(kernel: Kernel, order: Order) -> Span:
-    """T steps of two runs of which one has one sample more."""
-    made = coins(kernel.under(Gt(_v, 0)), order, _exchanged(order, _v), _v, T)
-    return kernel.weaken(made, profile=Power(_added_sample(order, _v), T))
+def _composed(coin: Callable[..., Coin], share: Expr, kernel: Kernel, order: Order) -> Span:
+    """T steps of two runs of which one has one sample more, as if they had a share of the noise."""
+    made = coins(kernel.under(Gt(_v, 0)), order, coin(order, _v), _v, T)
+    return kernel.weaken(made, profile=Power(_added_sample(order, share * _v), T))
 
 
 @each_order
@@ -101,7 +106,9 @@ TABLE: Final[dict[str, Derivation]] = {
     "noisy_sgd/composition": lambda kernel: both_orders(
         kernel, coins(kernel.under(Gt(_v, 0)), Order.FIRST, _COIN, _v, T)
     ),
-    "noisy_sgd/one more, composition": _composed,
+    "noisy_sgd/one more, composition": partial(_composed, _exchanged, S.One),
+    "noisy_sgd/one more, share": partial(_composed, _exchanged, beta),
+    "noisy_sgd/one more drawn, share": partial(_composed, _drawn, beta),
     "noisy_sgd/one more, last step": _last_step,
     "noisy_sgd/convex": _convex,
     "noisy_sgd/strongly convex": _strongly_convex,

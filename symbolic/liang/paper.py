@@ -4,6 +4,7 @@ from functools import partial
 from types import MappingProxyType
 
 from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import CLIPPING, X, Y, projection
 
@@ -42,3 +43,10 @@ def mixed_step(share: Expr = S.One) -> Expr:
     """A bound on a step with a share of the noise, in both orders: the log of the mean of its moment and 1."""
     moment = exp(2 * alpha * (alpha - 1) * K**2 / (share * b**2 * sigma_dp**2))
     return log(1 + b / n * (moment - 1)) / (alpha - 1)
+
+
+def small_orders(share: Expr) -> tuple[Boolean, ...]:
+    """The conditions of Lemma A.13 on a step with a share of the noise, with 5 b < n for 5 b <= n."""
+    noise = b * sqrt(share) * sigma_dp / (2 * K)
+    said = (5 * b < n, share > 0, share < 1, noise > 4, alpha <= largest_order(b / n, noise))
+    return tuple(one for one in said if one is not S.true)

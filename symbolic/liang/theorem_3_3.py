@@ -95,7 +95,7 @@ CLAIMS = (
     ),
     Ours(
         "liang/theorem_3_3/every_order",
-        "Every alpha and noise, both orders: a step costs log(1 + b/n (e^x - 1))/(alpha - 1), with 1 + b/n (e^x - 1) a moment",
+        "Every alpha and noise, both orders: a step costs log(1 + b/n (e^x - 1))/(alpha - 1)",
         earlier("Theorem 3.3", "(12)"),
         RenyiBound("noisy_sgd/one more, composition", T * mixed_step(), by=Sampled.MIXED),
         assumptions=(alpha > 1, b <= n),
@@ -106,6 +106,12 @@ CLAIMS = (
         "liang/theorem_3_3/strengthened",
         "(42), earlier (13): 8 alpha K^2 T/(beta n^2 sigma_DP^2), both orders, for small alpha and wide noise",
         earlier("Theorem 3.3", "(13)"),
+        RenyiBound(
+            "noisy_sgd/one more drawn, share",
+            8 * alpha * K**2 / (beta * n**2 * sigma_dp**2) * T,
+            (alpha > 1, *small_orders(beta)),
+            by=Sampled.TWICE,
+        ),
         UpperBound(
             "liang_mended_small_orders", ("added_fixed", "added_drawn"), name="solved runs, both orders"
         ).mutant("a quarter, which is what a step costs", altered={K: K * 49 / 100}),
@@ -113,11 +119,7 @@ CLAIMS = (
             8 * alpha * K**2 / (beta * n**2 * sigma_dp**2) * T,
             Clipped(K),
             PoissonBatches(b, n),
-            5 * b <= n,
-            sigma_dp > 8 * K / (b * sqrt(beta)),
-            SmallOrder(b / n, b * sqrt(beta) * sigma_dp / (2 * K)),
-            beta > 0,
-            beta < 1,
+            *small_orders(beta),
             adjacency=OneMore,
         ),
     ),

@@ -9,7 +9,8 @@ B = \frac{\alpha (1 + \eta L)^2 D^2}{2 \eta^2 \sigma_{DP}^2}. \tag{14}$$
 
 Checked: (12), (48) and the earlier (14), (15) against one-step and solved runs; the steps (50)-(55) of the proof.
 Fails: (12) and (48), which vanish with D, while the sign of the last iterate reveals the data; (14) in the order
-with the larger data set first. In the other order, with min{T, 1 + ...} in (12), both withstand attacks.
+with the larger data set first. In the other order, with min{T, 1 + ...} in (12), both hold for batches of b =
+|B_t| samples, and in both orders with an extra condition on alpha or with another cost of a step.
 Letters: the paper's $C$ is K in the code; x = sqrt(A), y = sqrt(B), and r is the constant of the O.
 """
 
@@ -25,10 +26,30 @@ _points = (Abs(xi) <= D, Abs(zeta) <= D)
 _rate_48 = r * alpha * K**2 / (n**2 * sigma_dp**2) * Min(T, REACH * n / b)
 _split = STEP / beta + DOMAIN / (1 - beta)
 
+# T steps, and the last step with a share of its noise; a step costs 7/4 of the rate in both orders.
+_possible = (alpha > 1, b <= n)
+_composed = RenyiBound(
+    "noisy_sgd/one more, composition", STEP * T, _possible, by=Sampled.SECOND, name="T steps"
+)
+_last = replace(
+    _composed,
+    derivation="noisy_sgd/one more, last step",
+    bound=_split,
+    given=(*_possible, *_share),
+    name="the last step",
+)
+_half = replace(_last, at={beta: S.Half})
+_small_half = (4 * alpha * (alpha - 1) * K**2 <= b**2 * sigma_dp**2,)
+_small = 8 * alpha * K**2 / (n**2 * sigma_dp**2)
+_small_last = replace(
+    _last, bound=_small / beta + DOMAIN / (1 - beta), given=(alpha > 1, *small_orders(beta)), by=Sampled.TWICE
+)
+_of_domain = (Clipped(K), Diameter(D), Smooth(L))
+
 # The sign of theta_1: N(1/2, 1) against N(-1/2, 1); and one sample of five added, its gradient a tenth of the noise.
 _sign = two_coins(cumulative(S.Half), tail(S.Half))
 _rare_sign = log(1 + 4 * ((cumulative(Rational(1, 10)) - S.Half) / 5) ** 2)
-_small = {z: (Rational(1, 10**4), Rational(1, 10)), r: (S.One, Integer(1000))}  # z = D/eta
+_near = {z: (Rational(1, 10**4), Rational(1, 10)), r: (S.One, Integer(1000))}  # z = D/eta
 # The weight w of a coin of which D_2 from a fair one, log(2 w^2 + 2 (1 - w)^2), is 100 times (12).
 _seen = (1 + sqrt(exp(200 * D**2 / eta**2) - 1)) / 2
 
@@ -51,7 +72,7 @@ CLAIMS = (
         "(12), (47): O(alpha K^2/(n b sigma_DP^2) min{T, (1 + eta L)^2 n b D^2/(eta^2 K^2)})",
         at("Theorem 3.4", "(12)"),
         IntervalInequality(
-            _sign, "<=", 2 * r * z**2, _small, "T = n = b = K = sigma_DP = 1, alpha = 2, L = 0"
+            _sign, "<=", 2 * r * z**2, _near, "T = n = b = K = sigma_DP = 1, alpha = 2, L = 0"
         ).mutant("D^4", right=2 * r * z**4),
         Simulated(
             "positive_end", "<=", _seen, {T: 1, eta: 1, sigma_dp: 1, K: 1, D: Rational(1, 100)}, name="r = 100"
@@ -145,26 +166,57 @@ CLAIMS = (
     ),
     Ours(
         "liang/theorem_3_4/additive_term",
-        "(54) with (46) is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)} up to constants, forward order",
+        "(12) with min{T, 1 + (1 + eta L)^2 n b D^2/(4 eta^2 K^2)} and the constant 4, the larger data set second",
         at("Theorem B.3", "(54)"),
-        Identity(put(v / u, {u: STEP, v: DOMAIN}), REACH / 4, "B / A"),
-        Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 4 * y**2), name="at most twice, y^2 = B / A"),
-        Inequality(Min(T, 1 + 4 * y**2), "<=", 4 * Min(T, (1 + y) ** 2), name="and at least a quarter"),
+        _composed,
+        _half.mutant("in both orders", by=Sampled.RATE),
         UpperBound(
             "liang_mended", ("added_fixed_second",), name="(54) and (46) against solved runs, in this order"
         )
         .mutant("gradients one percent shorter", altered={K: K * 99 / 100})
         .mutant("without the domain", altered={D: D / 10**6})
         .mutant("without the smoothness", altered={L: L / 1000}),
+        statement=one_order(2 * STEP * Min(T, 1 + REACH / 4), *_of_domain),
+        repairs="liang/theorem_3_4",
+    ),
+    Ours(
+        "liang/theorem_3_4/large_domain",
+        "(12) as printed, with the constant 2 and the larger data set second, if 2 eta K <= (1 + eta L) D sqrt(n b)",
+        at("Theorem 3.4", "(12)"),
+        _composed,
+        _half,
+        statement=one_order(2 * STEP / 2 * Min(T, REACH), *_of_domain, REACH >= 4),
+        repairs="liang/theorem_3_4",
+    ),
+    Ours(
+        "liang/theorem_3_4/both_orders",
+        "(12), both orders: 7, with 1 + (1 + eta L)^2 n b D^2/(7 eta^2 K^2), if 4 alpha (alpha - 1) K^2 <= (b sigma_DP)^2",
+        at("Theorem 3.4", "(12)"),
+        replace(_composed, bound=STEP * T * 7 / 4, by=Sampled.RATE),
+        replace(
+            _half,
+            bound=STEP / beta * 7 / 4 + DOMAIN / (1 - beta),
+            given=(*_half.given, 2 * alpha * (alpha - 1) * K**2 <= beta * b**2 * sigma_dp**2),
+            by=Sampled.RATE,
+        ),
+        assumptions=_small_half,
+        statement=private(
+            STEP * Rational(7, 2) * Min(T, 1 + REACH / 7),
+            *_of_domain,
+            BatchesOf(b, n),
+            b <= n,
+            *_small_half,
+            adjacency=OneMore,
+        ),
         repairs="liang/theorem_3_4",
     ),
     Claim(
         "liang/theorem_3_4/strengthened",
         "(48): O(alpha K^2/(n^2 sigma_DP^2) min{T, (1 + eta L)^2 n^2 D^2/(eta^2 K^2)}), small orders and wide noise",
         at("Theorem B.3", "(48)"),
-        IntervalInequality(
-            _rare_sign, "<=", r / 1250 * 25 * z**2, _small, "n = 5, sigma_DP = 10, T = 1"
-        ).mutant("D^4", right=r / 1250 * 25 * z**4),
+        IntervalInequality(_rare_sign, "<=", r / 1250 * 25 * z**2, _near, "n = 5, sigma_DP = 10, T = 1").mutant(
+            "D^4", right=r / 1250 * 25 * z**4
+        ),
         Asymptotic(Min(T, (1 + y) ** 2), Min(T, y**2), path={y: 1 / growth, T: S.One}, name="from (40)"),
         refutation=RefutingRun(
             fails=words(
@@ -188,15 +240,20 @@ CLAIMS = (
         "liang/theorem_3_4/strengthened_kept",
         "With 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2) the version of (48) follows from (40), in both orders",
         at("Theorem B.3", "(48)"),
-        Identity(
-            put(v / u, {u: 8 * alpha * K**2 / (n**2 * sigma_dp**2), v: DOMAIN}),
-            REACH * n / b / 16,
-            "B over (40)",
+        replace(
+            _small_last, derivation="noisy_sgd/one more, share", bound=T * _small / beta, at={beta: S.Half}
         ),
-        Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 16 * y**2), name="at most twice"),
+        replace(_small_last, at={beta: S.Half}),
         Inequality(r * y**2, "<", S.One, ((r + 1) * y <= 1,), "no r serves (48)"),
         UpperBound("liang_mended_small_orders", ("added_fixed",), name="solved runs, both orders").mutant(
             "a quarter, which is what a step costs", altered={K: K * 49 / 100}
+        ),
+        statement=private(
+            2 * _small * Min(T, 1 + REACH * n / b / 16),
+            *_of_domain,
+            BatchesOf(b, n),
+            *small_orders(S.Half),
+            adjacency=OneMore,
         ),
         repairs="liang/theorem_3_4/strengthened",
     ),
@@ -254,31 +311,41 @@ CLAIMS = (
     ),
     Ours(
         "liang/theorem_3_4/earlier_order",
-        "(14) bounds one of the two orders, the larger data set in the second place",
+        "(14) at every share beta and every order alpha, the larger data set second",
         earlier("Theorem 3.4", "(14)"),
+        _last.mutant("half of the distance", bound=STEP / beta + DOMAIN / (1 - beta) / 4),
         UpperBound(
             "liang_mended", ("added_fixed_second",), name="(14) at its best beta against solved runs"
         ).mutant("gradients one percent shorter", altered={K: K * 99 / 100}),
+        statement=one_order(_split, *_of_domain, *_share),
+        repairs="liang/theorem_3_4/earlier",
+    ),
+    Ours(
+        "liang/theorem_3_4/earlier_both_orders",
+        "(14) at every alpha in both orders: the last step costs log(1 + b/n (e^x - 1))/(alpha - 1) with its share",
+        earlier("Theorem 3.4", "(14)"),
+        replace(_composed, bound=T * mixed_step(), by=Sampled.MIXED),
+        replace(_last, bound=mixed_step(beta) + DOMAIN / (1 - beta), by=Sampled.MIXED),
+        statement=private(
+            Min(T * mixed_step(), mixed_step(beta) + DOMAIN / (1 - beta)),
+            *_of_domain,
+            BatchesOf(b, n),
+            b <= n,
+            *_share,
+            adjacency=OneMore,
+        ),
         repairs="liang/theorem_3_4/earlier",
     ),
     Claim(
         "liang/theorem_3_4/earlier_strengthened",
         "Earlier (15): 8 alpha K^2/(beta n^2 sigma_DP^2) + B/(1 - beta), both orders, b = |B_t|, small alpha",
         earlier("Theorem 3.4", "(15)"),
+        _small_last,
         UpperBound("liang_mended_small_orders", ("added_fixed",), name="solved runs, both orders").mutant(
             "a quarter, which is what a step costs", altered={K: K * 49 / 100}
         ),
         statement=private(
-            8 * alpha * K**2 / (beta * n**2 * sigma_dp**2) + DOMAIN / (1 - beta),
-            Clipped(K),
-            Smooth(L),
-            Diameter(D),
-            BatchesOf(b, n),
-            5 * b <= n,
-            sigma_dp > 8 * K / (b * sqrt(beta)),
-            SmallOrder(b / n, b * sqrt(beta) * sigma_dp / (2 * K)),
-            *_share,
-            adjacency=OneMore,
+            _small_last.bound, *_of_domain, BatchesOf(b, n), *small_orders(beta), adjacency=OneMore
         ),
     ),
     Ours(

@@ -57,7 +57,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/sampled/added",
-        "If i* is added to n samples, put it in a slot of b of them with probability b/(n + 1): every batch, 1/C(n + 1, b)",
+        "If i* is added to n samples, put it in a slot of b of them with probability b/(n + 1): a batch, 1/C(n + 1, b)",
         proof("without_replacement", "Reveal a batch, keep a coin hidden"),
         Identity((1 - b / (n + 1)) / _all, 1 / binomial(n + 1, b), "probability of a batch without i*"),
         Identity((n - b + 1) / _all / (n + 1), 1 / binomial(n + 1, b), "with i*: from n - b + 1 pairs"),
