@@ -543,7 +543,7 @@ class _Case:
             orders = [condition for condition in conditions if condition.has(largest_order)]
             if (
                 not orders
-                and self._put(fact).free_symbols <= set(letters)
+                and set() < self._put(fact).free_symbols <= set(letters)
                 and all(_shown(x, numbers) for x in conditions)
             ):
                 yield self._put(fact)

@@ -24,9 +24,6 @@ _law = SampledUp(_tenth, S.One, _order)  # without projection
 COST, MOST = SampledDown(b / n, b * sigma_dp / (2 * K), alpha), log(n / (n - b))
 """The cost S of a step, and a bound on S at every order."""
 
-_composed = Derived(
-    "without_replacement/composition", Power(SwapStep(q, sensitivity(b) ** 2 / sigma**2), T), "T steps"
-)
 _window = u * y + v / y  # a real window y, u = S and v = alpha D^2/(2 eta^2 sigma_1^2)
 _longer = _window.subs(y, y + z)
 
@@ -69,13 +66,13 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/appendix_b_2/bound_repaired",
-        "(B.2) with the cost of a step between two mixtures for S: T of them, or any shifts at any split of the noise",
+        "(B.2) with the cost of a step between two mixtures for S: T of them, or w of them and the distance",
         at("B.2", "(B.2)"),
-        *windows("without_replacement", "convex"),
-        _composed,
+        T_STEPS,
+        CONVEX.mutant("with one shift more", bound=w * mixed_step(beta) + HALVES / (w + 1)),
         IntervalInequality(_seen, "<=", _law, {}, "the event"),
         IntervalInequality(Integer(7), "<", _seen, {}, "above 7"),
-        assumptions=(q <= 1, eta * L <= 2),
+        statement=any_order(Min(T_STEPS.bound, CONVEX.bound), Convex(L, K), eta * L <= 2),
         repairs="altschuler_talwar/appendix_b_2/bound",
     ),
     Claim(
@@ -128,8 +125,8 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_2/first_part_repaired",
         "T steps cost at most T times a step between two mixtures",
         at("B.2"),
-        _composed,
-        assumptions=(q <= 1,),
+        T_STEPS,
+        statement=private(T_STEPS.bound, BatchesOf(b, n), b <= n, Clipped(K)),
         repairs="altschuler_talwar/appendix_b_2/first_part",
     ),
     Step(

@@ -19,6 +19,7 @@ _beta = c ** (tau + 2) * (1 - c**-2) / (1 - u)
 _squares = c**-2 * (1 - u) / (1 - c**-2)  # c^-2 + ... + c^(-2w)
 _cost = -epsilon * log(u) / (2 * log(c)) + r * (1 - c**2) / (u - 1)
 _sum: Any = Function("S", nonnegative=True)
+_shares = mixed_window("strongly convex, shares", HALVES * (1 - c**2) / (c ** (-2 * w) - 1), *CONTRACTS, c < 1)
 _equal_losses = SampledDown(Rational(1, 10), Rational(1, 60), Integer(2))
 _far = 2 / sigma_dp  # deviations between the minimisers -1 and 1
 
@@ -57,11 +58,11 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/appendix_b_3/bound_repaired",
-        "(B.3) with the cost of a step between two mixtures for S; its shifts cost no more than the last one of (5.2)",
+        "(B.3) with the cost of a step between two mixtures for S: T of them, or w of them and footnote 11's shifts",
         at("B.3", "(B.3)"),
-        Inequality((1 - c**2) / (u - 1), "<= and attained", 1 / u, name="at most c^(2w), as footnote 11 says"),
-        *windows("without_replacement", "strongly convex"),
-        assumptions=(q <= 1, c < 1, u * c**2 >= 1, m <= L, eta * L <= 2),
+        T_STEPS,
+        _shares,
+        statement=any_order(Min(T_STEPS.bound, _shares.bound), StronglyConvex(m, L, K), *CONTRACTS, c < 1),
         repairs="altschuler_talwar/appendix_b_3/bound",
     ),
     Claim(

@@ -153,13 +153,13 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/proof_3_1/bound_repaired",
-        "(3.7) with the cost of a step between two mixtures for S, any split of the noise and any shifts",
+        "(3.7) with the cost of a step between two mixtures for S, at any order, noise and split of the noise",
         at("Step 4", "(3.7)"),
         IntervalInequality(SEEN, "<=", 2 * log(1 + Rational(1, 100) * (exp(800) - 1)), {}, "one step, order 2"),
         Inequality(j + 2, "<=", (j + 1) ** 2 / j, name="the union bound is a geometric sum"),
         IntervalInequality(Integer(144), "<", SEEN, {}, "what the run shows"),
-        *windows("without_replacement", "convex"),
-        assumptions=(q <= 1, eta * L <= 2),
+        CONVEX,
+        statement=any_order(CONVEX.bound, Convex(L, K), eta * L <= 2),
         repairs="altschuler_talwar/proof_3_1/bound",
     ),
     Ours(

@@ -6,7 +6,7 @@ from sympy import Basic, Eq, Expr, Function, Max, S, Sum, Symbol, exp, log, symb
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.densities import *
-from lastiterate.symbolic.notation import a, alpha, chi, epsilon, sigma, z
+from lastiterate.symbolic.notation import a, alpha, b, chi, epsilon, eta, n, sensitivity, sigma, sigma_dp, z
 from lastiterate.symbolic.statement import *
 
 POINT: Final = Point("x")
@@ -133,3 +133,9 @@ def sampled(rate: Expr, noise: Expr) -> Expr:
 
 def _sequence() -> Expr:
     return S.One * RenyiDivergence(alpha, Prefix(FORMER, COUNT), Prefix(LATTER, COUNT))
+
+
+def mixed_step(share: Expr = S.One, variance: Expr = (eta * sigma_dp) ** 2) -> Expr:
+    """The cost of a step with a random batch, both orders: by the mean of the moments with and without the sample."""
+    square = sensitivity(b) ** 2 / (share * variance)
+    return log(1 + b / n * (exp(alpha * (alpha - 1) * square / 2) - 1)) / (alpha - 1)

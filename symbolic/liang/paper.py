@@ -4,6 +4,7 @@ from functools import partial
 from types import MappingProxyType
 
 from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.derivations.statements import mixed_step
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import CLIPPING, X, Y, projection
@@ -37,12 +38,6 @@ def one_order(bound: Expr, *conditions: Basic) -> ForAll:
     """The bound in the order that the paper proves, with the larger data set second, for batches of b = |B_t|."""
     said = RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)) <= bound
     return closed(said, Larger(SAMPLES, OTHER), alpha > 1, BatchesOf(b, n), b <= n, *conditions)
-
-
-def mixed_step(share: Expr = S.One) -> Expr:
-    """A bound on a step with a share of the noise, in both orders: the log of the mean of its moment and 1."""
-    moment = exp(2 * alpha * (alpha - 1) * K**2 / (share * b**2 * sigma_dp**2))
-    return log(1 + b / n * (moment - 1)) / (alpha - 1)
 
 
 def small_orders(share: Expr) -> tuple[Boolean, ...]:

@@ -190,7 +190,7 @@ CLAIMS = (
     ),
     Ours(
         "liang/theorem_3_4/both_orders",
-        "(12), both orders: 7, with 1 + (1 + eta L)^2 n b D^2/(7 eta^2 K^2), if 4 alpha (alpha - 1) K^2 <= (b sigma_DP)^2",
+        "(12), both orders: min{T, 1 + (1 + eta L)^2 n b D^2/(7 eta^2 K^2)}, 4 alpha (alpha - 1) K^2 <= (b sigma_DP)^2",
         at("Theorem 3.4", "(12)"),
         replace(_composed, bound=STEP * T * 7 / 4, by=Sampled.RATE),
         replace(
