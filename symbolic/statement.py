@@ -184,8 +184,6 @@ PoissonBatches: Final = condition(
     "PoissonBatches", "batches of {0} out of {1} samples in the mean, each sample drawn by itself"
 )
 
-SmallOrder: Final = condition("SmallOrder", "the order is at most alpha*({0}, {1})")
-
 SAMPLES: Final = Symbol("S")
 OTHER: Final = Symbol("S'")
 """Two data sets."""

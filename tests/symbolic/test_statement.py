@@ -53,9 +53,6 @@ def test_every_bound_on_a_divergence_has_a_statement():
     assert {key for key in missing - derived_here if not key.startswith("ours/attacked/")} == {
         "chien_li/theorem_3_1/direct/untested",
         "d2p2/theorem_1/projected_run",
-        "liang/theorem_3_4/additive_term",
-        "liang/theorem_3_4/earlier_order",
-        "liang/theorem_3_4/strengthened_kept",
     }
 
 
