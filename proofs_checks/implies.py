@@ -53,8 +53,8 @@ from lastiterate.symbolic.notation import (
 )  # fmt: skip
 from lastiterate.symbolic.statement import (
     OTHER, SAMPLES, BatchesOf, Clipped, Condition, Convex, CyclicBatches, Diameter, ForAll, FullBatches, Hides, Holder,
-    Larger, LastIterate, LeastOver, Neighbours, OneMore, PoissonBatches, QuantityBase, RenyiDivergence, Smooth, StronglyConvex,
-    free, letters, parts,
+    Larger, LastIterate, LeastOver, Neighbours, OneMore, PoissonBatches, QuantityBase, RenyiDivergence, Smooth,
+    StronglyConvex, free, letters, parts,
 )  # fmt: skip
 
 _z, _next, _a = sp.symbols("z_j z_next a_j", real=True)

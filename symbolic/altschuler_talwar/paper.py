@@ -51,7 +51,7 @@ def mixed_window(losses: str, hidden: Expr, *given: Boolean) -> RenyiBound:
     )
 
 
-def any_order(bound: Expr, *conditions: Basic) -> ForAll:
+def any_order(bound: Expr, *conditions: Any) -> ForAll:
     """The bound for every order, noise, split of the noise and window of 1 to T steps."""
     return private(bound, BatchesOf(b, n), Diameter(D), b <= n, w <= T, beta > 0, beta < 1, *conditions)
 

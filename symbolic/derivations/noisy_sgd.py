@@ -10,6 +10,7 @@ b/n (`ours/sampled/added`).
 
 from lastiterate.symbolic.derivations.losses import *
 from lastiterate.symbolic.derivations.random_batches import coins
+from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.formulas.shift_program import w_sum
 from lastiterate.symbolic.kernel.induction import Q, U, k, p, pay_in_cyclic_order, payments, u
 from lastiterate.symbolic.kernel.prelude import *

@@ -34,7 +34,7 @@ SMALL_STEPS: Final = (2 * alpha * (alpha - 1) * K**2 <= b**2 * sigma_dp**2,)
 """Orders and noise at which a step costs no more than a multiple of the rate b/n."""
 
 
-def one_order(bound: Expr, *conditions: Basic) -> ForAll:
+def one_order(bound: Expr, *conditions: Any) -> ForAll:
     """The bound in the order that the paper proves, with the larger data set second, for batches of b = |B_t|."""
     said = RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)) <= bound
     return closed(said, Larger(SAMPLES, OTHER), alpha > 1, BatchesOf(b, n), b <= n, *conditions)

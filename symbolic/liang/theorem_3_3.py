@@ -70,7 +70,7 @@ CLAIMS = (
         "The larger data set second: 2 alpha K^2 T/(n b sigma_DP^2) at every order, (12) at beta = 1",
         at("Theorem B.2", "(46)"),
         RenyiBound("noisy_sgd/one more, composition", STEP * T, (alpha > 1, b <= n), by=Sampled.SECOND).mutant(
-            "both orders", by=Sampled.RATE
+            "the other order too", by=Sampled.RATE
         ),
         UpperBound(
             "liang_mended", ("added_fixed_second", "added_drawn_second"), name="solved runs, in this order"

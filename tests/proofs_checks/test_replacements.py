@@ -6,7 +6,7 @@ iterate is a law on the ends of [0, D] and on Gauss-Legendre nodes between them.
 
 import random
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -65,7 +65,7 @@ class Run(NamedTuple):
     letters: dict[str, float]
     rate: float
     without: Step
-    of_first: Step
+    of_first: Step | None
     of_second: Step | None
 
 
@@ -111,12 +111,11 @@ def exact(run: Run, *, bounded: bool) -> tuple[float, float]:
         width = 2 * most + 2 * (9 + 2 * letters["alpha"] * most / spread / steps**0.5) * spread * steps**0.5
         start = shift = width / 2
 
-    def moved(step: Step | None) -> Step | None:
-        return step and (lambda x: shift + step(x - shift))
+    def moved(step: Step) -> Step:
+        return lambda x: shift + step(x - shift)
 
-    here = run._replace(
-        without=moved(run.without), of_first=moved(run.of_first), of_second=moved(run.of_second)
-    )
+    own = [one and moved(one) for one in (run.of_first, run.of_second)]
+    here = run._replace(without=moved(run.without), of_first=own[0], of_second=own[1])
     laws: list[Law | None] = [None, None]
     for _ in range(steps):
         laws = [
@@ -126,6 +125,21 @@ def exact(run: Run, *, bounded: bool) -> tuple[float, float]:
     one, other = (law or Law(np.zeros(2), np.zeros(0)) for law in laws)
     weights, order = grid(width, spread)[1], letters["alpha"]
     return divergence(order, one, other, weights), divergence(order, other, one, weights)
+
+
+def parabola(m: float, width: float, level: float) -> Step:
+    """The gradient of a parabola of curvature m whose minimum lies in the domain."""
+    return lambda x: m * (x - width * (1 - level) / 2)
+
+
+def clipped(bend: float, width: float, level: float) -> Step:
+    """The gradient of a loss of this curvature, clipped at 1."""
+    return lambda x: np.clip(level + bend * (x - width / 2), -1, 1)
+
+
+def mean(eta: float, b: int, rest: Step, own: Step) -> Step:
+    """The mean of a step on b samples, b - 1 of which have the gradient ``rest``."""
+    return lambda x: x - eta * ((b - 1) * rest(x) + own(x)) / b
 
 
 def drawn(kind: str, seed: int) -> Iterator[Run]:
@@ -146,6 +160,8 @@ def drawn(kind: str, seed: int) -> Iterator[Run]:
             "sigma_DP": sigma,
         }
         letters["alpha"] = some.choice((1.1, 2.0, 4.0, 1 + 10 ** some.uniform(-1, 1.3)))
+        if letters["alpha"] * steps * K / sigma > 60:  # too wide for the nodes
+            continue
         letters["beta"], letters["place"] = some.uniform(0.02, 0.98), some.choice((0.0, 0.5, 1.0))
         letters["D"] = eta * sigma * some.choice((1e-3, 0.3, 2.0, 8.0))
         letters["L"], letters["m"] = some.choice((0.0, 0.1, 1.0)) / eta, some.uniform(0.05, 1) / eta
@@ -159,22 +175,12 @@ def drawn(kind: str, seed: int) -> Iterator[Run]:
             letters["L"], letters["K"], letters["c"] = m, m * width, 1 - eta * m
             if eta * m >= 1:
                 continue
-
-            def gradient(level: float, m: float = m, width: float = width) -> Step:
-                return lambda x: m * (x - width * (1 - level) / 2)
+            gradient = partial(parabola, m, width)
         else:
-            bend = (-L if kind == "added" else L / 2) * some.choice((0, 1))
-
-            def gradient(level: float, bend: float = bend, width: float = width) -> Step:
-                return lambda x: np.clip(level + bend * (x - width / 2), -1, 1)
-
-        def mean(
-            level: float | None, low: float = low, b: int = b, eta: float = eta, made: Any = gradient
-        ) -> Step:
-            rest, own = made(low), made(low if level is None else level)
-            return lambda x: x - eta * ((b - 1) * rest(x) + own(x)) / b
-
-        yield Run(letters, rate, mean(None), mean(high), None if other is None else mean(other))
+            gradient = partial(clipped, (-L if kind == "added" else L / 2) * some.choice((0, 1)), width)
+        rest, own, others = gradient(low), gradient(high), None if other is None else gradient(other)
+        without = mean(eta, b, rest, rest)
+        yield Run(letters, rate, without, mean(eta, b, rest, own), others and mean(eta, b, rest, others))
 
 
 _DRAWN = {kind: (drawn(kind, 7), list[Run]()) for kind in ("added", "convex", "contracting")}

@@ -41,7 +41,8 @@ def settings(count: int, seed: int) -> Iterator[Setting]:
 def mixture(points: Floats, rate: float, first: Floats, second: Floats) -> Floats:
     """Logarithm of the density of (1 - rate) N(first) + rate N(second), up to a constant; points are rows."""
     both = [-((points - mean) ** 2).sum(-1) / 2 for mean in (first, second)]
-    return logsumexp([both[0] + math.log1p(-rate), both[1] + math.log(rate)], axis=0)
+    density: Floats = np.logaddexp(both[0] + math.log1p(-rate), both[1] + math.log(rate))
+    return density
 
 
 def grid(order: float, *means: Floats) -> tuple[Floats, float]:
