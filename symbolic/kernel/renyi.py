@@ -35,7 +35,7 @@ SECOND_LAW: Final = "liang/lemma_a_10"
 
 
 class Sampled(StrEnum):
-    """How `bound_renyi` bounds a step whose batch a coin decides, with q the rate and a = order.
+    """A rule of `bound_renyi` for a step whose batch a coin decides, with q the rate and a = order.
 
     An added or replaced sample costs at most as much as one that is in every batch (ALWAYS), and the profile
     is at most (1 - q) max(1 - g, 0) + q theta(g), that of a revealed coin: E_g is jointly convex, and for a
