@@ -116,7 +116,7 @@ def _routes(
         yield "shifts", "shifts alone", ours.candidate.other
     if run.scheme.permuted:
         means = [one for one in found if one.claim == _MEAN]
-        found = [one for one in found if one.claim != _MEAN]
+        found = [one for one in found if one.claim == _WORST]
         for name, words, group in (
             ("mean", "the mean over orders", means),
             ("worst", "every order", found[::-1]),
@@ -134,7 +134,7 @@ def _routes(
             )
 
 
-_MEAN = "ours/shuffled/mean"
+_MEAN, _WORST = "ours/shuffled/mean", "ours/shuffled/worst"
 _TITLES = {
     "window_of_shifts": "a window of shifts",
     "worst_batches": "the worst case over batches",
