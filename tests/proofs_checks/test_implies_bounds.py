@@ -25,6 +25,7 @@ from lastiterate.symbolic.statement import (
     ForAll,
     FullBatches,
     Neighbours,
+    OneMore,
     Smooth,
     StronglyConvex,
     closed,
@@ -175,3 +176,21 @@ def test_a_statement_in_the_words_of_a_check_supposes_what_its_derivation_does()
     attacked = UpperBound("altschuler_talwar", ())
     said = derived((attacked,), claim.assumptions)
     assert _left_open(claim, said, replace(check, supposed=named), attacked)
+
+
+def test_a_bound_in_one_order_is_not_one_in_the_other() -> None:
+    claim = _claim("liang/theorem_3_3/forward")
+    said, rules = claim.statement, [check for check in claim.checks if isinstance(check, RenyiBound)]
+    order, first, second = said.body.lhs.args
+    larger, *others = said.conditions
+    exchanged = said.body.func(said.body.lhs.func(order, second, first), said.body.rhs)
+    assert _left_open(claim, said, *rules) == ""
+    for body, conditions in (
+        (exchanged, said.conditions),
+        (exchanged, (*said.conditions, OneMore(SAMPLES, OTHER))),
+        (said.body, (OneMore(SAMPLES, OTHER), *others)),
+        (said.body, (Neighbours(SAMPLES, OTHER), *others)),
+        (said.body, (larger.func(OTHER, SAMPLES), *others)),
+    ):
+        assert "in this order" in _left_open(claim, closed(body, *conditions), *rules)
+    assert "does not assume" in _left_open(claim, closed(said.body, larger, *others[:-1]), *rules)
