@@ -181,16 +181,17 @@ def test_a_statement_in_the_words_of_a_check_supposes_what_its_derivation_does()
 def test_a_bound_in_one_order_is_not_one_in_the_other() -> None:
     claim = _claim("liang/theorem_3_3/forward")
     said, rules = claim.statement, [check for check in claim.checks if isinstance(check, RenyiBound)]
-    order, first, second = said.body.lhs.args
+    body: Any = said.body
+    order, first, second = body.lhs.args
     larger, *others = said.conditions
-    exchanged = said.body.func(said.body.lhs.func(order, second, first), said.body.rhs)
+    exchanged = body.func(body.lhs.func(order, second, first), body.rhs)
     assert _left_open(claim, said, *rules) == ""
-    for body, conditions in (
+    for other, conditions in (
         (exchanged, said.conditions),
         (exchanged, (*said.conditions, OneMore(SAMPLES, OTHER))),
-        (said.body, (OneMore(SAMPLES, OTHER), *others)),
-        (said.body, (Neighbours(SAMPLES, OTHER), *others)),
-        (said.body, (larger.func(OTHER, SAMPLES), *others)),
+        (body, (OneMore(SAMPLES, OTHER), *others)),
+        (body, (Neighbours(SAMPLES, OTHER), *others)),
+        (body, (larger.func(OTHER, SAMPLES), *others)),
     ):
-        assert "in this order" in _left_open(claim, closed(body, *conditions), *rules)
-    assert "does not assume" in _left_open(claim, closed(said.body, larger, *others[:-1]), *rules)
+        assert "in this order" in _left_open(claim, closed(other, *conditions), *rules)
+    assert "does not assume" in _left_open(claim, closed(body, larger, *others[:-1]), *rules)
