@@ -19,6 +19,7 @@ backward pass.
 """
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
@@ -61,6 +62,9 @@ _TWIN: Final = 2**24
 _LETTERS: Final = 100
 """Largest number of characters quoted from the error of a way."""
 
+
+_UNBATCHED: Final = "not yet implemented the batching rule"
+"""Words of torch's warning that an operator runs in a loop; a way without such operators is preferred."""
 
 _USES: Final = {"gradients": "gradients", "products": "Hessian products", "slopes": "third derivatives"}
 
@@ -602,27 +606,36 @@ class Differentiation:
 
     def _choose(self, use: str) -> None:
         why: list[str] = []
+        slow: tuple[Way, str] | None = None
         for name, words, make in _WAYS[3:] if self.plain.scripted else _WAYS:
-            said = ""
+            said, found = "", None
             looped = name in ("in a loop", "by differences")
+            if looped and slow is not None:
+                break
             for forward in (True,) if use == "gradients" or looped else (True, False):
                 try:
-                    said = self._tested(use, lambda plain, *at: make(plain, forward, *at))  # noqa: B023
+                    with warnings.catch_warnings(record=True) as seen:
+                        warnings.simplefilter("always")
+                        said = self._tested(use, lambda plain, *at: make(plain, forward, *at))  # noqa: B023
                     if not said:
-                        self._ways[use] = make(self.plain, forward, *self._first())
+                        found = make(self.plain, forward, *self._first())
                         break
                 except InputError:
                     raise
                 except Exception as error:
                     said = _shortened(describe_error(error))
-            if not said:
-                self._said[use] = words, why[0] if words and why else ""
-                return
+            if found is not None:
+                if looped or not any(_UNBATCHED in str(one.message) for one in seen):
+                    self._ways[use], self._said[use] = found, (words, why[0] if words and why else "")
+                    return
+                said, slow = "torch cannot batch an operator", slow or (found, words)
             why.append(f"{name}: {said}")
-        raise InputError(
-            f"A network needs gradients that are the same when they are computed again, got {'; '.join(why)} in "
-            f"workload={self.name}; write the forward pass as a pure function of parameters and input."
-        )
+        if slow is None:
+            raise InputError(
+                f"A network needs gradients that are the same when they are computed again, got {'; '.join(why)} in "
+                f"workload={self.name}; write the forward pass as a pure function of parameters and input."
+            )
+        self._ways[use], self._said[use] = slow[0], (slow[1], why[0] if slow[1] else "")
 
     def _first(self) -> tuple[Leaves, Tensor, Tensor]:
         return self.plain.parameters(self._example.points[0]), self._example.rows[0], self._example.targets[0]
