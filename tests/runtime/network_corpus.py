@@ -1,6 +1,7 @@
 """Tiny networks of many kinds, each with a few samples, for tests of what measures any network."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
+from lastiterate.runtime.workloads.hugging_face import import_torchvision
 from lastiterate.runtime.workloads.workload import Workload
 
 Loss = Callable[[Any, Tensor], Tensor]
@@ -395,6 +397,10 @@ of_vectors("tiny_loss", lambda: chain(nn.Linear(3, 4), nn.PReLU(), nn.Linear(4, 
 # Networks of Transformers
 def _transformers(kind: str, config: str, **options: Any) -> Callable[[], nn.Module]:
     def module() -> nn.Module:
+        if find_spec("torchvision") is not None:
+            import_torchvision(
+                "models"
+            )  # Transformers imports torchvision, which may be built for another torch
         import transformers
 
         made = getattr(transformers, kind)(getattr(transformers, config)(**options)).eval()
