@@ -1,6 +1,6 @@
 (* The axioms of every theorem that stands for a rule: "Closed under the global context" means none. *)
 From lastiterate Require Import laws tables chain contract rules step induction composition coins moments checker clean sequences.
-From lastiterate Require Import renyi full_batch values expansions.
+From lastiterate Require Import renyi full_batch values expansions batches.
 Print Assumptions layer_cake.
 Print Assumptions finite_hockey_stick.
 Print Assumptions neyman_pearson.
@@ -101,3 +101,7 @@ Print Assumptions from_equal_points.
 Print Assumptions contraction.
 Print Assumptions damp_sound.
 Print Assumptions from_nodes.
+Print Assumptions poisson_size.
+Print Assumptions poisson_tail.
+Print Assumptions poisson_coin.
+Print Assumptions uniform_coin.

@@ -37,3 +37,12 @@ Ltac theta_at m s e x y :=
   integral_intro (RInt (fun t => exp (- (t * t) / 2)) 0 y) with (i_prec 100, i_width (-80)) as G;
   change (RInt _ 0 x) with (I x) in H; change (RInt _ 0 y) with (I y) in G;
   value_at x H; value_at y G; split; interval with (i_prec 100).
+(* Values of theta for several mu at the node p / q of a far cost: all are read at exp r. *)
+Ltac far_at bits r := right; exists r; cbn [fst snd]; split; [interval with (i_prec bits) |];
+  repeat apply List.Forall2_cons; try apply List.Forall2_nil.
+(* theta_m (exp (m s)), where m s = r, from enclosures Hu of I at |m / 2 - s| and Hv at |- m / 2 - s|. *)
+Ltac far_value bits m s Hu Hv :=
+  match goal with |- theta (ratio _) (exp ?r) <= _ =>
+    replace (exp r) with (exp (m * s)) by (f_equal; lra) end;
+  match goal with |- theta ?n _ <= _ => change n with m end;
+  rewrite theta_exp by lra; value_at (m / 2 - s) Hu; value_at (- m / 2 - s) Hv; interval with (i_prec bits).
