@@ -43,7 +43,6 @@ from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import seed_of, stream
 from lastiterate.runtime.training.descent import spread_iterates, train
-from lastiterate.runtime.workloads.metric import Metric, in_metric
 from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.weights import INDEX, SHARD
 from lastiterate.runtime.workloads.workload import Workload, described_workload
@@ -191,14 +190,12 @@ def constants_along_training(
     sampling: Sampling | None = None,
     *,
     layers: bool = False,
-    metric: Metric | None = None,
     **settings: Unpack[Settings],
 ) -> AlongTraining:
     """Measure the constants of a workload at each of several checkpoints of its training.
 
     Checkpoints are files of weights or folders of such files, as in `checkpoints_in`, in training order.
-    ``metric`` holds weights of the coordinates, None for the Euclidean norm. All other arguments are as for
-    `estimate_holder`; initialisations and centers are not used.
+    All other arguments are as for `estimate_holder`; initialisations and centers are not used.
 
     Raises:
         InputError: fewer than two or unsuitable checkpoints, or a workload or setting that does not fit.
@@ -212,12 +209,8 @@ def constants_along_training(
             "use lastiterate estimate --checkpoint."
         )
 
-    def at(path: Path) -> Workload:
-        there = workload.at_checkpoint(path)
-        return there if metric is None else in_metric(there, metric)
-
     def measure(place: int, _earlier: object) -> Arrays:
-        there = at(checkpoints[place])
+        there = workload.at_checkpoint(checkpoints[place])
         gradients = sampling.gradients(there, 0)
         store = Store(sampling.folder, identify_workload(there, gradients) | sampling.deciding | {"along": 5})
         own = stream(sampling.seed, purpose=1)
@@ -226,14 +219,14 @@ def constants_along_training(
             lambda: {"around": measure_center(gradients, gradients.start, inf, sampling, own).columns()},
         )
         if place:  # both points have the frozen parts of the later checkpoint
-            before = sampling.gradients(at(checkpoints[place - 1]), 0).start
+            before = sampling.gradients(workload.at_checkpoint(checkpoints[place - 1]), 0).start
             found["between"] = measure_between(gradients, gradients.start, before, inf).columns()
         return found
 
     tasks = {str(k): partial(measure, k) for k in range(len(checkpoints))}
     with threads_of_torch(sampling.threads):
         found = sampling.compute(tasks, Store(None, {})).values()
-    sizes = sampling.gradients(at(checkpoints[0]), 0).layer_sizes if layers else {}
+    sizes = sampling.gradients(workload.at_checkpoint(checkpoints[0]), 0).layer_sizes if layers else {}
     stages = []
     for path, columns in zip(checkpoints, found, strict=True):
         around = PairTable.of_columns(columns["around"])
@@ -250,7 +243,7 @@ def constants_along_training(
             )
         )
     return AlongTraining(
-        workload=workload.name if metric is None else f"{workload.name} in the metric of {metric.source}",
+        workload=workload.name,
         lambdas=asked,
         stages=tuple(stages),
         points=sampling.points,

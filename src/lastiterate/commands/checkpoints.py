@@ -9,7 +9,6 @@ import click
 
 from lastiterate.commands.measuring import (
     computing,
-    metric_option,
     option,
     print_table,
     require_torch,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 @computing
 @click.option("--layers", is_flag=True, help="Also measure every layer, without further gradients.")
 @click.option("--data", type=click.Path(path_type=Path), help="Your data, for a workload that reads data.")
-@metric_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @resuming
 def command(
@@ -42,7 +40,6 @@ def command(
     samples: int | None,
     layers: bool,
     data: Path | None,
-    metric: Path | None,
     as_json: bool,
     resume: Path | None,
     **options: Any,
@@ -52,7 +49,7 @@ def command(
     A checkpoint is a file of weights saved by torch or safetensors; a folder stands for its checkpoints in
     numerical order. Points are drawn in the same directions around each checkpoint; between successive
     checkpoints, the change of the gradients is divided by the distance. All constants are lower estimates for
-    per-sample gradients. With --metric, lengths are weighted by coordinate, as for Adam.
+    per-sample gradients.
 
     \b
     Examples:
@@ -65,17 +62,15 @@ def command(
     from lastiterate.runtime.constants.holder import checkpoints_in, constants_along_training
     from lastiterate.runtime.constants.sampling import Sampling
     from lastiterate.runtime.workloads.loading import load_workload
-    from lastiterate.runtime.workloads.metric import read_metric
     from lastiterate.runtime.workloads.workload import subset
 
     folder, found = resume or cache_folder("checkpoints"), checkpoints_in(checkpoints)
     sampling = Sampling(**options, folder=folder)
     chosen = load_workload(workload, data)
     chosen = chosen if samples is None else subset(chosen, samples, sampling.seed)
-    weights = None if metric is None else read_metric(metric, chosen)
     with progress(f"{chosen.name}, checkpoints", f"checkpoints are measured and kept in {folder}") as told:
         settings = sampling.but(on_step=told)
-        along = constants_along_training(chosen, found, (order,), settings, layers=layers, metric=weights)
+        along = constants_along_training(chosen, found, (order,), settings, layers=layers)
     if as_json:
         say_json(asdict(along), indent=2)
     else:

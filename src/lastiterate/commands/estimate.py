@@ -1,7 +1,6 @@
 """The command ``lastiterate estimate``."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,7 +9,6 @@ import click
 from lastiterate.commands.measuring import (
     computing,
     from_checkpoint,
-    metric_option,
     option,
     print_table,
     require_torch,
@@ -70,7 +68,6 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @click.option("--layers", is_flag=True, help="Also measure every layer; needs --draw.")
 @click.option("--data", type=click.Path(path_type=Path), help="Your data, for a workload that reads data.")
 @from_checkpoint
-@metric_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @resuming
 def command(
@@ -79,7 +76,6 @@ def command(
     recheck: Path | None,
     data: Path | None,
     checkpoint: Path | None,
-    metric: Path | None,
     as_json: bool,
     resume: Path | None,
     **options: Any,
@@ -89,8 +85,7 @@ def command(
     The network is trained, and the largest |g(x) - g(y)| / |x - y|^lambda is searched for in the ball of the
     domain. The result is a lower estimate of the true constant, so the privacy numbers are estimates, too.
     The certified constant is also printed, or the reason why it is unknown. With --draw, pairs are drawn
-    around every iterate as in Chien & Li, which gives far smaller estimates. With --metric, lengths are
-    weighted by coordinate and gradients are measured in the dual norm, as for Adam.
+    around every iterate as in Chien & Li, which gives far smaller estimates.
 
     A module:factory is your function that returns a lastiterate.Workload: network, loss of one sample, and data.
     hf:FOLDER is a text network written by Hugging Face's save_pretrained; --data names a file with input_ids,
@@ -105,21 +100,19 @@ def command(
       lastiterate estimate builtin:digits-cnn --inputs box:0,1 --save-pairs pairs.safetensors
       lastiterate estimate builtin:digits-cnn --recheck pairs.safetensors
       lastiterate estimate hf:my_model --data tokens.parquet
-      lastiterate estimate mine:factory --checkpoint net.pt --metric adam.pt --lambda 0.5 --lambda 1 --device cuda
+      lastiterate estimate mine:factory --checkpoint net.pt --lambda 0.5 --lambda 1 --device cuda
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.workloads.loading import load_workload
-    from lastiterate.runtime.workloads.metric import in_metric, read_metric
 
     workload = load_workload(name, data, checkpoint)
-    workload = workload if metric is None else in_metric(workload, read_metric(metric, workload))
     if recheck is not None:
         _recheck(workload, recheck, as_json)
         return
     chosen = _Chosen(workload, options)
     look = _search_worst if chosen.draw == "search" else _draw_pairs
-    _say(look(chosen, lambdas, resume or cache_folder("estimate")), chosen, metric, as_json)
+    _say(look(chosen, lambdas, resume or cache_folder("estimate")), chosen, as_json)
 
 
 class _Chosen:
@@ -198,17 +191,13 @@ def _draw_pairs(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "Hol
         )
 
 
-def _say(
-    found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, metric: Path | None, as_json: bool
-) -> None:
+def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, as_json: bool) -> None:
     from lastiterate.runtime.constants.record import HolderEstimate, WorstCaseConstants
     from lastiterate.runtime.constants.saved_pairs import save_pairs
 
-    plain = found.trusted and metric is None
-    carried = [carry_over(found.run, found.holder(lam)) for lam in found.lambdas] if plain else []
+    carried = [carry_over(found.run, found.holder(lam)) for lam in found.lambdas] if found.trusted else []
     said: dict[str, Any] = {}
     if isinstance(found, WorstCaseConstants):
-        found = found if metric is None else replace(found, bounded=None)
         if chosen.options["save_pairs"] is not None:
             save_pairs(chosen.options["save_pairs"], found)
         said["search"] = found.as_dict()
@@ -221,9 +210,9 @@ def _say(
         said["carried"] = [{"lambda": lam} | number.as_dict() for lam, number in numbers]
         say_json(said, indent=2)
         return
-    print_found(found, carried, chosen.advised, metric)
+    print_found(found, carried, chosen.advised)
     if isinstance(found, HolderEstimate) and found.layers and found.trusted:
-        print_layers(found, metric)
+        print_layers(found)
 
 
 def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
@@ -256,18 +245,12 @@ _WHICH_RUN = (
     "Epsilon is an estimate, not a bound: Rényi order {order:g}, T = {steps}, setting of Figure 1 of Chien & Li "
     "(eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured."
 )
-_IN_METRIC = (
-    "Lengths are in the metric and gradients in its dual norm; the run steps in the coordinates sqrt(a) w. No "
-    "epsilon follows: isotropic noise there has variance noise_std^2 / a in w, and a must be fixed before the data "
-    "are seen."
-)
 
 
 def print_found(
     found: "HolderEstimate | WorstCaseConstants",
     carried: Sequence["Estimate"],
     advised: Mapping[str, object],
-    metric: Path | None,
 ) -> None:
     """Print the constants, the conditional epsilons and their basis; ``advised``: options of the workload."""
     from lastiterate.numeric.rounding import printed_up
@@ -283,9 +266,7 @@ def print_found(
             f"The data are {found.subset.samples} of {found.subset.of} samples, drawn with seed {found.subset.seed}: "
             "all others were neither trained on nor measured."
         )
-    if metric is not None:
-        said.append(_IN_METRIC)
-    elif carried:
+    if carried:
         run = _WHICH_RUN.format(order=carried[-1].order, steps=found.run.steps)
         said.append(f"{run} It is conditional on {carried[-1].conditional_on}.")
     else:
@@ -294,14 +275,13 @@ def print_found(
         click.echo(line)
 
 
-def print_layers(found: "HolderEstimate", metric: Path | None) -> None:
+def print_layers(found: "HolderEstimate") -> None:
     """Print the constants of every layer."""
     from lastiterate.runtime.pair_table import Kind
 
     rows = []
     for layer in found.layers:
         constants = layer.measured[Kind.SAMPLE]
-        name = layer.name if metric is None else layer.name.removeprefix("network.")
-        rows.append((name, str(layer.size), *(constants.cell(k) for k in range(len(found.lambdas)))))
+        rows.append((layer.name, str(layer.size), *(constants.cell(k) for k in range(len(found.lambdas)))))
     title = "L of each layer's block of the per-sample gradient (lower estimates)"
     print_table(title, ("layer", "parameters", *(f"lambda {order:g}" for order in found.lambdas)), rows)

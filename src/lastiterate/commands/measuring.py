@@ -41,18 +41,12 @@ from_checkpoint: Final = click.option(
     help="Weights to start from: saved by torch or safetensors, the index of weights in several files, or their "
     "folder. Nothing in a file is executed.",
 )
-metric_option: Final = click.option(
-    "--metric",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Weights of the coordinates: the state_dict of an Adam optimiser saved by torch, or a "
-    "safetensors file with one tensor per parameter, under its name. Nothing in the file is executed.",
-)
 resuming: Final = click.option(
     "--resume",
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for finished parts; by default, the user's cache folder.",
 )
-"""Options that load weights into a network, measure in a diagonal metric, and name the folder of results."""
+"""Options that load weights into a network, and name the folder of results."""
 
 
 def print_table(title: str, headings: Iterable[str], rows: Iterable[tuple[str, ...]]) -> None:

@@ -1,6 +1,5 @@
-"""Options of ``lastiterate estimate`` that are refused, and a metric."""
+"""Options of ``lastiterate estimate`` that are refused."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -67,22 +66,3 @@ def test_options_that_do_not_fit_are_refused(
     Path("there").touch()
     assert _run(*arguments) not in (0, None)
     assert said in capsys.readouterr().err
-
-
-@pytest.mark.nightly
-def test_a_metric_gives_no_epsilon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    import torch
-
-    torch.save({"0.weight": torch.full((2, 2), 4.0), "0.bias": torch.full((2,), 4.0)}, tmp_path / "a.pt")
-    searched = ["theirs_of_estimate:line", "--lambda", "1", "--steps", "3", "--metric", "a.pt"]
-    assert _run(*searched, "--json") == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["carried"] == []
-    assert said["search"]["bounded"] is None
-    assert 0 < said["search"]["found"][0] <= 0.251
-    assert said["search"]["upper"] == [None]
-    assert _run(*searched, "--draw", "uniform", "--inits", "1", "--points", "3", "--layers") == 0
-    out = capsys.readouterr().out
-    assert "No epsilon follows" in out
-    assert "network.0" not in out
-    assert "conditional" not in out

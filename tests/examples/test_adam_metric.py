@@ -1,5 +1,6 @@
 """Constants in a diagonal metric: of quadratics, where they are known."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,14 @@ from torch.nn import functional
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants import worst_case_constants as worst_case
-from lastiterate.runtime.constants.holder import constants_along_training, estimate_holder
+from lastiterate.runtime.constants.holder import estimate_holder
 from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.workloads.metric import Metric, in_metric, read_metric
 from lastiterate.runtime.workloads.workload import Workload
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+from adam_metric import Metric, in_metric, read_metric
 
 _D = 4
 
@@ -70,6 +73,7 @@ def test_the_constant_of_a_quadratic_is_the_eigenvalue_in_the_metric(
     work = in_metric(_quadratic(hessian), Metric({"w": a}, "right"))
     drawn = estimate_holder(work, _run(work), (1.0,), Sampling(inits=1, points=20))
     assert 0.1 * truth < drawn.constant(1.0) <= truth * (1 + 1e-9)
+    assert "No epsilon" in " ".join(drawn.remarks())
 
 
 def test_distances_and_gradients_are_those_of_the_metric() -> None:
@@ -124,23 +128,6 @@ def test_weights_are_read_by_name(tmp_path: Path) -> None:
         found = read_metric(tmp_path / name, work)
         assert found.source == name
         assert all(torch.equal(found.weights[key], values.double()) for key, values in weights.items())
-
-
-def test_along_a_training_lengths_are_those_of_the_metric(tmp_path: Path) -> None:
-    work, places = _net(), [tmp_path / f"{k}.pt" for k in range(2)]
-    modules = [work.initial(k) for k in range(2)]
-    for module, place in zip(modules, places, strict=True):
-        torch.save(module.state_dict(), place)
-    metric = Metric({name: torch.rand(p.shape) + 0.1 for name, p in modules[0].named_parameters()}, "a")
-    sampling = Sampling(points=2)
-    along = constants_along_training(work, places, (1.0,), sampling, layers=True, metric=metric)
-    start, stop = (module.state_dict() for module in modules)
-    length = (
-        sum(float((a * (start[name] - stop[name]).double() ** 2).sum()) for name, a in metric.weights.items())
-        ** 0.5
-    )
-    assert along.stages[1].moved == pytest.approx(length, rel=1e-6)
-    assert along.workload == "net in the metric of a"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,10 @@ The metric is |x|_A^2 = sum a_i x_i^2, and the dual norm of gradients is |g|^2 =
 sqrt(a) w, |u| = |w|_A, and the gradient in u is g / sqrt(a), whose length is the dual norm of g. A constant
 in this metric is therefore the usual constant of the network with parameters u.
 
+Write a factory that returns ``in_metric(workload, read_metric(Path("adam.pt"), workload))``, and measure it with
+``lastiterate estimate my_module:factory``. No epsilon follows from the constants: isotropic noise in u has variance
+noise_std^2 / a in w, and a must be fixed before the data are seen.
+
 Source: docs/proofs/network_constants.md, "Other metrics".
 """
 
@@ -21,6 +25,9 @@ from lastiterate.runtime.workloads.layers import no_constants
 from lastiterate.runtime.workloads.weights import Weights, read_saved
 from lastiterate.runtime.workloads.workload import Workload
 
+_NO_EPSILON: Final = (
+    "Lengths are in the metric, gradients in its dual norm. No epsilon of a run with isotropic noise follows."
+)
 _NESTED: Final = ("optimizer", "optimizer_state_dict", "optimizer_state")
 
 
@@ -88,7 +95,9 @@ def in_metric(workload: Workload, metric: Metric) -> Workload:
     """Workload in the coordinates u = sqrt(a) w."""
     name = f"{workload.name} in the metric of {metric.source}"
     unknown = no_constants("not known: the constants of the network are proved in the Euclidean norm")
-    return replace(workload, name=name, module=lambda: InMetric(workload.module(), metric), constants=unknown)
+    module = lambda: InMetric(workload.module(), metric)  # noqa: E731
+    remark = f"{_NO_EPSILON} {workload.remark}".strip()
+    return replace(workload, name=name, module=module, constants=unknown, remark=remark)
 
 
 def _of_adam(state: Mapping[str, Any], module: nn.Module, path: Path) -> Weights:
