@@ -96,7 +96,7 @@ PRINTED: Final[dict[str, Any]] = {
     "statement": _record(
         "_Statement",
         {"format": str, "form": str, "declared": dict[str, str], "certificate": dict[str, Any], "digest": str}
-        | {"statement": _list[_record("_Topic", {"topic": str, "says": str, "status": str})]},
+        | {"guarantee": str, "hypotheses": list[str]},
     ),
     "sweep": _record("_Sweep", {"out": str, "rows": int, "refused": int}),
     "verify": _record("_Verified", {"holds": bool, "statement": str}),

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from jinja2 import Environment, PackageLoader
 
@@ -62,56 +62,20 @@ def write_statement(certificate: Node, declared: Mapping[str, str], form: str) -
         "guarantee": said,
         "digest": hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest(),
         "adjacency": certificate["run"]["adjacency"],
+        "hypotheses": STANDING,
         **DECLARED,
         **declared,
     }
     if form == "json":
-        more = {"digest": content["digest"], "statement": _rows(content)}
+        more = {"digest": content["digest"], "guarantee": said, "hypotheses": STANDING}
         return json.dumps(record | more, ensure_ascii=False) + "\n"
     environment = Environment(  # noqa: S701 - text; the characters of markup are refused above
         loader=PackageLoader("lastiterate.proofs_checks", "certificates"), trim_blocks=True, lstrip_blocks=True
     )
     page = environment.get_template(f"{form}.md.j2").render(
-        rows=_rows(content), record=json.dumps(record, ensure_ascii=False), **content
+        record=json.dumps(record, ensure_ascii=False), **content
     )
     return page.rstrip("\n") + "\n"
-
-
-def _rows(content: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Topics with what is stated and how it is known."""
-    update, *conditions, released = STANDING
-    by, unseen = f"declared by {content['by']}", "cannot be checked from this file"
-    differ = "replacing one sample" if content["adjacency"] == "replace" else "adding or removing one sample"
-    found = (
-        ("guarantee", content["guarantee"] + ", in both orders of the two data sets", "checked"),
-        (
-            "unit of privacy",
-            f"{content['unit']}; two data sets differ by {differ}. Someone with several samples has a weaker guarantee",
-            by,
-        ),
-        ("mechanism", f"{update}, with the numbers of the guarantee; {released}", by),
-        (
-            "losses",
-            "the loss of every sample that could be in the data is in the class that the guarantee names",
-            by,
-        ),
-        *(("condition", one, by) for one in conditions),
-        (
-            "who is trusted",
-            "those who train see the data and every iterate; everybody else sees the last one",
-            unseen,
-        ),
-        ("noise and floats", "the theorem is about real numbers and exactly Gaussian noise", unseen),
-        (
-            "not covered",
-            (
-                "other releases from the same data: validation scores, checkpoints, tuning, a choice between models; "
-                "access to the machine, and what its timing reveals"
-            ),
-            unseen,
-        ),
-    )
-    return [dict(zip(("topic", "says", "status"), row, strict=True)) for row in found]
 
 
 def read(text: str) -> Node | None:
