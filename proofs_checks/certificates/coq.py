@@ -50,12 +50,10 @@ def _scaled(scale: int, table: Pairs, m: int, n: int) -> int:
     return m * (scale - sum(p for p, _ in table)) + sum(max(m * p - n * q, 0) for p, q in table)
 
 
-def _nodes(name: str, mu: Fraction, scale: int, table: Pairs, bits: int) -> str:
-    """Lemmas that a table of whole numbers is at least theta at its nodes, and enclosures of I at growing points."""
+def _enclosed(name: str, places: Iterable[Fraction], bits: int) -> tuple[list[str], dict[Fraction, str]]:
+    """Lemmas that enclose I at growing points, and the name of the lemma at each point."""
+    points = sorted({abs(x) for x in places})
     with workprec(bits + 60):
-        each = {pq: floor(log(mpf(pq[0]) / pq[1]) / mu * 2**bits - 2) for pq in table if pq[0]}
-        at = {pq: Fraction(int(s), 2**bits) for pq, s in each.items()}
-        points = sorted({abs(sign * mu / 2 - s) for s in at.values() for sign in (1, -1)})
         values = [
             int(floor(sqrt(pi / 2) * erf(mpf(x.numerator) / x.denominator / sqrt(2)) * 2**bits)) for x in points
         ]
@@ -70,6 +68,15 @@ def _nodes(name: str, mu: Fraction, scale: int, table: Pairs, bits: int) -> str:
         proof = f"Proof. grows {width} {known[x0]} ({x0}) ({x}) {' '.join(said)}. Qed."
         made.append(f"Lemma {lemma} : {a} <= I ({x}) <= {b}.\n{proof}")
         known[x], x0, v0 = lemma, x, v
+    return made, known
+
+
+def _nodes(name: str, mu: Fraction, scale: int, table: Pairs, bits: int) -> str:
+    """Lemmas that a table of whole numbers is at least theta at its nodes."""
+    with workprec(bits + 60):
+        each = {pq: floor(log(mpf(pq[0]) / pq[1]) / mu * 2**bits - 2) for pq in table if pq[0]}
+    at = {pq: Fraction(int(s), 2**bits) for pq, s in each.items()}
+    made, known = _enclosed(name, (sign * mu / 2 - s for s in at.values() for sign in (1, -1)), bits)
     made.append(
         f"Lemma {name}_nodes : List.Forall (node_cost (ratio {name}_mu) {scale} {name}_cost) {name}_cost.\n"
         f"Proof. change (ratio {name}_mu) with ({mu}).\n"
@@ -138,7 +145,7 @@ def _carried(
             before = lifted if clean is None else _lifted(passed(lifted), _LIFTS[0] / 100, delta)
             (pairs, places), (middle, _) = _whole(lifted, scale), _whole(before, scale)
             block.after(before)
-            found = _thresholds(DiscretePair.of(before).ratio, places, *block.thresholds[True])
+            found = _thresholds(DiscretePair.of(before).ratio, places, block)
             tables = middle, costs["near"][0], costs["far"][0], pairs
             fits = all(_node_ok(scale, tables, *one) for one in zip(pairs, found, strict=True))
             if fits and all(
@@ -151,11 +158,11 @@ def _carried(
 
 
 def _lifted(table: Table, lift: float, delta: float) -> Table:
-    values = np.minimum(table.ahead * (1 + lift) + lift * delta, 1.0)
-    return Table(table.g, values, values).hull()
+    ahead, back = (np.minimum(one * (1 + lift) + lift * delta, 1.0) for one in (table.ahead, table.back))
+    return Table(table.g, ahead, ahead if table.symmetric else back).hull()
 
 
-def _thresholds(ratio: Array, places: list[int], low: Any, high: Any) -> list[Any]:
+def _thresholds(ratio: Array, places: list[int], block: Block) -> list[Any]:
     """For each atom (h, j) with u = min(p, h q) and v = min(q, p / j), and for the atom of ratio 0."""
     one, found = len(ratio) // 2, list[Any]()
 
@@ -163,6 +170,7 @@ def _thresholds(ratio: Array, places: list[int], low: Any, high: Any) -> list[An
         return (1, _BEYOND) if k < 0 else (_BEYOND, 1) if k == len(ratio) else (int(ratio[k] * _FINE), _FINE)
 
     for k in places:
+        low, high = block.thresholds[k >= one or block.symmetric]
         h, j = at(high[abs(k - one)]), at(low[abs(k - one)])
         found.append((h, j) if k >= one else (j[::-1], h[::-1]))
     return [*found, ((1, 1), (1, 1))]
@@ -324,9 +332,13 @@ def written(top: Node, said: str) -> str:
         UncertifiedError: the theorems in Coq do not cover the certificate.
     """
     run, loss, claim, proof = top["run"], top["class"], top["claim"], top["proof"]
+    if run["scheme"] == "poisson":
+        from lastiterate.proofs_checks.certificates.coq_batches import poisson
+
+        return poisson(top, said)
     rule, tables = f"the rule {proof['rule']!r}", proof["rule"] == "from table"
     _need(tables or proof["rule"] == "from gdp", "an (epsilon, delta) by contraction or a Gaussian path", rule)
-    _need(run["scheme"] in ("full", "cyclic"), "full or cyclic batches", f"{run['scheme']} batches")
+    _need(run["scheme"] in ("full", "cyclic"), "full, cyclic or Poisson batches", f"{run['scheme']} batches")
     _need(loss["name"] in ("smooth", "convex", "strongly_convex"), "smooth or convex losses", loss["name"])
     _need(len(run["step_size"]) == len(run["noise_std"]) == 1, "equal steps", "a schedule")
     _need(run["diameter"] is not None, "a bounded domain", "none")

@@ -1,6 +1,7 @@
 (* Tables of whole numbers for runs with random batches, and the (epsilon, delta) of the last iterate.
 
-   Pages: docs/proofs/contraction.md, "Random batches"; docs/proofs/poisson.md;
+   Python: proofs_checks/certificates/coq_batches.py writes files whose last theorem applies those below to the numbers of
+   one certificate.  Pages: docs/proofs/contraction.md, "Random batches"; docs/proofs/poisson.md;
    docs/proofs/without_replacement.md. *)
 From Coq Require Import ZArith Reals Lra Lia List.
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint.
