@@ -7,7 +7,6 @@ Nothing of the package is compiled: these figures say why.
 
 import warnings
 from collections.abc import Callable, Iterator
-from copy import copy
 from statistics import median
 from time import process_time
 from typing import Any, Final, NamedTuple
@@ -74,11 +73,9 @@ def _works(gradients: Gradients, points: int) -> Iterator[_Work]:
     )
     rows, targets = (part[:] for part in gradients.rows())
     pairs = points * gradients.samples
-    yield _Work("per-sample gradients", pairs, gradients._both, (gradients.parameters(near), rows, targets))
+    yield _Work("per-sample gradients", pairs, gradients.of_rows, (near, rows, targets))
     if gradients.factored is None:
-        own = copy(gradients)
-        own._both = torch.compile(gradients._both, dynamic=False)
-        yield _Work("drawn points", pairs, _drawn(gradients, points), (), _drawn(own, points))
+        yield _Work("drawn points", pairs, _drawn(gradients, points), ())
     else:
         here, there = (
             gradients.factored.at(gradients.parameters(at), slice(None)) for at in (gradients.start, near[0])

@@ -38,7 +38,7 @@ from torch.utils._pytree import tree_leaves
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.leaves import Leaves, flat
-from lastiterate.runtime.workloads.trials import describe_error
+from lastiterate.runtime.trials import describe_error
 
 Loss = Callable[[Any, Tensor], Tensor]
 

@@ -332,10 +332,6 @@ def written(top: Node, said: str) -> str:
         UncertifiedError: the theorems in Coq do not cover the certificate.
     """
     run, loss, claim, proof = top["run"], top["class"], top["claim"], top["proof"]
-    if run["scheme"] == "poisson":
-        from lastiterate.proofs_checks.certificates.coq_batches import poisson
-
-        return poisson(top, said)
     rule, tables = f"the rule {proof['rule']!r}", proof["rule"] == "from table"
     _need(tables or proof["rule"] == "from gdp", "an (epsilon, delta) by contraction or a Gaussian path", rule)
     _need(run["scheme"] in ("full", "cyclic"), "full, cyclic or Poisson batches", f"{run['scheme']} batches")

@@ -44,6 +44,7 @@ from lastiterate.proofs_checks.certificates.coq import (
     _path,
     _scaled,
     _whole,
+    written,
 )
 
 _BINS, _WINDOWS, _PASSES, _NODES = 6, (1, 2, 3, 4, 6, 9, 14, 20), 6, 24
@@ -166,12 +167,16 @@ def _far(
     return pairs, Table(known.g, values, values), proved
 
 
-def poisson(top: Node, said: str) -> str:
-    """Return the Coq file of a certificate of Poisson batches; ``said`` is what the checker says of it.
+def coq_file(top: Node, said: str) -> str:
+    """Coq file of a certificate; ``said`` is what the checker says of it.
 
     Raises:
         UncertifiedError: the theorems in Coq do not cover the certificate.
     """
+    return (_poisson if top["run"]["scheme"] == "poisson" else written)(top, said)
+
+
+def _poisson(top: Node, said: str) -> str:
     run, loss, claim = top["run"], top["class"], top["claim"]
     _need(loss["name"] in ("smooth", "convex", "strongly_convex"), "smooth or convex losses", loss["name"])
     _need(run["adjacency"] == "add_remove", "Poisson batches with one sample more or less", run["adjacency"])

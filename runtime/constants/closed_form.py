@@ -16,9 +16,9 @@ from lastiterate.numeric.errors import InputError, positive, teaches
 from lastiterate.numeric.losses.assumptions import Convex, Smooth
 from lastiterate.numeric.losses.certified import LossConstants, linear_score, softmax_regression
 from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.runtime.trials import user_code
 from lastiterate.runtime.workloads.independence import random_outputs, refuse_tied_losses
 from lastiterate.runtime.workloads.telling_rows import some_rows, targets_of
-from lastiterate.runtime.workloads.trials import user_code
 
 
 @teaches()

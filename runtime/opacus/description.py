@@ -27,7 +27,7 @@ from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.fingerprint import data_fingerprint
 from lastiterate.runtime.opacus.projection import attached, parameters_of
-from lastiterate.runtime.workloads.trials import refuse_complex
+from lastiterate.runtime.trials import refuse_complex
 
 
 @dataclass(frozen=True)

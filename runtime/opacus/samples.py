@@ -11,10 +11,10 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.refutation import check_not_refuted
+from lastiterate.runtime.trials import user_code
 from lastiterate.runtime.workloads.independence import Loss, refuse_tied_rows
 from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.telling_rows import some_rows
-from lastiterate.runtime.workloads.trials import user_code
 from lastiterate.runtime.workloads.validation import DROPOUT, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -26,7 +26,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.workloads.trials import user_code
+from lastiterate.runtime.trials import user_code
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -21,9 +21,9 @@ from torch.nn import functional
 from torch.utils._pytree import tree_leaves, tree_map
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.trials import user_code
 from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.telling_rows import telling_rows
-from lastiterate.runtime.workloads.trials import user_code
 
 Loss = Callable[[Any, Tensor], Tensor]
 

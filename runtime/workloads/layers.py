@@ -20,7 +20,7 @@ from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.constants import network_constants
 from lastiterate.numeric.networks.layers import LARGEST, Layer, Sharing, average_pool, convolution
 from lastiterate.numeric.rounding import exact, precision
-from lastiterate.runtime.workloads.trials import refuse_complex
+from lastiterate.runtime.trials import refuse_complex
 
 _POOLS: Final = (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d)
 _AVERAGES: Final = (nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)

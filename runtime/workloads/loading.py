@@ -12,9 +12,9 @@ from typing import Final
 from torch import nn
 
 from lastiterate.numeric.errors import InputError, suggestion, teaches
+from lastiterate.runtime.trials import describe_error, user_code
 from lastiterate.runtime.workloads.hugging_face import hugging_face
 from lastiterate.runtime.workloads.scikit_learn import breast_cancer, digits_cnn, iris_mlp, iris_softmax
-from lastiterate.runtime.workloads.trials import describe_error, user_code
 from lastiterate.runtime.workloads.workload import Workload
 
 BUILTIN: Final[Mapping[str, Callable[[], Workload]]] = MappingProxyType(

@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.devices import refuse_beyond
-from lastiterate.runtime.workloads.trials import user_code
+from lastiterate.runtime.trials import user_code
 
 _NAMES: Final = ("inputs", "targets")
 

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.engine import without_recomputation
+from lastiterate.runtime.trials import refuse_complex, user_code
 from lastiterate.runtime.workloads.independence import (
     Loss,
     first_tensor,
@@ -25,7 +26,6 @@ from lastiterate.runtime.workloads.independence import (
     refuse_tied_rows,
 )
 from lastiterate.runtime.workloads.rows import Rows
-from lastiterate.runtime.workloads.trials import refuse_complex, user_code
 
 _BATCH_NORM = nn.modules.batchnorm._BatchNorm
 _INSTANCE_NORM = nn.modules.instancenorm._InstanceNorm

@@ -14,9 +14,9 @@ from lastiterate.numeric.errors import InputError, count, teaches
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.trials import refuse_complex, user_code
 from lastiterate.runtime.workloads.independence import refuse_other_loss
 from lastiterate.runtime.workloads.streaming import read_samples
-from lastiterate.runtime.workloads.trials import refuse_complex, user_code
 from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.weights import read_weights, weights_for
 

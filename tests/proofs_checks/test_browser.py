@@ -122,8 +122,9 @@ def test_filters(page, shown):
             if section.is_displayed()] == ["chien_li"]  # fmt: skip
     choose(page, "paper", "")
     choose(page, "verdict", "")
-    choose(page, "engine", "attack")
-    assert visible(page) == [entry.claim.key for entry in shown if "attack" in entry.engines]
+    engine = min(shown[0].engines)
+    choose(page, "engine", engine)
+    assert visible(page) == [entry.claim.key for entry in shown if engine in entry.engines]
     choose(page, "engine", "")
     choose(page, "grade", "certified")
     assert visible(page) == [entry.claim.key for entry in shown if entry.report.grade == "certified"]

@@ -20,7 +20,7 @@ from lastiterate.numeric.certificates.description import UncertifiedError, dyadi
 from lastiterate.numeric.certificates.proof import least_certified
 from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.proofs_checks.certificates.checker import check
-from lastiterate.proofs_checks.certificates.coq import written
+from lastiterate.proofs_checks.certificates.coq_batches import coq_file
 
 _FULL: dict[str, Any] = {"step_size": 0.1, "noise_std": 1.0, "dataset_size": 5}
 _RUNS: dict[str, tuple[li.NoisySGD, li.Assumption, float]] = {
@@ -74,7 +74,7 @@ def _certificate(run: li.NoisySGD, assumption: li.Assumption, delta: float, path
 def _file(case: str) -> str:
     known = _RUNS | _BATCHES
     text = _certificate(*known[case]) if case in known else _certificate(*_PATHS[case], paths=True)
-    return written(json.loads(text), check(text))
+    return coq_file(json.loads(text), check(text))
 
 
 @pytest.mark.parametrize("case", _RUNS)
@@ -158,7 +158,7 @@ def test_the_command_writes_the_file_of_a_certificate_that_holds(tmp_path: Path)
 )
 def test_what_coq_has_no_theorem_for_is_said(run: li.NoisySGD, assumption: li.Assumption, says: str) -> None:
     with pytest.raises(UncertifiedError, match=f"A Coq file needs .*{says}"):
-        written(json.loads(_certificate(run, assumption, 1e-5)), "")
+        coq_file(json.loads(_certificate(run, assumption, 1e-5)), "")
 
 
 @pytest.fixture(scope="session")

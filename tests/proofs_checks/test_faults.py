@@ -210,8 +210,10 @@ RANDOM: dict[str, _Fault] = {
 SHUFFLED: dict[str, _Fault] = {
     "shuffled Renyi epsilon over 100": (
         "attacked/shuffled", f"clipped, {RENYI}", shuffled, "_pooled", each_divided(shuffled._pooled, 100)),
+    "shuffled Renyi epsilon over 2": (
+        "attacked/shuffled", f"holder, {RENYI}", shuffled, "_pooled", each_divided(shuffled._pooled, 2)),
     "shuffled Renyi epsilon over 1.05": (
-        "attacked/shuffled", f"holder, {RENYI}", shuffled, "_pooled", each_divided(shuffled._pooled, 1.05)),
+        "attacked/shuffled", f"strongly_convex, {RENYI}", shuffled, "_pooled", each_divided(shuffled._pooled, 1.05)),
     "value iteration over 1.05": (
         "attacked/shuffled", f"strongly_convex, {RENYI}", shuffled, "iterate",
         first_divided(epoch_value_iteration.iterate, 1.05)),
@@ -219,8 +221,6 @@ SHUFFLED: dict[str, _Fault] = {
         "recomputed/shuffled", f"convex, {DELTA}", shuffled, "cheapest", first_divided(taut_string.cheapest, 1.05)),
     "one last step without its sensitivity": (
         "recomputed/shuffled", f"clipped, {RENYI}", shuffled.View, "into", shuffled.View.free),
-    "conversion to delta over 1.05": (
-        "numbers/routes", "classes", dominating, "rdp_to_dp", divided(conversion.rdp_to_dp, 1.05)),
 }  # fmt: skip
 FAULTS = FIXED | RANDOM | SHUFFLED
 

@@ -154,7 +154,7 @@ def test_tied_parameters_count_once() -> None:
     [
         (nn.functional.mse_loss, False),
         (nn.functional.huber_loss, False),
-        (nn.functional.soft_margin_loss, False),
+        (nn.functional.soft_margin_loss, True),
         (nn.functional.binary_cross_entropy_with_logits, True),
     ],
 )

@@ -50,14 +50,14 @@ def command(ctx: click.Context, certificate: Path, target: Path | None, as_json:
     except Refused as refused:
         holds, said = False, str(refused)
     if holds and target is not None:
-        from lastiterate.proofs_checks.certificates.coq import written
+        from lastiterate.proofs_checks.certificates.coq_batches import coq_file
 
         if target.suffix != ".v" or not target.stem.isidentifier():
             raise InputError(
                 f"A Coq file needs a name of letters, digits and _ that ends in .v, got {target}; rename it."
             )
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, written(record["certificate"] if record else json.loads(text), said).encode())
+        write_whole(target, coq_file(record["certificate"] if record else json.loads(text), said).encode())
     if as_json:
         say_json({"holds": holds, "statement": said})
     else:

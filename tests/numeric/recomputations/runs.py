@@ -70,13 +70,6 @@ def recompute_contraction() -> Iterator[Number]:
         ("decay, full", _full(12, 0.2, 0.3, diameter=1.5, weight_decay=0.5), _CONVEX, _DP),
         ("cyclic in parts of epochs", _run(9, 0.1, 0.1, diameter=0.25), _CONVEX, _RENYI),
         ("scheduled, cyclic", _run(6, _FALLING[:6], 0.26, 6, diameter=1.2), loss.Clipped(), _DP),
-        ("shuffled", _run(8, 0.1, 0.3, 6, sampling="shuffled", diameter=0.6), _CONVEX, _DP),
-        (
-            "scheduled, shuffled",
-            _run(5, _FALLING[:5], 0.4, 6, sampling="shuffled", diameter=1.0),
-            _CONVEX,
-            _RENYI,
-        ),
         ("without replacement", _run(8, 0.1, 0.1, sampling="without_replacement", diameter=0.2), _CONVEX, _DP),
         ("Poisson", _run(5, 0.1, 0.1, sampling="poisson", diameter=0.2), _CONVEX, _DP),
     )
