@@ -186,10 +186,8 @@ def _epoch(run: NoisySGD, assumption: Assumption, start: int, length: int) -> Hi
     most = min((length - begin) // width, _MOST_CLEAN)
     for low, high in _grouped(begin, length):
         (before, joined), (after, more) = divmod(low - begin, width), divmod(length - 1 - high, width)
-        key = (
-            joined,
-            joined + 1 + more,
-        )  # the block of the sample takes the clean steps that make no whole block
+        # The block of the sample takes the clean steps that make no whole block.
+        key = joined, joined + 1 + more
         if key not in prices:
             prices[key] = price(joined, 0, key[1])
         places.append(Place(high - low + 1, prices[key], min(before, most), min(after, most)))

@@ -54,9 +54,8 @@ def write_statement(certificate: Node, declared: Mapping[str, str], form: str) -
         raise InputError(
             f"A statement needs a certificate that holds, got {refused}; make it again."
         ) from refused
-    bare = seal_nodes(
-        {key: one for key, one in certificate.items() if key != "hypotheses"}
-    )  # nothing checks them
+    # Hypotheses are left out, because nothing checks them.
+    bare = seal_nodes({key: one for key, one in certificate.items() if key != "hypotheses"})
     record = {"format": _FORMAT, "form": form, "declared": dict(declared), "certificate": bare}
     content = {
         "guarantee": said,
