@@ -418,7 +418,7 @@ def _recorded(plain: Plain, leaves: Leaves, row: Tensor, target: Tensor) -> Call
 
 
 def _refuse_own_backward(value: Tensor) -> None:
-    """Refuse functions and hooks with a backward pass of their own, which a graph of operators would lose."""
+    """Refuse functions and hooks that define their own backward pass, which a recorded graph does not contain."""
     seen, waiting = set(), [value.grad_fn]
     while waiting:
         node = waiting.pop()

@@ -211,7 +211,7 @@ def _differ(weights: Weights, others: Weights) -> bool:
 
 
 def _unnamed_sets(module: nn.Module, saved: Weights, used: set[str]) -> list[str]:
-    """Find a prefix whose other tensors have the shapes of the parameters, such as a list of averaged weights."""
+    """Find a prefix of unused tensors with the shapes of all parameters, such as a list of averaged weights."""
     shapes: dict[str, list[tuple[int, ...]]] = {}
     for name, values in saved.items():
         steps = name.split(".")

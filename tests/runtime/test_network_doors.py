@@ -18,7 +18,7 @@ from lastiterate.runtime.constants.worst_case_constants import worst_case_consta
 
 FEW = ("prelu", "weight_norm", "lstm", "experts", "ctc_loss", "scripted", "dictionary", "autocast",
        "complex_parameters")  # fmt: skip
-"""Kinds that are measured by day: each takes another way, or is refused."""
+"""Kinds that run by day, one for each way to differentiate and one for each refusal."""
 
 SLOW = {"estimate": {"experts", "ctc_loss", "lstm"}, "refute": {"experts", "ctc_loss"}}
 """Kinds that take seconds at some commands, and are measured there by night only."""
@@ -96,7 +96,7 @@ DOORS: dict[str, Callable[[Kind, Path], float]] = {
 
 
 def measured(door: str, kinds: list[Kind], folder: Path) -> Results:
-    """Numbers and refusals of some kinds of networks; other exceptions are raised."""
+    """Measured numbers and messages of refusal, by kind; other exceptions are not caught."""
     found = Results()
     for kind in kinds:
         own = folder / kind.name

@@ -42,7 +42,7 @@ def _value(profiles: Case, g: Rational, c: Rational, t: Rational) -> Expr:
 
 
 def _exceeded(random: Random, fault: str) -> bool:
-    """Tell whether exact laws exceed a bound of the rule; each case has its exact profiles."""
+    """Check whether random exact laws violate the bound of the rule, which gets their exact profiles."""
     first, second = ([law(random, _POINTS) for _ in range(_CASES)] for _ in range(2))
     if random.random() < 0.6:
         second[1:] = first[1:] = [law(random, _POINTS)] * (_CASES - 1)  # hidden but in one case
