@@ -36,10 +36,12 @@ def _schedule(name: str, value: Any, steps: int, each: Callable[[str, Any], Any]
 class StepSchedule:
     """Batch, step size and noise of every step of a run."""
 
+    steps: int
     step_size: Schedule
     noise_std: Schedule
     dataset_size: int
     batch_size: int | tuple[int, ...] | None
+    sampling: str
 
     @property
     def batch(self) -> int:
@@ -206,11 +208,7 @@ class NoisySGD(StepSchedule):
 def described_run(what: str, run: object) -> NoisySGD:
     """Return the run; raise `InputError` if it is not a `NoisySGD`."""
     if not isinstance(run, NoisySGD):
-        projected = hasattr(run, "ranks")
-        remedy = (
-            "for a run with random projections, call projection_bound" if projected else "describe it first"
-        )
-        raise InputError(f"{what} needs a NoisySGD, got run={type(run).__name__}; {remedy}.")
+        raise InputError(f"{what} needs a NoisySGD, got run={type(run).__name__}; describe it first.")
     return run
 
 

@@ -27,6 +27,7 @@ FOLDERS = (
     "tests",
     "docs",
     "benchmarks",
+    "examples",
     "pyproject.toml",
 )
 _DECIDE = """

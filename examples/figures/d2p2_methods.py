@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from figure_cache import FigureCache
 from plotting import COLORS
+from random_projection import RandomProjectionRun, projection_bound
 
-from lastiterate.numeric.random_projection import RandomProjectionRun, projection_bound
 from lastiterate.numeric.store import Arrays
 
 if TYPE_CHECKING:

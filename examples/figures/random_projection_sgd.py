@@ -9,10 +9,10 @@ from math import ceil, sqrt
 from typing import Final
 
 import torch
+from random_projection import RandomProjectionRun
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from lastiterate.numeric.random_projection import RandomProjectionRun
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.random_streams import stream
@@ -41,7 +41,7 @@ def layer_ranks(module: nn.Module, kept: float) -> tuple[int, ...]:
 class RandomProjectionSGD:
     """SGD with automatic clipping, a random projection of every layer, and noise behind it.
 
-    W <- W - step_size A (A^T g / sqrt(p) + noise), see `lastiterate.numeric.random_projection`. The norm that clips
+    W <- W - step_size A (A^T g / sqrt(p) + noise), see `random_projection`. The norm that clips
     is that of the whole gradient, of all projected layers together where clipping comes after the projection.
 
     Args:

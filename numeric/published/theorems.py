@@ -126,7 +126,7 @@ _ROWS: Final = (
     ),
     PublishedBound(
         "d2p2_1", "D2P2-SGD, Theorem 1", "d2p2/theorem_1", (), (), stated.D2P2_1, lambda _run, _losses, _order: nan,
-        "the run projects gradients at random; lastiterate.projection_bound gives a bound that holds",
+        "the run projects gradients at random; docs/proofs/random_projection.md proves a bound that holds",
     ),
     PublishedBound(
         "bok_su_altschuler", "Bok, Su & Altschuler 2024, strongly convex",

@@ -15,17 +15,19 @@ from math import inf, isfinite
 from types import MappingProxyType
 from typing import Final
 
-from sympy import sqrt
+import numpy as np
+from sympy import S, Symbol, sqrt
 
 from lastiterate.numeric.accounting.batches import outcome_distance, rate
+from lastiterate.numeric.accounting.conversion import rdp_to_dp
 from lastiterate.numeric.bound import Bound, bound, bound_by_shifts
 from lastiterate.numeric.divergences import s_down
+from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.losses.assumptions import Assumption, Convex
 from lastiterate.numeric.published.altschuler_talwar import order_is_small
 from lastiterate.numeric.published.record import PublishedBound, run_of, statement_value
 from lastiterate.numeric.published.theorems import THEOREMS, TRIVIAL
-from lastiterate.numeric.random_projection import RandomProjectionRun, projection_bound
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
@@ -34,12 +36,17 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.proofs_checks.attacks.record import LOSSES, Assumed, Setting, assumption_at, target_at
 from lastiterate.proofs_checks.attacks.settings import settings, tight
 from lastiterate.symbolic.formulas import published as stated
-from lastiterate.symbolic.notation import T
+from lastiterate.symbolic.formulas.divergences import projected_step
+from lastiterate.symbolic.notation import T, alpha, ell
 
 _SEED, _MANY = 2027, 10
 """Seed and number of the random settings with batches."""
 _WIDEST = 1e4
 """Largest move, in noise deviations, for which S_down is enclosed; beyond, log(1 / (1 - q)) is used."""
+_RATIO: Final = Symbol("R", positive=True)
+_PROJECTED: Final = T * projected_step(alpha, _RATIO, ell, S.One)
+_ORDERS = 40
+"""Number of orders at which a divergence is converted to an epsilon."""
 
 
 @dataclass(frozen=True)
@@ -139,13 +146,20 @@ def with_batches(*, bounded: bool) -> Iterator[Setting]:
 
 
 def repaired_projection(setting: Setting) -> float:
-    """Value of `projection_bound`; infinite if the divergence is infinite."""
-    ranks, n = (int(setting["p"]),), int(setting["n"])
-    run = RandomProjectionRun(int(setting["T"]), setting["eta"], setting["sigma"], ranks, n)
-    try:
-        return projection_bound(run, **target_at(setting, dp="delta" in setting)).epsilon
-    except InputError:
-        return inf
+    """`projected_step` times T; at a delta, the least epsilon over some orders; inf if the divergence is."""
+    with precision():
+        ratio = (2 / (exact(setting["n"]) * exact(setting["sigma"]))) ** 2 / exact(setting["p"])
+        known = {T: exact(setting["T"]), ell: exact(setting["p"]), _RATIO: ratio}
+
+        def composed(order: float) -> float:
+            finite = exact(order) * (exact(order) - 1) * ratio < 1
+            return upper(enclose(_PROJECTED, known | {alpha: exact(order)})) if finite else inf
+
+        if "delta" not in setting:
+            return composed(setting["alpha"])
+        excess = float(((1 + 4 / ratio).sqrt() - 1) / 2)
+        orders = 1 + excess * np.geomspace(1e-3, 1, _ORDERS, endpoint=False)
+        return min(rdp_to_dp(order, composed(order), setting["delta"]) for order in map(float, orders))
 
 
 def _with_projections(*, bounded: bool) -> Iterator[Setting]:

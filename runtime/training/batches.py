@@ -5,15 +5,14 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from lastiterate.numeric.random_projection import RandomProjectionRun
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import StepSchedule
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.runtime.random_streams import Stream
 
 _DRAWN_AT_ONCE = 2**22
 
 
-def draw_batches(run: NoisySGD | RandomProjectionRun, generator: Stream) -> Iterator[Tensor]:
+def draw_batches(run: StepSchedule, generator: Stream) -> Iterator[Tensor]:
     """Sample indices in the batch of each step, in any order, on the CPU, shape (size of the batch,).
 
     Cyclic batches are consecutive samples in the order of the data. A Poisson batch can be empty.
@@ -34,7 +33,7 @@ def draw_batches(run: NoisySGD | RandomProjectionRun, generator: Stream) -> Iter
 
 
 def draw_batches_of_many(
-    run: NoisySGD | RandomProjectionRun, runs: int, generator: Stream, device: torch.device | str = "cpu"
+    run: StepSchedule, runs: int, generator: Stream, device: torch.device | str = "cpu"
 ) -> Iterator[Tensor]:
     """Sample indices in the batch of each step of many parallel runs, drawn from one stream.
 
@@ -61,9 +60,7 @@ def draw_batches_of_many(
             yield order[:, place * run.batch : (place + 1) * run.batch]
 
 
-def _uniform(
-    run: NoisySGD | RandomProjectionRun, runs: int, generator: Stream, device: torch.device | str
-) -> Iterator[Tensor]:
+def _uniform(run: StepSchedule, runs: int, generator: Stream, device: torch.device | str) -> Iterator[Tensor]:
     """Uniform numbers for every sample of every run, shape (runs, dataset_size), some runs at a time."""
     step = max(1, _DRAWN_AT_ONCE // run.dataset_size)
     for first in range(0, runs, step):

@@ -37,9 +37,6 @@ from lastiterate.numeric.participation import ByPosition as ByPosition
 from lastiterate.numeric.participation import Participation as Participation
 from lastiterate.numeric.participation import by_position as by_position
 from lastiterate.numeric.participation import participation as participation
-from lastiterate.numeric.random_projection import ProjectionBound as ProjectionBound
-from lastiterate.numeric.random_projection import RandomProjectionRun as RandomProjectionRun
-from lastiterate.numeric.random_projection import projection_bound as projection_bound
 from lastiterate.numeric.run import NoisySGD as NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram as ShiftProgram
 from lastiterate.numeric.sweeps import sweep as sweep

@@ -209,8 +209,6 @@ def _calls(junk: Any, other: Any) -> dict[str, Any]:
         "to_pld": lambda: li.to_pld(junk),
         "to_pld discretization": lambda: li.to_pld(li.bound(_RUN, _FLAT), discretization=junk),
         "to_pld tail": lambda: li.to_pld(li.bound(_RUN, _FLAT), tail_mass=junk),
-        "RandomProjectionRun": lambda: li.RandomProjectionRun(3, 0.1, junk, (other,), 6),
-        "projection_bound": lambda: li.projection_bound(junk, order=other),
         "sweep": lambda: li.sweep(junk, other, {"order": [2.0]}),
         "sweep axes": lambda: li.sweep(_RUN, _FLAT, junk),
         "forgetting": lambda: li.forgetting(_RUN, _FLAT, junk, order=other),
@@ -269,7 +267,6 @@ def test_every_public_name_is_called() -> None:
         "LowerBound",
         "Measured",
         "Participation",
-        "ProjectionBound",
     }
     homes = {name: str(getattr(li, "_HOME")[name]) for name in li.__all__}  # noqa: B009
     assert {name for name, home in homes.items() if ".runtime." not in home} - called - results == set()

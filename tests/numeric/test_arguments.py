@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from random_projection import RandomProjectionRun, projection_bound
 
 import lastiterate as li
 from lastiterate.numeric.errors import count, real
@@ -65,8 +66,8 @@ _CALLS: dict[str, Callable[[Callable[[float], Any]], object]] = {
     "theorem": lambda x: li.theorem("output_perturbation", _RUN, li.Convex(1.0), order=x(2.5)).epsilon,
     "ShiftProgram": lambda x: astuple(li.ShiftProgram(_CYCLIC, li.Convex(1.0), x(1), x(2), x(0.5))),
     "projection": lambda x: (
-        li.projection_bound(
-            li.RandomProjectionRun(x(20), x(0.125), x(0.5), (x(2),), x(10), entry_std=x(1), stability=x(0.25)),
+        projection_bound(
+            RandomProjectionRun(x(20), x(0.125), x(0.5), (x(2),), x(10), entry_std=x(1), stability=x(0.25)),
             order=x(2),
         ).epsilon
     ),
@@ -138,7 +139,7 @@ def test_a_wrong_name_is_refused_in_one_sentence(name: str) -> None:
 
 _METHODS = {
     "gradient_noise": lambda **wrong: li.NoisySGD.gradient_noise(gradient_noise_std=1, step_size=1, **wrong),
-    "d2p2": lambda **wrong: li.RandomProjectionRun.d2p2(steps=2, noise_std=1, **wrong),
+    "d2p2": lambda **wrong: RandomProjectionRun.d2p2(steps=2, noise_std=1, **wrong),
     "rdp": lambda **wrong: li.bound(_RUN, li.Convex(1.0)).rdp(2.0, **wrong),
     "dp": lambda **wrong: li.bound(_RUN, li.Convex(1.0)).dp(0.1, **wrong),
     "certificate": lambda **wrong: li.bound(_RUN, li.Convex(1.0)).certificate(**wrong),

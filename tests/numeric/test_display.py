@@ -9,6 +9,7 @@ from math import inf
 from typing import Any
 
 import pytest
+from random_projection import RandomProjectionRun, projection_bound
 
 import lastiterate as li
 from lastiterate.numeric.display import Displayed, TextTable
@@ -24,9 +25,7 @@ _ENDLESS = replace(_RUN, diameter=inf)
 _CYCLIC = li.NoisySGD(60, 0.1, 1.0, 2.0, dataset_size=6, batch_size=2, sampling="cyclic", diameter=1.0)
 _CONVEX = li.Convex(1.0)
 _MEASURED = li.Measured(li.Smooth(1.0), "the constant <1> being true")
-_PROJECTED = li.RandomProjectionRun.d2p2(
-    steps=10, step_size=0.01, noise_std=3.0, ranks=[40, 8], dataset_size=50
-)
+_PROJECTED = RandomProjectionRun.d2p2(steps=10, step_size=0.01, noise_std=3.0, ranks=[40, 8], dataset_size=50)
 
 _RESULTS = {
     "bound": lambda: li.bound(_RUN, _CONVEX, delta=1e-5),
@@ -39,7 +38,7 @@ _RESULTS = {
     "by_position": lambda: li.by_position(_CYCLIC, _CONVEX, delta=1e-5),
     "forgetting": lambda: li.forgetting(_RUN, _CONVEX, 8, delta=1e-5),
     "lower_bound": lambda: li.lower_bound(_RUN, _CONVEX, order=2),
-    "projection": lambda: li.projection_bound(_PROJECTED, delta=1e-5),
+    "projection": lambda: projection_bound(_PROJECTED, delta=1e-5),
     "audit": lambda: audit(false_positives=1, negatives=100, false_negatives=30, positives=100, delta=1e-5),
     "one run": lambda: one_run(list(range(40)), [k >= 20 for k in range(40)], adjacency="replace", delta=1e-5),
 }

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from random_projection import RandomProjectionRun, projection_bound
 
 import lastiterate as li
 from lastiterate.numeric.bound import bound_by_shifts
@@ -99,10 +100,10 @@ def _calibrated(run: li.NoisySGD, loss: li.Assumption, vary: str) -> list[Any]:
 
 def _projected(sampling: str, target: dict[str, float]) -> list[Any]:
     batch = None if sampling == "full" else 3
-    run = li.RandomProjectionRun(5, 0.2, 4.0, (3, 2), 12, batch, sampling=sampling)
+    run = RandomProjectionRun(5, 0.2, 4.0, (3, 2), 12, batch, sampling=sampling)
     return [
-        li.projection_bound(run, **target).epsilon,
-        li.projection_bound(replace(run, steps=1), **target).epsilon,
+        projection_bound(run, **target).epsilon,
+        projection_bound(replace(run, steps=1), **target).epsilon,
     ]
 
 

@@ -13,12 +13,12 @@ from random import Random
 
 import numpy as np
 import pytest
+import random_projection as projection
 import statements
 from exact_points import Point, value
 from flint import arb
 from sympy import Expr, Integer, Min, Rational, S, Symbol, ceiling, diff, exp, log
 
-from lastiterate.numeric import random_projection as projection
 from lastiterate.numeric import rounding
 from lastiterate.numeric.accounting import conversion
 from lastiterate.numeric.accounting.batches import least_range, outcome_distance, rate, tail_from

@@ -6,11 +6,11 @@ from math import sqrt
 import pytest
 import random_projection_sgd
 import torch
+from random_projection import RandomProjectionRun
 from random_projection_sgd import RandomProjectionSGD, layer_ranks
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from lastiterate.numeric.random_projection import RandomProjectionRun
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.loading import load_workload
 

@@ -6,6 +6,7 @@ from math import inf, sqrt
 from typing import Any
 
 import numpy as np
+from random_projection import RandomProjectionRun, projection_bound
 
 from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.calibrate import calibrate
@@ -14,7 +15,6 @@ from lastiterate.numeric.forgetting import forgetting
 from lastiterate.numeric.losses import assumptions as loss
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.participation import by_position, participation
-from lastiterate.numeric.random_projection import RandomProjectionRun, projection_bound
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram

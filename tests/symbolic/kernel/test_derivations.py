@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from hockey_stick import hockey_stick_mixtures
+from random_projection import _ratio
 from sympy import (
     Eq,
     Expr,
@@ -24,7 +25,6 @@ from sympy import (
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.divergences.mixtures import Mixture
-from lastiterate.numeric.random_projection import _ratio
 from lastiterate.proofs_checks.engines import derivation
 from lastiterate.proofs_checks.engines.derivation import _lessened
 from lastiterate.proofs_checks.engines.side_conditions import prove

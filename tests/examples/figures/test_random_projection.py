@@ -6,17 +6,17 @@ from math import inf, log
 import mpmath as mp
 import numpy as np
 import pytest
-
-from lastiterate.numeric.accounting.conversion import gdp_epsilon
-from lastiterate.numeric.bound import bound
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Clipped
-from lastiterate.numeric.random_projection import (
+from random_projection import (
     RandomProjectionRun,
     order_limit,
     projection_bound,
     projection_rdp,
 )
+
+from lastiterate.numeric.accounting.conversion import gdp_epsilon
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.run import NoisySGD
 
 DESCRIBED = RandomProjectionRun(6, 0.5, 2.0, [7, 3], dataset_size=12, batch_size=4, sampling="shuffled")
