@@ -37,7 +37,7 @@ _SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy", "c
 PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")
 """Packages that may decide a claim of a user's own folder."""
 
-NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE})
+NUMBERS: Final = frozenset({Engine.ATTACK})
 """Engines that run `bound`; the other engines need little of `numeric`."""
 
 

@@ -69,7 +69,6 @@ class Engine(StrEnum):
     VECTORS = "vectors"
     GRAM = "gram"
     EXPECTATIONS = "expectations"
-    CERTIFICATE = "certificate"
     CITATION = "citation"
     INDUCTION = "induction"
 
@@ -502,33 +501,6 @@ class UpperBound(Check):
     @property
     def notes(self) -> tuple[Sentence, ...]:
         return (*_replaced(self.altered), sentence(f"Attacked by the runs {', '.join(self.attacks)}"))
-
-
-@dataclass(frozen=True)
-class Certified(Check):
-    """The independent checker accepts the certificates of results of `bound`.
-
-    They certify an epsilon if ``delta`` is set, otherwise a Renyi divergence. In mutants, only `bound` gets
-    the changed parameters ``altered``.
-    """
-
-    engine = Engine.CERTIFICATE
-    scheme: str
-    losses: str
-    delta: bool = False
-    altered: Mapping[Symbol, Expr] = field(default_factory=lambda: _NONE)
-    name: str = "certificates"
-
-    @property
-    def formula(self) -> Basic:
-        what = "an epsilon at a delta" if self.delta else "a Rényi divergence"
-        return sentence(
-            f"The checker accepts each certificate of {what}: {self.scheme} batches, {self.losses} losses"
-        )
-
-    @property
-    def notes(self) -> tuple[Sentence, ...]:
-        return _replaced(self.altered)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.checks import (
-    Asymptotic, Certified, Check, Cited, Consequence, Deduced, Derived, Engine, Expected, Identity, Induction,
+    Asymptotic, Check, Cited, Consequence, Deduced, Derived, Engine, Expected, Identity, Induction,
     Inequality, IntervalInequality, NormBound, Printed, Recursion, Relation, RenyiBound,
     Simulated, Tracked, Unbounded, Units, UpperBound, Value, VectorInequality, begin, gains, mean_square,
     sum_induction,

@@ -2,12 +2,9 @@
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from math import inf
 
-from lastiterate.numeric.published.record import run_of
-from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.attacks.record import Setting
 
 
@@ -55,29 +52,6 @@ def tight(*, bounded: bool) -> Iterator[Setting]:
         yield {**base, "T": 12.0, "n": 6.0, "K": 5.0}
         yield {**base, "T": 7.0, "n": 4.0, "K": 4.0}
         yield {**base, "T": 1.0, "n": 4.0, "K": 60.0, "alpha": 50.0, **_DELTA}
-
-
-def certified() -> Iterator[Setting]:
-    """Settings for every route of `bound` (windows, last step, composition, schedules); some have a delta."""
-    base = {"T": 60.0, "n": 6.0, "eta": 0.1, "sigma": 1.0, "K": 5.0, "D": 0.8, "L": 0.5, "lam": 0.5, "m": 0.1}
-    base |= {"alpha": 2.0, "falls": 0.0}
-    yield {**base, **_DELTA}
-    yield {**base, "T": 40.0, "n": 4.0, "sigma": 0.3, "K": 1.0, "D": 0.1, "L": 19.0, "m": 1.5, "alpha": 6.0}
-    yield {**base, "T": 25.0, "sigma": 0.05, "K": 0.5, "D": inf, "L": 0.2, "alpha": 3.0}
-    yield {**base, "T": 50.0, "D": 0.6, "L": 1.0, "m": 0.5, "falls": 0.5}
-    yield {**base, "T": 30.0, "K": 2.0, "D": 0.01, "L": 1e4, "m": 8.0, "alpha": 1.01}
-    yield {**base, "n": 200.0, "K": 150.0}
-    yield {**base, "T": 5.0, "n": 31.0, "K": 1.0, "D": inf, "delta": 1e-2}
-    yield {**base, "T": 120.0, "sigma": 2.0, "D": 40.0, "L": 1e-2, "lam": 0.9, "m": 1e-2, "alpha": 1.5}
-
-
-def scheduled_run(setting: Setting, sampling: str) -> NoisySGD:
-    """Run at a setting, with a step size that decreases linearly by the share ``falls``."""
-    run = run_of(setting, sampling)
-    if not setting["falls"]:
-        return run
-    sizes = tuple(run.step_size_at(t) * (1 - setting["falls"] * t / run.steps) for t in range(run.steps))
-    return replace(run, step_size=sizes)
 
 
 def settings(seed: int, *, bounded: bool) -> Iterator[Setting]:

@@ -7,10 +7,8 @@ import sympy as sp
 import z3
 from sympy import And, Eq, Ge, Le, Rational
 
-from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import (
-    certificate,
     decide_check,
     identity,
     induction,
@@ -21,7 +19,6 @@ from lastiterate.proofs_checks.lock import failures
 from lastiterate.proofs_checks.verdict import Status, Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import (
-    Certified,
     Check,
     Derived,
     Identity,
@@ -167,9 +164,6 @@ NEVER = (x < 1, x > 2)
     ("check", "assumptions", "words"),
     [
         (Derived("full_batch/convexe", Equal()), (), "did you mean full_batch/convex?"),
-        (Certified("cyclik", "convex"), (), "did you mean cyclic?"),
-        (Certified("cyclic", "convexe"), (), "did you mean convex?"),
-        (Certified("cyclic", "convex"), NEVER, "no sample"),
         (UpperBound("composition", ("linear",)), NEVER, "no sample"),
         (Recursion(i, sp.S.Zero, PREVIOUS + 1, i, start=0.5), (), "needs a whole number as its start"),  # type: ignore[arg-type]
     ],
@@ -256,27 +250,3 @@ def test_a_question_that_z3_gives_up_has_no_answer(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(z3_answers, "_checked", lambda *_: z3.unknown)
     assert z3_answers._soon([z3.Real("x") > 0]) == z3.unknown
     assert z3_answers._for_long([z3.Real("x") > 0]) == (z3.unknown, None)
-
-
-def test_a_failing_certificate_is_undecided_where_an_assumption_could_not_be_tested(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(certificate, "_refused", lambda _: "a number is too small")
-    check = Certified("full", "convex")
-    assert decide_check(check, ()).status is Status.REFUTED
-    outcome = decide_check(check, (x < 3,))
-    assert outcome.status is Status.UNDECIDED
-    assert "could not be tested" in outcome.detail
-
-
-def test_a_bound_that_refuses_a_run_is_not_passed_over(monkeypatch):
-    made = certificate.bound_by_shifts
-
-    def refuses(run, assumption, **asked):
-        if asked == {"order": 6}:
-            raise InputError("A bound was refused.")
-        return made(run, assumption, **asked)
-
-    monkeypatch.setattr(certificate, "bound_by_shifts", refuses)
-    outcome = decide_check(Certified("full", "clipped"), ())
-    assert (outcome.status, outcome.detail) == (Status.ERROR, "A bound was refused.")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb
+from recomputing import RECOMPUTED
 
 from lastiterate.numeric.accounting import batches as drawn
 from lastiterate.numeric.accounting import conversion, dominating, pld
@@ -24,7 +25,7 @@ from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic import ledger
 
-CLAIMS = {claim.key: claim for claim in ledger.claims("ours")}
+CLAIMS = {claim.key.removeprefix("ours/"): claim for claim in ledger.claims("ours")} | RECOMPUTED
 RENYI, DELTA = "Renyi", "epsilon at delta"
 
 
@@ -228,7 +229,7 @@ FAULTS = FIXED | RANDOM | SHUFFLED
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_in_code_turns_a_claim(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     key, name, place, attribute, wrong = FAULTS[fault]
-    claim = CLAIMS[f"ours/{key}"]
+    claim = CLAIMS[key]
     check = next(check for check in claim.checks if check.name == name)
     forget()
     monkeypatch.setattr(place, attribute, wrong)
@@ -246,7 +247,7 @@ def test_five_percent_less_is_noticed_for_every_class_and_guarantee(
 ) -> None:
     monkeypatch.setattr(dominating.Candidate, "value", divided(dominating.Candidate.value, 1.05))
     seen: dict[str, list[Status]] = {}
-    for claim in (CLAIMS[f"ours/attacked/{scheme}"], CLAIMS[f"ours/recomputed/{scheme}"]):
+    for claim in (CLAIMS[f"attacked/{scheme}"], CLAIMS[f"recomputed/{scheme}"]):
         for check in claim.checks:
             seen.setdefault(check.name, []).append(decide_check(check, claim.assumptions).status)
     assert len(seen) == 10

@@ -16,7 +16,6 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import (
     Asymptotic,
-    Certified,
     Check,
     Cited,
     Consequence,
@@ -65,7 +64,6 @@ CHECKS: tuple[Check, ...] = (
     NormBound(Vector("v"), x),
     VectorInequality(Norm(Vector("v")), "<=", Norm(Vector("v"))),
     UpperBound("composition", ("linear",)),
-    Certified("cyclic", "convex"),
     Simulated("clipping_excess", "<=", x, {x: 1}),
 )
 
