@@ -6,8 +6,9 @@ Exit status: 0 success, 1 a claim failed, 2 bad input, 130 interrupted, 141 if s
 import gc
 import os
 import sys
+import tomllib
 import warnings
-from importlib import import_module
+from importlib import import_module, resources
 from typing import Final
 
 import click
@@ -16,30 +17,16 @@ from click.shell_completion import CompletionItem
 from lastiterate.commands.output import end_quietly
 from lastiterate.numeric.errors import InputError, Interrupted, suggestion
 
-COMMANDS: Final = {
-    "check": "decide every claim of the ledger and compare with the lock file",
-    "list": "list the claims of the ledger",
-    "show": "show one claim: statement, assumptions, checks, mutants and verdict",
-    "report": "write the ledger as HTML pages, Markdown and JSON",
-    "new-claim": "write a commented module of claims for a paper of your own",
-    "bound": "bound the privacy loss of a run described in a TOML file",
-    "statement": "state the privacy of a run for an auditor or a model card",
-    "verify": "check the certificate of a bound, independently of how it was found",
-    "calibrate": "find the noise, steps, diameter or batch size that meet a privacy target",
-    "forget": "bound what is left of a deleted sample after more steps without it",
-    "participation": "bound the privacy loss of the worst, the median or a given sample, from the steps that use it",
-    "compare": "compare the theorems that apply to a run, side by side",
-    "sweep": "bound a grid of runs in parallel, write CSV or Parquet, and resume if interrupted",
-    "estimate": "measure the Hoelder constants of a network",
-    "checkpoints": "measure the Hoelder constants along a training run, from its checkpoints",
-    "attack": "attack the last iterate of a run and compare the result with its bound",
-    "drift": "compare the distance between coupled runs with the tracked distance",
-}
+_TEXTS: Final = tomllib.loads((resources.files("lastiterate.commands") / "commands.toml").read_text("utf-8"))
+COMMANDS: Final[dict[str, str]] = {name: text["line"] for name, text in _TEXTS.items()}
+"""Commands in the order of the help, each with its line there."""
 
 
-def _laid_out(command: click.Command) -> click.Command:
-    r"""Unescape ``\b``, click's marker for paragraphs that are not to be rewrapped."""
-    command.help = (command.help or "").replace("\\b", "\b")
+def _with_examples(name: str, command: click.Command) -> click.Command:
+    """Append examples and further paragraphs to a command's help, which click does not rewrap."""
+    text = _TEXTS[name]
+    examples = "\n  ".join(["Examples:", *text["examples"].splitlines()])
+    command.epilog = "\n\n".join(f"\b\n{part}" for part in (examples, *text.get("more", ())))
     return command
 
 
@@ -52,7 +39,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS:
             module = import_module(f"lastiterate.commands.{cmd_name.replace('-', '_')}")
-            return _laid_out(module.command)
+            return _with_examples(cmd_name, module.command)
         hint = suggestion(cmd_name, COMMANDS, f"choose one of {', '.join(COMMANDS)}.")
         raise click.UsageError(f"A known command is needed, got command={cmd_name}; {hint}", ctx)
 
@@ -77,24 +64,17 @@ class _LazyGroup(click.Group):
 
 
 @click.command(
-    cls=_LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=_LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="\b\nExamples:\n  lastiterate check\n  lastiterate bound run.toml\n  lastiterate estimate builtin:iris-mlp",
 )
 @click.version_option(package_name="lastiterate")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    r"""Machine-checked theory for private training when only the last iterate is released.
-
-    \b
-    Examples:
-      lastiterate check
-      lastiterate bound run.toml
-      lastiterate estimate builtin:iris-mlp
-    """
+    """Machine-checked theory for private training when only the last iterate is released."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-_laid_out(cli)
 
 
 def _no_option(error: click.NoSuchOption) -> str:

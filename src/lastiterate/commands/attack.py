@@ -26,16 +26,10 @@ if TYPE_CHECKING:
     Bounds = list[tuple[str, Bound]]
     Refuted = dict[str, tuple[str, ...]]
 
-_EXAMPLES = """\b
-Examples:
-  lastiterate attack run.toml --delta 1e-5
-  lastiterate attack run.toml --delta 1e-5 --workload builtin:iris-mlp --runs 2000
-  lastiterate attack run.toml --delta 1e-5 --workload my_models:factory --kind shadow --json
-"""
 _CLIPPING = "clipping alone"
 
 
-@click.command(epilog=_EXAMPLES)
+@click.command()
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--delta", type=float, required=True, help="Delta of (epsilon, delta), in (0, 1).")
 @click.option("--workload", help="Network: builtin:NAME or module:factory; by default, crafted losses.")

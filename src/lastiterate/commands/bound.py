@@ -7,28 +7,8 @@ import click
 
 from lastiterate.commands.output import OutputFile, progress, say_json
 
-_EXAMPLE = """\b
-Examples:
-  lastiterate bound run.toml --delta 1e-5
-  lastiterate bound run.toml --order 2 --json
-  lastiterate bound run.toml --certificate run.json && lastiterate verify run.json
-\b
-A run file:
-  [run]
-  steps = 2000
-  step_size = 0.1
-  noise_std = 1.0      # added to the iterate, not to the gradient
-  clip_norm = 2.0
-  dataset_size = 5
-  diameter = 1.0       # leave out without projection
-\b
-  [assumption]
-  kind = "smooth"      # smooth holder clipped convex strongly_convex tabulated sum minimum
-  L = 1.0
-"""
 
-
-@click.command(epilog=_EXAMPLE)
+@click.command()
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--order", type=float, help="Order alpha > 1 of a Renyi bound.")
 @click.option("--delta", type=float, help="Delta of an (epsilon, delta) bound.")

@@ -7,14 +7,8 @@ import click
 
 from lastiterate.commands.output import progress, say_result
 
-_EXAMPLES = """\b
-Examples:
-  lastiterate calibrate run.toml --epsilon 1 --delta 1e-5
-  lastiterate calibrate run.toml --epsilon 0.5 --order 2 --vary steps --json
-"""
 
-
-@click.command(epilog=_EXAMPLES)
+@click.command()
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--epsilon", type=float, required=True, help="Target epsilon.")
 @click.option("--order", type=float, help="Order alpha > 1 of a Renyi target.")

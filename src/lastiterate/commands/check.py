@@ -53,19 +53,13 @@ def command(
     update_lock: bool,
     second_opinion: bool,
 ) -> int:
-    r"""Decide every claim of the ledger, or of the folder or file PATH, and compare with the lock file.
+    """Decide every claim of the ledger, or of the folder or file PATH, and compare with the lock file.
 
     The lock file of a folder is lastiterate.lock.json in the root of its repository. Until --update-lock
     writes it, every claim has to hold. The modules of a folder are Python code, which is run.
 
     The exit status is 0 if every verdict, grade and mutant agrees with the lock file and every mutant is
     rejected. With --second-opinion, cvc5 must also not contradict z3; questions that it leaves open are counted.
-
-    \b
-    Examples:
-      lastiterate check
-      lastiterate check --paper chien_li --jobs 2 --json
-      lastiterate check claims --update-lock
     """
     if second_opinion:
         from lastiterate.proofs_checks.second_opinion import need_cvc5

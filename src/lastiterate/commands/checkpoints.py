@@ -44,18 +44,12 @@ def command(
     resume: Path | None,
     **options: Any,
 ) -> None:
-    r"""Measure the Hölder constants of WORKLOAD at the CHECKPOINTS of a training run, in the order given.
+    """Measure the Hölder constants of WORKLOAD at the CHECKPOINTS of a training run, in the order given.
 
     A checkpoint is a file of weights saved by torch or safetensors; a folder stands for its checkpoints in
     numerical order. Points are drawn in the same directions around each checkpoint; between successive
     checkpoints, the change of the gradients is divided by the distance. All constants are lower estimates for
     per-sample gradients.
-
-    \b
-    Examples:
-      lastiterate checkpoints builtin:iris-mlp-tanh step-0.pt step-100.pt step-200.pt
-      lastiterate checkpoints mine:factory saved --layers
-      lastiterate checkpoints hf:my_model trainer_output --data tokens.parquet --samples 20 --points 10
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder

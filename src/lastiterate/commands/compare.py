@@ -7,14 +7,8 @@ import click
 
 from lastiterate.commands.output import progress, say_json
 
-_EXAMPLES = """\b
-Examples:
-  lastiterate compare run.toml --order 2
-  lastiterate compare run.toml --theorem liang_3_4 --json
-"""
 
-
-@click.command(epilog=_EXAMPLES)
+@click.command()
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--order", type=float, default=2.0, show_default=True, help="Order alpha > 1.")
 @click.option(

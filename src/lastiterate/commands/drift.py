@@ -12,19 +12,12 @@ from lastiterate.commands.output import progress, say_json
 if TYPE_CHECKING:
     from lastiterate.runtime.attacks.drift import Drift
 
-_EXAMPLES = """\b
-Examples:
-  lastiterate drift run.toml --workload builtin:iris-mlp-tanh
-  lastiterate drift run.toml --workload builtin:breast-cancer --pairs 200
-  lastiterate drift run.toml --workload my_models:factory --replaced 7 --json
-  lastiterate drift run.toml --workload my_models:factory --checkpoint net.pt
-"""
 _ROWS = 9
 _LITTLE = 0.1
 """Share of the clip norm below which the effect of a sample is reported as too small."""
 
 
-@click.command(epilog=_EXAMPLES)
+@click.command()
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--workload", required=True, help="Network: builtin:NAME or module:factory.")
 @from_checkpoint

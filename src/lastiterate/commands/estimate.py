@@ -80,7 +80,7 @@ def command(
     resume: Path | None,
     **options: Any,
 ) -> None:
-    r"""Find the Hölder constants of WORKLOAD: builtin:NAME, hf:FOLDER or module:factory.
+    """Find the Hölder constants of WORKLOAD: builtin:NAME, hf:FOLDER or module:factory.
 
     The network is trained, and the largest |g(x) - g(y)| / |x - y|^lambda is searched for in the ball of the
     domain. The result is a lower estimate of the true constant, so the privacy numbers are estimates, too.
@@ -93,14 +93,6 @@ def command(
 
     Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn. Settings that
     a workload recommends replace the defaults and are printed.
-
-    \b
-    Examples:
-      lastiterate estimate builtin:iris-mlp
-      lastiterate estimate builtin:digits-cnn --inputs box:0,1 --save-pairs pairs.safetensors
-      lastiterate estimate builtin:digits-cnn --recheck pairs.safetensors
-      lastiterate estimate hf:my_model --data tokens.parquet
-      lastiterate estimate mine:factory --checkpoint net.pt --lambda 0.5 --lambda 1 --device cuda
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder

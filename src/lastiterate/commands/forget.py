@@ -7,14 +7,8 @@ import click
 
 from lastiterate.commands.output import say_result
 
-_EXAMPLES = """\b
-Examples:
-  lastiterate forget run.toml --steps 20 --delta 1e-5
-  lastiterate forget run.toml --epsilon 0.1 --delta 1e-5 --json
-"""
 
-
-@click.command(epilog=_EXAMPLES)
+@click.command()
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--steps", type=int, help="Clean steps, on the data without the sample.")
 @click.option("--epsilon", type=float, help="Target epsilon: find the number of clean steps that meets it.")

@@ -17,13 +17,7 @@ from lastiterate.proofs_checks.verdict import Verdict
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(path: Path | None, paper: str | None, verdict: Verdict | None, as_json: bool) -> None:
-    r"""List the claims of the ledger, or of the folder or file PATH: key, locked verdict and title.
-
-    \b
-    Examples:
-      lastiterate list --paper chien_li --verdict REFUTED
-      lastiterate list claims
-    """
+    """List the claims of the ledger, or of the folder or file PATH: key, locked verdict and title."""
     with progress("building the claims"):
         chosen = book(path)
         expected = {key: entry.verdict for key, entry in chosen.expected().items()}

@@ -12,13 +12,7 @@ from lastiterate.numeric.store import write_whole, writing
 @click.command(name="new-claim")
 @click.argument("path", type=click.Path(path_type=Path))
 def command(path: Path) -> None:
-    r"""Write a commented module of claims to PATH, for ``pytest --lastiterate`` to decide.
-
-    \b
-    Example:
-      lastiterate new-claim claims/lemma_1.py
-      pytest --lastiterate claims
-    """
+    """Write a commented module of claims to PATH, for ``pytest --lastiterate`` to decide."""
     if path.suffix != ".py":
         raise InputError(f"A module of claims needs a name that ends in .py, got path={path}; add the ending.")
     if path.exists() or path.is_symlink():

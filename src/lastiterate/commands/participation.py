@@ -8,13 +8,6 @@ import click
 
 from lastiterate.commands.output import progress, say_result
 
-_EXAMPLES = """\b
-Examples:
-  lastiterate participation run.toml --delta 1e-5
-  lastiterate participation run.toml --steps 3,4,20 --delta 1e-5
-  lastiterate participation run.toml --position 2 --order 2 --json
-"""
-
 
 def _numbers(text: str) -> list[int]:
     try:
@@ -25,7 +18,7 @@ def _numbers(text: str) -> list[int]:
         ) from None
 
 
-@click.command(epilog=_EXAMPLES)
+@click.command()
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option(
     "--steps",

@@ -19,15 +19,10 @@ from lastiterate.proofs_checks.runner import run
 @no_cache
 @click.option("--json", "as_json", is_flag=True, help="Print the names of the files as one JSON object.")
 def command(path: Path | None, out: Path, paper: str | None, jobs: int, no_cache: bool, as_json: bool) -> None:
-    r"""Write the ledger, or the claims of the folder or file PATH, as pages that can be read offline.
+    """Write the ledger, or the claims of the folder or file PATH, as pages that can be read offline.
 
     Write index.html with every claim, a page for each paper that maps its lines to claims, ledger.md and
     ledger.json.
-
-    \b
-    Example:
-      lastiterate report --out report
-      lastiterate report claims --out report
     """
     from lastiterate.proofs_checks.report.pages import files, write_folder
 

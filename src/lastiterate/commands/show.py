@@ -19,13 +19,7 @@ from lastiterate.symbolic import ledger
 @click.option("--no-cache", is_flag=True, help="Decide the claim again, without the cache.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict with its evidence as one JSON object.")
 def command(key: str, path: Path | None, no_cache: bool, as_json: bool) -> None:
-    r"""Show the claim KEY of the ledger, or of the folder or file PATH: statement, failure, evidence.
-
-    \b
-    Examples:
-      lastiterate show chien_li/theorem_3_12
-      lastiterate show paper/lemma_1 claims
-    """
+    """Show the claim KEY of the ledger, or of the folder or file PATH: statement, failure, evidence."""
     with progress(f"deciding {key}") as told:
         chosen = book(path)
         claims = chosen.choose(keys=(key,))

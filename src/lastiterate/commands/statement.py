@@ -34,17 +34,11 @@ def command(
     out: Path | None,
     **declared: str | None,
 ) -> None:
-    r"""State the privacy of a run for an auditor or a model card.
+    """State the privacy of a run for an auditor or a model card.
 
     SOURCE is a run file, or a certificate that `bound --certificate` wrote. Each line says whether it is checked,
     declared by somebody, or cannot be checked from the file. The statement holds its certificate, so that
     `lastiterate verify` checks the number and the text from the statement alone.
-
-    \b
-    Examples:
-      lastiterate statement run.toml --delta 1e-5 --unit "one patient" --by "the hospital" --out privacy.md
-      lastiterate statement run.json --format modelcard
-      lastiterate verify privacy.md
     """
     from lastiterate.numeric.bound import bound
     from lastiterate.numeric.errors import InputError

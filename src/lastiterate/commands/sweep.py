@@ -6,20 +6,8 @@ import click
 
 from lastiterate.commands.output import OutputFile, progress, say_json
 
-_EXAMPLE = """\b
-Examples:
-  lastiterate sweep sweep.toml --out sweep.csv
-  lastiterate sweep sweep.toml --out sweep.parquet --jobs 4
-\b
-A sweep file is a run file, as `lastiterate bound --help` shows it, with a grid; the last axis varies fastest:
-  [grid]
-  noise_std = [0.5, 1.0, 2.0]   # fields of the run
-  L = [0.5, 1.0]                # numbers of the assumption
-  order = [2, 8]                # or delta = [1e-5]
-"""
 
-
-@click.command(epilog=_EXAMPLE)
+@click.command()
 @click.argument("sweep_file", type=click.Path(path_type=Path))
 @click.option("--out", type=OutputFile(), required=True, help="Table to write, .csv or .parquet.")
 @click.option("--jobs", default=-1, show_default=True, help="Worker processes; -1 for one per core.")
