@@ -1,6 +1,6 @@
 (* The axioms of every theorem that stands for a rule: "Closed under the global context" means none. *)
 From lastiterate Require Import laws tables chain contract rules step induction composition coins moments checker clean sequences.
-From lastiterate Require Import renyi full_batch values expansions batches.
+From lastiterate Require Import renyi full_batch values expansions batches three_laws.
 Print Assumptions layer_cake.
 Print Assumptions finite_hockey_stick.
 Print Assumptions neyman_pearson.
@@ -105,3 +105,16 @@ Print Assumptions poisson_size.
 Print Assumptions poisson_tail.
 Print Assumptions poisson_coin.
 Print Assumptions uniform_coin.
+Print Assumptions one_third.
+Print Assumptions third_mean.
+Print Assumptions hidden_cases.
+Print Assumptions three_laws.
+Print Assumptions three_laws_profile.
+Print Assumptions third_value_le.
+Print Assumptions revealed.
+Print Assumptions pivot_ahead.
+Print Assumptions pivot_behind.
+Print Assumptions in_groups.
+Print Assumptions one_batch.
+Print Assumptions third_computed.
+Print Assumptions choice_checked.

@@ -6,7 +6,7 @@
 From Coq Require Import ZArith QArith.
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint.
 From mathcomp Require Import ring ssrZ.
-From lastiterate Require Import laws tables chain contract rules induction composition coins.
+From lastiterate Require Import laws tables chain contract rules induction composition coins three_laws.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.Theory.
 From lastiterate Require Import checker.
@@ -51,6 +51,12 @@ Definition qreflected h g := qadd (qsub q1 g) (qmul g (h (qdiv q1 g))).
 Definition qsampled q h g :=
   if Qle_bool g (qsub q1 q) then qsub q1 g else qmul q (h (qdiv (qadd (qsub g q1) q) q)).
 Definition qabove_one q h g := qmul q (h (qadd q1 (qdiv (qsub g q1) q))).
+(* Three laws, for the number c and the share t of one case; and cases (w, c, t) whose numbers have a mean of at most 0. *)
+Definition qthird h h1 h2 c t g := if Qle_bool q0 c
+  then qadd (qmul t (h (qdiv g t))) (qmul (qsub q1 t) (h1 (qdiv c (qsub q1 t))))
+  else qsub (h (qmul g t)) (qmul c (h2 (qdiv (qmul g (qsub q1 t)) (qsub q0 c)))).
+Definition chosen (cases : seq (Q * Q * Q)) := Qle_bool (qsum [seq qmul x.1.1 x.1.2 | x <- cases]) q0 &&
+  all (fun x => Qle_bool q0 x.2 && Qle_bool x.2 q1) cases.
 (* For the tests: a function has these values, and is at most a table at its nodes and at 0. *)
 Definition agrees h (values : seq (Q * Q)) := all (fun x => Qeq_bool (h x.1) x.2) values.
 Definition below h L := all (fun x => Qle_bool (h x) (qvalue L x)) (q0 :: [seq qdiv x.1 x.2 | x <- L]).
@@ -222,6 +228,29 @@ move=> H g; rewrite /qsampled /sampled of_Q_if of_Q_le !of_QE -H !of_QE leNgt; b
 Qed.
 Theorem above_one_computed q theta h : computes h theta -> computes (qabove_one q h) (above_one (of_Q q) theta).
 Proof. by move=> H g; rewrite /qabove_one /above_one !of_QE -H !of_QE. Qed.
+
+Theorem third_computed f h back hf hh hb c t : computes hf f -> computes hh h -> computes hb back ->
+  computes (qthird hf hh hb c t) (fun g => third_value f h back g (of_Q c) (of_Q t)).
+Proof.
+move=> Hf Hh Hb g; rewrite /qthird /third_value of_Q_if of_Q_le of_Q0; case: ifP => _.
+  by rewrite !of_QE -Hf -Hh !of_QE.
+by rewrite !of_QE -Hf -Hb !of_QE sub0r.
+Qed.
+(* What chosen checks is what the theorem three_laws asks of a choice. *)
+Theorem choice_checked (cases : seq (Q * Q * Q)) (f h back : 'I_(size cases) -> R -> R) g :
+  let at_ (i : 'I_(size cases)) := nth (q0, q0, q0) cases i in chosen cases ->
+  choice (fun i => of_Q (at_ i).1.1) f h back g
+    (\sum_i of_Q (at_ i).1.1 * third_value (f i) (h i) (back i) g (of_Q (at_ i).1.2) (of_Q (at_ i).2)).
+Proof.
+move=> at_ /andP [none /(all_nthP (q0, q0, q0)) shares].
+have one (x : R) : \sum_(j : unit) 1 * x = x by rewrite big_const card_unit /= addr0 mul1r.
+exists [finType of unit], (fun _ _ => 1), (fun i _ => of_Q (at_ i).1.2), (fun i _ => of_Q (at_ i).2); split.
+- by move=> i; split=> [_|]; rewrite ?ler01 // big_const card_unit /= addr0.
+- by move=> i _; have /andP [] := shares i (ltn_ord i); rewrite !of_Q_le of_Q0 of_Q1.
+- move: none; rewrite of_Q_le of_Q0 of_Q_sum (big_nth (q0, q0, q0)) big_mkord.
+  by congr (_ <= _); apply: eq_bigr => i _; rewrite one of_Q_mul.
+- by apply: eq_bigr => i _; rewrite one.
+Qed.
 
 (* What qpairs, parts_of and good check is what the rule contract asks of p, q, u and v. *)
 Theorem parts_checked L N parts : table_of L N -> good L -> parts_of (qpairs L) parts ->
