@@ -103,7 +103,7 @@ Variables (I : finType) (w : I -> R) (f h back : I -> R -> R).
 
 Definition choice g e := exists (J : finType) (l c t : I -> J -> R),
   [/\ forall i, masses (l i),
-    forall i j, 0 <= t i j /\ t i j <= 1,
+    forall i, forall j, 0 <= t i j /\ t i j <= 1,
     \sum_i w i * (\sum_j l i j * c i j) <= 0 &
     e = \sum_i w i * (\sum_j l i j * third_value (f i) (h i) (back i) g (c i j) (t i j))].
 
@@ -112,21 +112,22 @@ Definition hidden_profile (F : R -> R) := forall g d, 0 <= g -> 0 < d -> exists 
   [/\ masses m, forall j, 0 <= gs j, \sum_j m j * gs j = g,
     forall j, choice (gs j) (e j) & \sum_j m j * e j <= F g + d].
 
-Variables (X : space R) (W : masses w) (K K' : kernel (finite R I) X) (T : law X).
+Variables (X : space R) (K K' : kernel (finite R I) X) (T : law X).
+Hypothesis law_w : masses w.
 Hypothesis known : forall i, divergence_le (fun x y => x = y) (K i) (K' i) (f i).
 Hypothesis ahead : forall i, divergence_le (fun x y => x = y) (K i) T (h i).
 Hypothesis behind : forall i, divergence_le (fun x y => x = y) T (K' i) (back i).
 
 Theorem three_laws g e : 0 <= g -> choice g e ->
-  hockey_stick (fun x y => x = y) (after (finite_law W) K) (after (finite_law W) K') g e.
+  hockey_stick (fun x y => x = y) (after (finite_law law_w) K) (after (finite_law law_w) K') g e.
 Proof.
 move=> g0 [J [l [c [t [l1 ts none ->]]]]].
-apply: (hidden_cases W g0 _ none) => i; apply: third_mean => // j.
+apply: (hidden_cases law_w g0 _ none) => i; apply: third_mean => // j.
 by case: (ts i j) => t0 t1; apply: one_third => //; [apply: known | apply: ahead | apply: behind].
 Qed.
 
 Theorem three_laws_profile F : hidden_profile F ->
-  divergence_le (fun x y => x = y) (after (finite_law W) K) (after (finite_law W) K') F.
+  divergence_le (fun x y => x = y) (after (finite_law law_w) K) (after (finite_law law_w) K') F.
 Proof.
 move=> HF g g0 A B FA FB AB; rewrite leNgt; apply/negP => lt.
 set v := probability _ A - _ in lt; have d0 : 0 < (v - F g) / 2%:R by rewrite divr_gt0 ?subr_gt0 ?ltr0n.

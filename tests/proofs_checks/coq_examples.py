@@ -40,10 +40,11 @@ from lastiterate.symbolic.kernel.profiles import (
     Order,
     PoissonStep,
     Profile,
+    ThreeLaws,
     compose,
 )
 from lastiterate.symbolic.kernel.renyi import bound_renyi
-from lastiterate.symbolic.kernel.rules import Kernel, anything, contract, observe
+from lastiterate.symbolic.kernel.rules import Kernel, anything, compare_with_third, contract, observe
 
 FIRST, SECOND = Order
 s, t, r, z, w, x, D, a, e, v = symbols("s t r z w x D a e v", real=True)
@@ -124,6 +125,20 @@ def _contract(kernel: Kernel, **more: Span) -> Span:
     return contract(kernel, **premises | more, diameter=D)
 
 
+def _three_laws(
+    kernel: Kernel,
+    share: Expr = 1 / n,
+    variable: Variable = BATCH,
+    orders: tuple[Order, Order, Order] = (FIRST, FIRST, FIRST),
+    profiles: tuple[Profile, Profile, Profile] = (TABLE, LARGER, Gauss(g1)),
+) -> Span:
+    revealed = {"hypotheses": (EVENT,), "revealed": (variable,)}
+    parts = [
+        supposed(profile=one, order=order, **revealed) for one, order in zip(profiles, orders, strict=True)
+    ]
+    return compare_with_third(kernel, variable, (parts[0], parts[1], parts[2]), (j, n, share))
+
+
 def _induction(kernel: Kernel) -> StepInduction:
     own = Sequence(u, S.Zero, u + 1, U_last), Sequence(low, S.Zero, low + 2, Low_last)
     return StepInduction(kernel, j, n, own, keeps=(Ge(u, 0),))
@@ -186,6 +201,10 @@ RULES: Mapping[str, Callable[[Kernel], Any]] = {
     "symbolic.kernel.rules.Kernel.weaken (a lower rate)": lambda kernel: _raised(
         kernel, PoissonStep(load, v), PoissonStep(rate, v)
     ),
+    "symbolic.kernel.rules.Kernel.weaken (three laws)": lambda kernel: kernel.weaken(
+        _three_laws(FREE, profiles=(TABLE, Gauss(v), Gauss(q1))),
+        profile=ThreeLaws(1 / n, LARGER, Gauss(e), Gauss(q2), j, n),
+    ),
     "symbolic.kernel.rules.Kernel.exchange": lambda kernel: kernel.exchange(
         hook(FREE.domain(FIRST, (s, t), z, D))
     ),
@@ -205,6 +224,7 @@ RULES: Mapping[str, Callable[[Kernel], Any]] = {
     "symbolic.kernel.rules.contract (chords)": lambda kernel: _raised(
         kernel, Chords(TABLE, w * j, j, n), TABLE
     ),
+    "symbolic.kernel.rules.compare_with_third": _three_laws,
     "symbolic.kernel.rules.observe": lambda kernel: observe(kernel, FIRST, t, Coin(TABLE, v)),
     "symbolic.kernel.induction.steps_before": _recur,
     "symbolic.kernel.induction.StepInduction.falls": lambda kernel: _induction(kernel).falls(u, low),
@@ -282,6 +302,16 @@ REFUSED: Mapping[str, Callable[[Kernel], Any]] = {
         kernel, Variable("batch", s, follows=True)
     ),
     "a step with the guide of a coin and without a coin": lambda kernel: _step(kernel, coin=None),
+    "three laws with weights that do not add up to 1": lambda kernel: _three_laws(kernel, 1 / (n + 1)),
+    "three laws and a variable that follows the state": lambda kernel: _three_laws(
+        kernel, variable=Variable("batch", s, follows=True)
+    ),
+    "three laws with run 2 against the third": lambda kernel: _three_laws(
+        kernel, orders=(FIRST, SECOND, FIRST)
+    ),
+    "three laws with the third against run 1": lambda kernel: _three_laws(
+        kernel, orders=(FIRST, FIRST, SECOND)
+    ),
     "a contraction of two orders": lambda kernel: _contract(
         kernel, near=supposed((t, r), (x, a), order=SECOND)
     ),

@@ -48,9 +48,10 @@ from lastiterate.symbolic.kernel.profiles import (
     Order,
     Power,
     Profile,
+    ThreeLaws,
     compose,
 )
-from lastiterate.symbolic.kernel.rules import Kernel, anything, contract
+from lastiterate.symbolic.kernel.rules import Kernel, anything, compare_with_third, contract
 
 KERNEL = Kernel(_exact)
 SAME = "(fun g => qpos (qsub q1 g))"
@@ -147,6 +148,8 @@ class Values:
     shares: dict[Contracted, Shares] = field(default_factory=dict)
     tables: dict[Profile, Atoms] = field(default_factory=dict)
     """The table of each chain of blocks."""
+    choices: dict[ThreeLaws, Shares] = field(default_factory=dict)
+    """The numbers c and t of each case."""
     fault: str = ""
 
     def at(self, profile: Profile, g: Rational) -> Expr:
@@ -164,8 +167,22 @@ class Values:
             return second.rest + sum(
                 (m * y * self.at(other, g / y) for y, m in second.pairs if y * m != 0), S.Zero
             )
+        if isinstance(profile, ThreeLaws):
+            cases = enumerate(self.choices[profile])
+            return sum((self._case(profile, Integer(i), g, c, t) for i, (c, t) in cases), S.Zero)
         assert isinstance(profile, Contracted)
         return self._block(profile, g)
+
+    def _case(self, profile: ThreeLaws, i: Expr, g: Rational, c: Rational, t: Rational) -> Expr:
+        """The value of the docstring of `ThreeLaws` for one case, with its weight."""
+        known, ahead, back = (
+            one.subs({profile.index: i}) for one in (profile.known, profile.ahead, profile.back)
+        )
+        weight = profile.weight.subs(profile.index, i)
+        if c < 0:
+            return weight * (self.at(known, g * t) - c * self.at(back, g * (1 - t) / -c))
+        seen = t * self.at(known, g / t) if t else S.Zero
+        return weight * (seen + ((1 - t) * self.at(ahead, c / (1 - t)) if t < 1 else S.Zero))
 
     def _block(self, profile: Contracted, g: Rational) -> Expr:
         before, near, far = (
@@ -462,17 +479,22 @@ def _hidden_coin(run: Run) -> None:
     run.moved(step(0, noise, last), step(1, noise, last), far)
 
 
+def _of_both(tables: list[Atoms]) -> Atoms:
+    """The first table at the index 0, and the second at 1."""
+    nodes = sorted({y for table in tables for y, _ in table.pairs})
+    masses_at = [dict(table.pairs) for table in tables]
+    return Atoms(tuple((y, _linear(*(each.get(y, S.Zero) for each in masses_at))) for y in nodes))
+
+
 def _averaged(run: Run) -> None:
     """A mean over two values, of which one judgement speaks."""
     random, far = run.random, run.random.randint(0, 2)
     weights, chains = spread(random, 2), [two_runs(random, run.k) for _ in range(2)]
     priced = [run.priced(near_pairs(run.d, run.z, *chain), far) for chain in chains]
-    nodes = sorted({y for table, _ in priced for y, _ in table.pairs})
-    masses_at = [dict(table.pairs) for table, _ in priced]
-    pairs = tuple((y, _linear(*(each.get(y, S.Zero) for each in masses_at))) for y in nodes)
+    pairs = _of_both([table for table, _ in priced])
     variable, kernel = Variable("R", Integer(run.time)), Kernel(_at_both)
     near, ends = (Integer(run.z), Integer(far)), run.ends()
-    case = kernel.suppose(run.order, ends, near, Atoms(pairs), "case", (variable,))
+    case = kernel.suppose(run.order, ends, near, pairs, "case", (variable,))
     said = weights[::-1] if run.fault == "a weight forgotten" else weights
     mean = kernel.mean(variable, ((S.One, case),), over=(_i, Integer(2), _linear(*map(rational, said))))
     run.span = KERNEL.chain(run.span, mean)
@@ -616,8 +638,51 @@ def coin(random: Random, fault: str = "") -> Instance:
     return Instance([laws], d, 0, value, terms[kind], [f"good {table_text(exact)}"], list(dict.fromkeys(nodes)))
 
 
+def hidden(random: Random, fault: str) -> Instance:
+    """Two cases that stay hidden, compared with a third law."""
+    k, order, weight = random.randint(2, 4), random.choice(tuple(Order)), Fraction(random.randint(1, 4), 5)
+    weights, d = (weight, 1 - weight), tuple(tuple(int(x != y) for y in range(k)) for x in range(k))
+    both = [(spread(random, k), spread(random, k)) for _ in range(2)]
+    if random.random() < 0.5:
+        both[1] = (both[1][0], both[1][0])
+    third = random.choice((both[1][1], spread(random, k)))
+    c = Fraction(random.choice((-4, -2, -1, 0, 1, 2, 4)), 2)
+    numbers = (c, -weight * c / (1 - weight) - Fraction(random.randint(0, 1), 4))
+    choices = tuple((rational(one), Rational(random.randint(0, 4), 4)) for one in numbers)
+    kernel, variable, terms = Kernel(_at_both), Variable("R", S.Zero), list[list[str]]()
+    parts, checks = list[Span](), list[str]()
+    for pairs in (both, [(p, third) for p, _ in both], [(third, q) for _, q in both]):
+        exact = [envelope([pair], d, 0) for pair in pairs]
+        given = [envelope([pair[::-1]], d, 0) for pair in pairs] if fault == "orders exchanged" else exact
+        ends = (S.Zero, S.One), (S.Zero, S.Zero)
+        parts.append(kernel.suppose(order, *ends, _of_both(given), "case", (variable,)))
+        terms.append([f"(qvalue {table_text(one)})" for one in exact])
+        checks += [f"good {table_text(one)}" for one in exact]
+    said = weights[::-1] if fault == "a weight forgotten" else weights
+    over = (_i, Integer(2), _linear(*map(rational, said)))
+    profile = compare_with_third(kernel, variable, (parts[0], parts[1], parts[2]), over).profile
+    assert isinstance(profile, ThreeLaws)
+    values, cases = Values(choices={profile: choices}, fault=fault), list(zip(weights, choices, strict=True))
+    listed = "; ".join(f"({number(w)}, {number(c)}, {number(t)})" for w, (c, t) in cases)
+    means = "; ".join(
+        f"({number(w)}, qthird {' '.join(own)} {number(c)} {number(t)})"
+        for (w, (c, t)), *own in zip(cases, *terms, strict=True)
+    )
+    means_of = tuple(mixed(weights, [pair[which] for pair in both]) for which in range(2))
+    nodes = [S.One, Rational(random.randint(1, 12), 4), Rational(random.randint(4, 12), 4)]
+    return Instance(
+        [(means_of[0], means_of[1])],
+        d,
+        0,
+        lambda g: values.at(profile, g),
+        f"(qmean {number(Fraction(0))} [:: {means}])",
+        [*checks, f"chosen [:: {listed}]"],
+        list(dict.fromkeys(nodes)),
+    )
+
+
 def instances(count: int, seed: int, fault: str = "") -> Iterator[Instance]:
-    """Random instances, of which one in five is the cost of a coin."""
+    """Random instances, of which one in ten is the cost of a coin, and one in ten has hidden cases."""
     random = Random(seed)  # noqa: S311 no secret is drawn
     for i in range(count):
-        yield coin(random, fault) if i % 5 == 4 else chain(random, fault)
+        yield (chain if i % 5 < 4 else coin if i % 10 == 4 else hidden)(random, fault)
