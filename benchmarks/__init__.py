@@ -3,4 +3,5 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "networks"))  # for `cifar` and `minilm`
+_EXAMPLES = Path(__file__).parents[1] / "examples"
+sys.path[:0] = [str(_EXAMPLES), str(_EXAMPLES / "networks")]  # for `one_run`, `cifar` and `minilm`

@@ -9,9 +9,9 @@ orthogonal directions, each with this mu. A claim of less than the share is refu
 from collections.abc import Callable
 
 import numpy as np
+from one_run import one_run
 
 from lastiterate.numeric.lower.audit import all_scores
-from lastiterate.numeric.lower.one_run import one_run
 
 __all__ = ["WORDS", "power", "table"]
 

@@ -22,7 +22,7 @@ Dong, Roth & Su 2022.
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, inf, isqrt, log
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,7 +36,6 @@ from lastiterate.numeric.rounding import printed_down
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import PrivacyLoss
-    from lastiterate.numeric.lower.one_run import OneRun
 
 DOWN: Final = 1 - 1e-12
 """Factor that covers the rounding errors of scipy's inverse functions and of a logarithm."""
@@ -272,15 +271,15 @@ class Audit(Displayed):
         return claims_refuted(self, bound, None if self.scores is None else self.scores.delta)
 
 
-def limits_table(found: "Audit | OneRun", counts: dict[str, str]) -> TextTable:
-    """Tabulate the lower limits of an attack, rounded down, and the counts."""
+def limits_table(found: Any, counts: dict[str, str]) -> TextTable:
+    """Tabulate the lower limits of an audit, rounded down, and the counts."""
     values = {f"epsilon at delta = {found.delta:g} is at least": printed_down(found.epsilon)}
     values |= {"mu is at least, if mu-GDP holds": printed_down(found.mu)}
     return facts(f"Lower bounds with {found.level:.4g} confidence, rounded down", values | counts)
 
 
 def claims_refuted(
-    found: "Audit | OneRun", bound: "PrivacyLoss", least_delta: Callable[[float], float] | None
+    found: Any, bound: "PrivacyLoss", least_delta: Callable[[float], float] | None
 ) -> tuple[str, ...]:
     """Claims of a bound that are refuted by lower limits for epsilon, mu and the profile."""
     if bound.delta != found.delta:

@@ -9,12 +9,12 @@ from math import inf
 from typing import Any
 
 import pytest
+from one_run import one_run
 from random_projection import RandomProjectionRun, projection_bound
 
 import lastiterate as li
 from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.lower.audit import audit
-from lastiterate.numeric.lower.one_run import one_run
 from lastiterate.numeric.rounding import printed_up
 
 pandas = pytest.importorskip("pandas")

@@ -1,11 +1,13 @@
 """Runs with random projections: their description, the cost of a step, and the bound of a run."""
 
+import doctest
 from dataclasses import replace
 from math import inf, log
 
 import mpmath as mp
 import numpy as np
 import pytest
+import random_projection
 from random_projection import (
     RandomProjectionRun,
     order_limit,
@@ -342,3 +344,7 @@ def test_a_bound_says_what_it_rests_on():
 def test_bad_input_of_a_bound_names_itself(call, said):
     with pytest.raises(InputError, match=said):
         call()
+
+
+def test_examples_of_the_module() -> None:
+    assert doctest.testmod(random_projection).failed == 0

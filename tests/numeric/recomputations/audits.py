@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from one_run import one_run
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.lower.audit import all_scores, audit, epsilon_limits
-from lastiterate.numeric.lower.one_run import one_run
 from recomputations.profiles import (
     binomial,
     gaussian_delta,

@@ -1,12 +1,15 @@
 """Audits in one training: mechanisms reach the probability of many right guesses, and no limit exceeds the truth."""
 
+import doctest
 from dataclasses import replace
 from itertools import combinations, product
 from math import exp
 
 import numpy as np
+import one_run as one_run_module
 import pytest
 from numpy.typing import NDArray
+from one_run import OneRun, _least_delta, _least_epsilon, _pure_epsilon, one_run
 from scipy.optimize import linprog
 from scipy.sparse import lil_array
 from scipy.stats import binom
@@ -15,7 +18,6 @@ from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex
-from lastiterate.numeric.lower.one_run import OneRun, _least_delta, _least_epsilon, _pure_epsilon, one_run
 from lastiterate.numeric.run import NoisySGD
 
 AUDITS = 1000
@@ -274,3 +276,7 @@ def test_bad_input(change: dict[str, object], said: str) -> None:
 def test_a_level_that_is_lost_beside_1_shows_nothing() -> None:
     assert _pure_epsilon(10, 9, 1.0) == 0.0
     assert _pure_epsilon(10, 9, 1 - 2.0**-52) > 0
+
+
+def test_examples_of_the_module() -> None:
+    assert doctest.testmod(one_run_module).failed == 0
