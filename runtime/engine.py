@@ -215,82 +215,49 @@ def central(
     return (ends[0] - ends[1]) / (2 * step)
 
 
-class _OfPair(Function):
-    """A derivative of the loss at a point for a row, which `torch.func` batches by a loop."""
+class _Derivative(Function):
+    """Derivative of an order up to 3 of the loss in point and row, times one vector for each order above the first.
+
+    `torch.func` batches it by a loop over pairs of a point and a row.
+    """
+
+    @staticmethod
+    def forward(way: "_Loop", order: int, *given: Tensor) -> Tensor:
+        return way.derivative(order, *given).detach().clone()
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
-        ctx.way, *tensors = inputs
+        ctx.way, ctx.order, *tensors = inputs
         ctx.save_for_backward(*tensors)
-
-    @classmethod
-    def vmap(cls, info: Any, in_dims: tuple[int | None, ...], way: Any, *given: Tensor) -> tuple[Tensor, int]:
-        columns = [
-            [one] * info.batch_size if dim is None else one.unbind(dim)
-            for one, dim in zip(given, in_dims[1:], strict=True)
-        ]
-        return torch.stack([cls.of(way, *pair) for pair in zip(*columns, strict=True)]), 0
-
-    @classmethod
-    def of(cls, way: "_Loop", *given: Tensor) -> Tensor:
-        made: Tensor = cls.apply(way, *given)  # type: ignore[no-untyped-call]
-        return made
-
-
-def _parts(joint: Tensor, point: Tensor, row: Tensor) -> tuple[Tensor, Tensor | None]:
-    return joint[: point.numel()], joint[point.numel() :].reshape(
-        row.shape
-    ) if row.is_floating_point() else None
-
-
-class _LossOf(_OfPair):
-    @staticmethod
-    def forward(way: "_Loop", point: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        return way.plain.slopes(point, row, target)[0].detach().clone()
-
-    @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> Any:
-        point, row, target = ctx.saved_tensors
-        return None, *_parts(slope * _SlopesOf.of(ctx.way, point, row, target), point, row), None
-
-
-class _SlopesOf(_OfPair):
-    @staticmethod
-    def forward(way: "_Loop", point: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        return way.plain.slopes(point, row, target)[1].detach().clone()
 
     @staticmethod
     def backward(ctx: Any, along: Tensor) -> Any:
-        point, row, target = ctx.saved_tensors
-        return None, *_parts(_ProductOf.of(ctx.way, along, point, row, target), point, row), None
-
-
-class _ProductOf(_OfPair):
-    @staticmethod
-    def forward(way: "_Loop", along: Tensor, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        return way.times(along, point, row, target).detach()
-
-    @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> Any:
-        along, point, row, target = ctx.saved_tensors
-        bent = _BendOf.of(ctx.way, slope, along, point, row, target)
-        own = _ProductOf.of(ctx.way, slope, point, row, target) if ctx.needs_input_grad[1] else None
-        return None, own, *_parts(bent, point, row), None
-
-
-class _BendOf(_OfPair):
-    """Slope of a Hessian product along a vector, as a central difference."""
+        *vectors, point, row, target = ctx.saved_tensors
+        if ctx.order == 0:
+            joint = along * _Derivative.of(ctx.way, 1, point, row, target)
+        else:
+            joint = _Derivative.of(ctx.way, ctx.order + 1, along, *vectors, point, row, target)
+        own: list[Tensor | None] = [None for _ in vectors]
+        if ctx.order == 2 and ctx.needs_input_grad[2]:
+            own = [_Derivative.of(ctx.way, 2, along, point, row, target)]  # Hessians are symmetric
+        inside = joint[point.numel() :].reshape(row.shape) if row.is_floating_point() else None
+        return None, None, *own, joint[: point.numel()], inside, None
 
     @staticmethod
-    def forward(
-        way: "_Loop", slope: Tensor, along: Tensor, point: Tensor, row: Tensor, target: Tensor
-    ) -> Tensor:
-        function = lambda *at: way.times(along, *at, target).detach()  # noqa: E731
-        return central(function, slope, point, row, way.plain.eps)
+    def vmap(
+        info: Any, in_dims: tuple[int | None, ...], way: "_Loop", order: int, *given: Tensor
+    ) -> tuple[Tensor, int]:
+        columns = [
+            [one] * info.batch_size if dim is None else one.unbind(dim)
+            for one, dim in zip(given, in_dims[2:], strict=True)
+        ]
+        return torch.stack([_Derivative.of(way, order, *pair) for pair in zip(*columns, strict=True)]), 0
 
     @staticmethod
-    def backward(_ctx: Any, *_slopes: Tensor) -> Any:
-        raise RuntimeError("no derivatives of the fourth order")
+    def of(way: "_Loop", order: int, *given: Tensor) -> Tensor:
+        """The derivative at given vectors, a point, a row and its target."""
+        made: Tensor = _Derivative.apply(way, order, *given)  # type: ignore[no-untyped-call]
+        return made
 
 
 class Way:
@@ -336,16 +303,29 @@ class _Loop(Way):
     looped = True
 
     def __init__(self, plain: Plain, times: Callable[..., Tensor]) -> None:
-        def loss(leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
-            point = torch.cat([leaf.reshape(-1) for leaf in leaves])
-            return _LossOf.of(self, point, row, target)
+        def of(order: int) -> Callable[[Leaves, Tensor, Tensor], Tensor]:
+            def derivative(leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
+                return _Derivative.of(
+                    self, order, torch.cat([leaf.reshape(-1) for leaf in leaves]), row, target
+                )
 
-        def gradient(leaves: Leaves, row: Tensor, target: Tensor) -> Leaves:
-            point = torch.cat([leaf.reshape(-1) for leaf in leaves])
-            return plain.parameters(_SlopesOf.of(self, point, row, target)[: point.numel()])
+            return derivative
 
-        super().__init__(plain, False, loss)
-        self.times, self.gradient = times, gradient
+        super().__init__(plain, False, of(0))
+        self.times = times
+        self.gradient = lambda *at: plain.parameters(of(1)(*at)[: sum(plain.sizes)])
+
+    def derivative(self, order: int, *given: Tensor) -> Tensor:
+        """Derivative of an order in point and row at vectors, a point, a row and its target."""
+        *vectors, point, row, target = given
+        if order < 2:
+            return self.plain.slopes(point, row, target)[:2][order]
+        if order == 2:
+            return self.times(*given)
+        if order > 3:
+            raise RuntimeError("no derivatives of the fourth order")
+        products = lambda *at: self.times(vectors[1], *at, target).detach()  # noqa: E731
+        return central(products, vectors[0], point, row, self.plain.eps)
 
 
 def _with_plain_kernels(plain: Plain, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
