@@ -133,16 +133,13 @@ class Gradients:
         gradients: Leaves = self.replayed(Gradients.of_rows, len(points) * len(rows))(points, rows, targets)
         return gradients
 
-    def of_rows(self, points: Tensor, rows: Tensor, targets: Tensor) -> Leaves:
-        """Gradients of the same rows at every point, as leaves of shape (points, rows, *parameter)."""
-        over_rows = vmap(self._way.gradient, (None, 0, 0))
-        gradients: Leaves = vmap(over_rows, (0, None, None))(self.parameters(points), rows, targets)
-        return gradients
+    def of_rows(self, points: Tensor, rows: Tensor, targets: Tensor, *, own: bool = False) -> Leaves:
+        """Gradients of the same rows at every point, as leaves of shape (points, rows, *parameter).
 
-    def of_own_rows(self, points: Tensor, rows: Tensor, targets: Tensor) -> Leaves:
-        """Gradients at each point of its own rows, which have shape (points, rows, ...); leaves as in `of_rows`."""
-        over_rows = vmap(self._way.gradient, (None, 0, 0))
-        gradients: Leaves = vmap(over_rows, (0, 0, 0))(self.parameters(points), rows, targets)
+        If each point has its ``own`` rows, these have shape (points, rows, ...).
+        """
+        over_rows, each = vmap(self._way.gradient, (None, 0, 0)), 0 if own else None
+        gradients: Leaves = vmap(over_rows, (0, each, each))(self.parameters(points), rows, targets)
         return gradients
 
     @cached_property
@@ -234,7 +231,7 @@ class Gradients:
         self, points: Tensor, rows: Tensor, targets: Tensor, counted: Tensor, clip_norm: float
     ) -> Tensor:
         """Sums of the clipped gradients of the rows marked in ``counted``, shape (points, dimension)."""
-        leaves = (self.of_own_rows if counted.ndim == 2 else self.of_rows)(points, rows, targets)
+        leaves = self.of_rows(points, rows, targets, own=counted.ndim == 2)
         factor = clip_factor(norm(leaves), clip_norm) * counted
         return torch.cat(
             [torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves], dim=1
