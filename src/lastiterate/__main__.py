@@ -38,8 +38,10 @@ class _LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS:
-            module = import_module(f"lastiterate.commands.{cmd_name.replace('-', '_')}")
-            return _with_examples(cmd_name, module.command)
+            own = cmd_name.replace("-", "_")
+            shared = _TEXTS[cmd_name].get("module")
+            module = import_module(f"lastiterate.commands.{shared or own}")
+            return _with_examples(cmd_name, getattr(module, f"{own}_command" if shared else "command"))
         hint = suggestion(cmd_name, COMMANDS, f"choose one of {', '.join(COMMANDS)}.")
         raise click.UsageError(f"A known command is needed, got command={cmd_name}; {hint}", ctx)
 
