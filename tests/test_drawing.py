@@ -49,7 +49,7 @@ def test_a_run_passes_few_rooms_and_modules(scheme: str, target: Mapping[str, fl
 def test_what_imports_what_is_found() -> None:
     found = files().arrows
     assert "numeric.errors" in found["numeric.run"]
-    assert "numeric.bound" in found["commands.bound"], "an import inside a function"
+    assert "numeric.bound" in found["commands.runs"], "an import inside a function"
     assert (
         rooms("numeric").floors["bound"]
         > rooms("numeric").floors["run"]
