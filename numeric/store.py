@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Final, TextIO
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -126,53 +126,3 @@ class Store:
         with writing("Finished parts need", f"folder={self.folder.parent}", remedy):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_whole(self.folder / name, data)
-
-
-class Journal:
-    """An append-only file of checksummed JSON lines, after a header of plain JSON that determines them.
-
-    ``entries`` are the undamaged entries already in the file, which the caller closes. Raises `InputError` if
-    the file has another header, or cannot be read or written.
-    """
-
-    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
-        wanted = json.loads(json.dumps(header))
-        with writing("Finished rows need", f"out={path.parent}"):
-            first, *lines = (path.read_bytes() if path.exists() else b"").decode(errors="replace").split("\n")
-            if first or lines:
-                _refuse_another(_plain_value(first), wanted, path)
-            entries = [entry for line in lines if isinstance(entry := _plain_value(line), dict)]
-            self.entries = [entry for entry in entries if entry.pop("check", None) == digest(entry)]
-            self._file: TextIO = path.open("a", encoding="utf-8")
-            if not first and not lines:
-                self._line(wanted)
-            elif not lines or lines[-1]:
-                self._file.write("\n")  # keep a truncated line separate
-
-    def append(self, entry: Mapping[str, Any]) -> None:
-        """Append one finished entry."""
-        self._line({**entry, "check": digest(entry)})
-
-    def _line(self, value: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(value) + "\n")
-        self._file.flush()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-
-def _plain_value(line: str) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _refuse_another(header: Any, wanted: Mapping[str, Any], path: Path) -> None:
-    if header != wanted:
-        other = [name for name in wanted if not isinstance(header, dict) or header.get(name) != wanted[name]]
-        raise InputError(
-            f"Finished rows must come from the same computation, got a different {' and '.join(other)} in {path}; "
-            "delete that file to start again, or choose another --out."
-        )

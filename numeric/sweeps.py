@@ -1,18 +1,16 @@
-"""Sweeps: bounds over a grid of runs, in parallel and resumable, written as one CSV or Parquet table."""
+"""Sweeps: bounds over a grid of runs, in parallel and resumable, written as one CSV table."""
 
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
 from dataclasses import MISSING, Field, asdict, dataclass, fields, is_dataclass, replace
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 from joblib import Parallel, delayed
 
 from lastiterate.numeric.bound import bound
@@ -22,14 +20,14 @@ from lastiterate.numeric.losses.assumptions import Assumption, described_assumpt
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.run_file import described_tables, read_toml
-from lastiterate.numeric.store import Journal, write_whole, writing
+from lastiterate.numeric.store import Store, write_whole, writing
 
 Scalar = int | float | str
 
 _MOST_ROWS: Final = 1_000_000
 """Maximum number of rows."""
 _LARGEST = 2**63 - 1
-"""Largest integer that a column of a Parquet file can hold."""
+"""Largest integer that a column of a table can hold."""
 _ENDS = 20
 """Number of rows displayed at each end of a long table."""
 _TARGETS = ("order", "delta")
@@ -177,37 +175,13 @@ class SweepTable(Displayed):
         return TextTable(f"Bounds of {self.plan.rows} runs, rounded up", names, rows, notes)
 
     def write(self, path: Path) -> None:
-        """Write the table as .csv or .parquet; raises `InputError` if this is impossible."""
-        names = (*self.plan.axes, *Result._fields)
-        if _checked_ending(path) == ".parquet":
-            arrow, parquet, sink = import_module("pyarrow"), import_module("pyarrow.parquet"), io.BytesIO()
-            kinds = {int: arrow.int64(), float: arrow.float64(), str: arrow.string()}
-            types = {name: kinds[type(values[0])] for name, values in self.plan.axes.items()}
-            types |= {name: kinds[float if name in ("epsilon", "mu") else str] for name in Result._fields}
-            parquet.write_table(arrow.Table.from_pylist(self.records(), arrow.schema(types)), sink)
-            data = sink.getvalue()
-        else:
-            out = io.StringIO()
-            writer = csv.DictWriter(out, names, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(self.records())
-            data = out.getvalue().encode()
+        """Write the table as a .csv file; raises `InputError` if this is impossible."""
+        out = io.StringIO()
+        writer = csv.DictWriter(out, (*self.plan.axes, *Result._fields), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.records())
         with writing("A sweep needs", f"out={path}"):
-            write_whole(path, data)
-
-
-def _checked_ending(path: Path) -> str:
-    ending = path.suffix.lower()
-    if ending not in (".csv", ".parquet"):
-        raise InputError(
-            f"The table of a sweep needs a name that ends in .csv or .parquet, got out={path}; rename it."
-        )
-    if ending == ".parquet" and find_spec("pyarrow") is None:
-        raise InputError(
-            f"A Parquet file needs pyarrow, which is not installed, got out={path}; run pip install "
-            "'lastiterate[sweep]', or write a .csv."
-        )
-    return ending
+            write_whole(path, out.getvalue().encode())
 
 
 def _cell(name: str, value: Scalar | None) -> str:
@@ -232,14 +206,13 @@ def sweep(
         run: values that do not vary.
         assumption: values that do not vary.
         grid: name -> values, as in `SweepPlan`.
-        out: .csv or .parquet file for the table; a repeated call resumes from the rows in ``out`` +
-            ".rows.jsonl".
+        out: .csv file for the table; a repeated call resumes from the rows in the folder ``out`` + ".rows".
         jobs: worker processes; -1 for one per core, or for all workers of the cluster if
             `joblib.parallel_config` names another backend, such as "dask".
         on_row: called with (finished rows, all rows), at the start and after every row.
 
     Raises:
-        InputError: the grid is invalid, or ``out`` cannot be written or has rows of another sweep.
+        InputError: the grid is invalid, or ``out`` cannot be written.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=100, step_size=0.1, noise_std=1.0, clip_norm=1.0, dataset_size=5, diameter=1.0)
@@ -249,27 +222,21 @@ def sweep(
     """
     plan = SweepPlan(run, assumption, grid)
     jobs = -1 if plain_number("jobs", jobs) == -1 else count("jobs", jobs)
-    path, tell, known = (
-        None if out is None else Path(out),
-        on_row or (lambda _done, _rows: None),
-        dict[int, Result](),
-    )
-    with ExitStack() as stack:
-        journal = None
-        if path is not None:
-            _checked_ending(path)
-            journal = stack.enter_context(
-                closing(Journal(path.with_name(f"{path.name}.rows.jsonl"), _header(plan)))
-            )
-            known = kept_rows(journal, plan.rows)
+    path, tell = None if out is None else Path(out), on_row or (lambda _done, _rows: None)
+    if path is not None and (path.suffix.lower() != ".csv" or not path.parent.is_dir()):
+        raise InputError(
+            f"The table of a sweep needs a folder that exists and a name that ends in .csv, got out={path}; rename it."
+        )
+    store = Store(None if path is None else path.with_name(f"{path.name}.rows"), _header(plan))
+    known = {row: found for row in range(plan.rows) if (found := _kept(store, row)) is not None}
+    tell(len(known), plan.rows)
+    left = [(row, point) for row, point in enumerate(plan.points()) if row not in known]
+    workers = Parallel(n_jobs=jobs if len(left) > 1 else 1, return_as="generator_unordered")
+    for row, result in workers(delayed(_numbered)(plan, *one) for one in left):
+        known[row] = result
+        numbers = [np.nan if number is None else number for number in result[:2]]
+        store.save(str(row), {"numbers": numbers, "words": result[2:]})
         tell(len(known), plan.rows)
-        left = [(row, point) for row, point in enumerate(plan.points()) if row not in known]
-        workers = Parallel(n_jobs=jobs if len(left) > 1 else 1, return_as="generator_unordered")
-        for row, result in workers(delayed(_numbered)(plan, *one) for one in left):
-            known[row] = result
-            if journal is not None:
-                journal.append({"row": row} | result._asdict())
-            tell(len(known), plan.rows)
     table = SweepTable(plan, [known[row] for row in range(plan.rows)])
     if path is not None:
         table.write(path)
@@ -293,12 +260,9 @@ def _header(plan: SweepPlan) -> dict[str, Any]:
     }
 
 
-def kept_rows(journal: Journal, rows: int) -> dict[int, Result]:
-    """Rows of this grid in a journal."""
-    found = {}
-    for entry in journal.entries:
-        with suppress(KeyError, TypeError):
-            row, result = entry["row"], Result(*(entry[name] for name in Result._fields))
-            if row in range(rows) and isinstance(result.epsilon, type(None) if result.error else float):
-                found[row] = result
-    return found
+def _kept(store: Store, row: int) -> Result | None:
+    kept = store.load(str(row))
+    if kept is None:
+        return None
+    epsilon, mu = (None if np.isnan(number) else number for number in kept["numbers"].tolist())
+    return Result(epsilon, mu, *map(str, kept["words"]))

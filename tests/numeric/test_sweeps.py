@@ -1,7 +1,6 @@
 """Sweeps: every row is what `bound` says, an interrupted one goes on, and the table holds it all."""
 
 import csv
-import json
 from dataclasses import replace
 from itertools import product
 from math import inf
@@ -15,7 +14,6 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, Sum
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.store import digest
 from lastiterate.numeric.sweeps import SweepPlan, load_sweep, sweep
 
 _RUN = NoisySGD(steps=50, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=6)
@@ -108,8 +106,9 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
             sweep(_RUN, Convex(1.0), _GRID, out=out)
     assert asked == [0, 1, 2, 3, 4]
     assert not out.exists()
-    kept = tmp_path / "out.csv.rows.jsonl"
-    kept.write_bytes(kept.read_bytes()[:-7])  # the last row is cut off
+    (kept,) = (tmp_path / "out.csv.rows").iterdir()
+    last = kept / "4.npz"
+    last.write_bytes(last.read_bytes()[:-7])
     with monkeypatch.context() as patch:
         asked = _interrupt(patch, 99)
         told: list[tuple[int, int]] = []
@@ -120,66 +119,25 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
         asked = _interrupt(patch, 0)
         assert sweep(_RUN, Convex(1.0), _GRID, out=out) == whole
     assert asked == []
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "out.csv.rows.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "out.csv.rows"]
 
 
 @pytest.mark.parametrize(
-    ("line", "good"),
+    ("run", "assumption", "grid"),
     [
-        ('{"row": 3}', False),
-        ("[]", False),
-        ("3", False),
-        (
-            '{"row": 99, "epsilon": 1.0, "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}',
-            False,
-        ),
-        (
-            '{"row": 3, "epsilon": "1", "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}',
-            False,
-        ),
-        (
-            '{"row": 3, "epsilon": null, "mu": null, "route": "", "claim": "", "adjacency": "", "error": ""}',
-            False,
-        ),
-        ('{"row": 3, "epsilon": 7.0, "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}', True),
+        (replace(_RUN, steps=51), Convex(1.0), _GRID),
+        (_RUN, Convex(2.0), _GRID),
+        (_RUN, Convex(1.0), _GRID | {"order": [2]}),
+        (_RUN, Convex(1.0), _GRID | {"diameter": [inf, 1.0]}),
     ],
 )
-def test_only_whole_rows_are_taken_up(line: str, good: bool, tmp_path: Path) -> None:
-    out = tmp_path / "out.csv"
-    whole = sweep(_RUN, Convex(1.0), _GRID, out=out)
-    kept = tmp_path / "out.csv.rows.jsonl"
-    head, *rows = kept.read_text().splitlines()
-    said = json.loads(line)
-    if isinstance(said, dict):  # whole by its checksum: what is wrong is what it says
-        line = json.dumps(said | {"check": digest(said)})
-    kept.write_text("\n".join([head, *rows[:3], line]) + "\n")
-    again = sweep(_RUN, Convex(1.0), _GRID, out=out)
-    assert (again == whole) is not good
-    assert (again.results[3].epsilon == 7.0) is good
-
-
-@pytest.mark.parametrize(
-    ("run", "assumption", "grid", "part"),
-    [
-        (replace(_RUN, steps=51), Convex(1.0), _GRID, "a different run in"),
-        (_RUN, Convex(2.0), _GRID, "a different assumption in"),
-        (_RUN, Convex(1.0), _GRID | {"order": [2]}, "a different grid in"),
-    ],
-)
-def test_a_changed_sweep_is_refused(
-    run: NoisySGD, assumption: Convex, grid: dict[str, list[float]], part: str, tmp_path: Path
+def test_a_changed_sweep_is_computed_again(
+    run: NoisySGD, assumption: Convex, grid: dict[str, list[float]], tmp_path: Path
 ) -> None:
-    sweep(_RUN, Convex(1.0), _GRID, out=tmp_path / "out.csv")
-    before = (tmp_path / "out.csv").read_bytes()
-    with pytest.raises(InputError, match=part):
-        sweep(run, assumption, grid, out=tmp_path / "out.csv")
-    assert (tmp_path / "out.csv").read_bytes() == before
-
-
-def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "out.csv.rows.jsonl").write_text("something else\n")
-    with pytest.raises(InputError, match="delete that file"):
-        sweep(_RUN, Convex(1.0), _GRID, out=tmp_path / "out.csv")
+    first = sweep(_RUN, Convex(1.0), _GRID, out=tmp_path / "out.csv")
+    assert sweep(run, assumption, grid, out=tmp_path / "out.csv") == sweep(run, assumption, grid)
+    assert sweep(_RUN, Convex(1.0), _GRID, out=tmp_path / "out.csv") == first
+    assert len(list((tmp_path / "out.csv.rows").iterdir())) == 2
 
 
 def test_csv(tmp_path: Path) -> None:
@@ -192,31 +150,6 @@ def test_csv(tmp_path: Path) -> None:
     assert [row["noise_std"] for row in rows[::6]] == ["0.5", "1.0"]
     assert rows[4]["epsilon"] == ""
     assert rows[4]["error"] == table.results[4].error != ""
-
-
-def test_parquet(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
-    grid = {"sampling": ["full", "cyclic"], "steps": [5, 10], "order": [2, 2.5]}
-    table = sweep(_RUN, Convex(1.0), grid, out=tmp_path / "out.parquet")
-    read = parquet.read_table(tmp_path / "out.parquet")
-    assert read.to_pylist() == table.records()
-    kinds = {
-        name: str(read.schema.field(name).type) for name in ("sampling", "steps", "order", "epsilon", "error")
-    }
-    assert kinds == {
-        "sampling": "string",
-        "steps": "int64",
-        "order": "double",
-        "epsilon": "double",
-        "error": "string",
-    }
-
-
-def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweeps, "find_spec", lambda _name: None)
-    with pytest.raises(InputError, match=r"pip install 'lastiterate\[sweep\]'"):
-        sweep(_RUN, Convex(1.0), _GRID, out=tmp_path / "out.parquet")
-    assert not list(tmp_path.iterdir())
 
 
 def test_bad_grids(subtests: pytest.Subtests) -> None:
@@ -267,6 +200,7 @@ def test_only_plain_numbers_of_an_assumption_vary() -> None:
         ({"jobs": 0}, "jobs=0"),
         ({"jobs": 1.5}, "jobs=1.5"),
         ({"out": "results.xlsx"}, "results.xlsx"),
+        ({"out": "results.parquet"}, "ends in .csv"),
         ({"out": "/nowhere/at/all.csv"}, "/nowhere/at"),
     ],
 )
@@ -283,10 +217,3 @@ def test_a_file_is_the_same_sweep(tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text(_FILE.replace("[grid]", "[gird]"))
     with pytest.raises(InputError, match="grid=None"):
         load_sweep(tmp_path / "sweep.toml")
-
-
-def test_the_store_is_readable_json(tmp_path: Path) -> None:
-    sweep(_RUN, Convex(1.0), _GRID | {"diameter": [inf]}, out=tmp_path / "out.csv")
-    lines = [json.loads(line) for line in (tmp_path / "out.csv.rows.jsonl").read_text().splitlines()]
-    assert lines[0]["grid"]["diameter"] == [inf]
-    assert sorted(line["row"] for line in lines[1:]) == list(range(12))

@@ -38,7 +38,7 @@ def test_it_writes_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         "out.csv: 4 rows, 2 of them without a number (see the error column)",
     ]
     found = sorted(path.name for path in tmp_path.iterdir())
-    assert found == ["out.csv", "out.csv.rows.jsonl", "sweep.toml"]
+    assert found == ["out.csv", "out.csv.rows", "sweep.toml"]
 
 
 def test_an_interruption_is_status_130_and_keeps_what_is_there(
@@ -57,7 +57,7 @@ def test_an_interruption_is_status_130_and_keeps_what_is_there(
         patch.setattr(sweeps, "_numbered", stopping)
         assert _status(*files) == 130
     assert "resumes from there" in capsys.readouterr().err
-    assert len((tmp_path / "out.csv.rows.jsonl").read_text().splitlines()) == 3
+    assert len(list((tmp_path / "out.csv.rows").glob("*/*.npz"))) == 2
     assert _status(*files) == 0
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 5
 

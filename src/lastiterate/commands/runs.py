@@ -186,15 +186,14 @@ def compare_command(run_file: Path, order: float, name: str | None, as_json: boo
 
 @click.command("sweep")
 @click.argument("sweep_file", type=click.Path(path_type=Path))
-@click.option("--out", type=OutputFile(), required=True, help="Table to write, .csv or .parquet.")
+@click.option("--out", type=OutputFile(), required=True, help="Table to write, .csv.")
 @click.option("--jobs", default=-1, show_default=True, help="Worker processes; -1 for one per core.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the file and the row count.")
 def sweep_command(sweep_file: Path, out: Path, jobs: int, as_json: bool) -> None:
     """Bound every run of the grid in SWEEP_FILE.
 
-    Computed rows are kept in OUT.rows.jsonl. An interrupted sweep continues from this file, and a finished
-    sweep returns at once. A changed sweep is refused until the file is deleted. A refused row states the
-    reason.
+    Computed rows are kept in the folder OUT.rows. An interrupted sweep continues from this folder, and a
+    finished sweep returns at once. A refused row states the reason.
     """
     from lastiterate.numeric.sweeps import load_sweep, sweep
 
