@@ -42,6 +42,16 @@ _CLAIMS = """
 |---|---|---|---|---|
 """
 
+_CERTIFICATES = """
+## Claims whose certificates Coq accepts
+
+For a certificate by such a claim `lastiterate verify --coq` writes a file that applies these theorems and proves their
+hypotheses, except those about the run itself, which *open* names.
+
+| claim | theorems | page | open | weakenings |
+|---|---|---|---|---|
+"""
+
 _HEAD = """# The rules of the kernel and their theorems
 
 Written by `python -m benchmarks.coq_rules`; do not edit. Each rule of the Python kernel with its theorems in this
@@ -72,7 +82,7 @@ def rules_of(folder: Path) -> Iterator[str]:
 
 
 def rows(key: str, name: str) -> Iterator[str]:
-    """The lines of the table of the rules or of the claims; ``name`` is the key of their names."""
+    """The lines of a table of rules.toml; ``name`` is the key of their names."""
     weakened = [(one["file"], one["theorem"]) for one in read(WEAKENINGS, "weakening")]
     for one in read(COQ / "rules.toml", key):
         theorems = [tuple(name.split(": ")) for name in one["theorems"]]
@@ -100,17 +110,20 @@ def page() -> str:
     """The text of RULES.md."""
     head = "| rule | theorems | page | open | weakenings |\n|---|---|---|---|---|\n"
     rules = "\n".join((*rows("rule", "python"), *groups()))
-    claims = "\n".join(rows("claim", "key"))
-    return _HEAD + head + rules + "\n" + _CLAIMS + claims + "\n" + _WEAKENINGS + "\n".join(weakenings()) + "\n"
+    claims, certified = ("\n".join(rows(kind, "key")) + "\n" for kind in ("claim", "certificate"))
+    tables = head + rules + "\n" + _CLAIMS + claims + _CERTIFICATES + certified
+    return _HEAD + tables + _WEAKENINGS + "\n".join(weakenings()) + "\n"
 
 
 def prose() -> Iterator[str]:
-    """What no theorem of Coq says: of rules in traces, of rules in Python, and of claims that are theorems."""
+    """What no theorem of Coq says: of rules in traces, of rules in Python, of claims, and of certificates."""
     traces = tomllib.loads((ROOT / "proofs_checks" / "rules.toml").read_text(encoding="utf-8"))
     yield from (f"{name}: {one['none']}" for name, one in sorted(traces.items()) if "none" in one)
     for table, name in (("rule", "python"), ("group", "module"), ("claim", "key")):
         rows = read(COQ / "rules.toml", table)
         yield from (f"{one[name].removeprefix('symbolic.')}: {one['open']}" for one in rows if "open" in one)
+    certificates = read(COQ / "rules.toml", "certificate")
+    yield from (f"a certificate by {one['key']}: {one['open']}" for one in certificates)
 
 
 def trusted() -> str:

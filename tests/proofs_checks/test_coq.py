@@ -14,11 +14,13 @@ from mpmath import mp
 from shared import made_once
 
 from benchmarks import coq_rules, coq_run
+from lastiterate.proofs_checks.selection import of_ledger
 
 COQ = coq_rules.COQ
 RULES = coq_rules.read(COQ / "rules.toml", "rule")
 GROUPS = coq_rules.read(COQ / "rules.toml", "group")
 CLAIMS = coq_rules.read(COQ / "rules.toml", "claim")
+CERTIFICATES = coq_rules.read(COQ / "rules.toml", "certificate")
 WEAKENINGS = coq_rules.read(coq_rules.WEAKENINGS, "weakening")
 REALS = "reals/"
 STANDARD = re.compile(
@@ -149,7 +151,7 @@ def test_every_rule_of_the_kernel_is_in_the_table_of_theorems() -> None:
 
 
 def test_every_theorem_of_the_table_is_there_and_its_axioms_are_printed() -> None:
-    named = [tuple(name.split(": ")) for one in (*RULES, *CLAIMS) for name in one["theorems"]]
+    named = [tuple(name.split(": ")) for one in (*RULES, *CLAIMS, *CERTIFICATES) for name in one["theorems"]]
     named += [(one["file"], one["theorem"]) for one in WEAKENINGS]
     for file, theorem in named:
         stated = rf"^(Theorem|Corollary|Lemma) {theorem}\b"
@@ -161,9 +163,26 @@ def test_every_theorem_of_the_table_is_there_and_its_axioms_are_printed() -> Non
         "table_cost",
     }
     assert {theorem for _, theorem in named} <= printed
-    for one in (*RULES, *CLAIMS):
+    for one in (*RULES, *CLAIMS, *CERTIFICATES):
         assert one["theorems"] or one["open"], one
         assert (coq_rules.ROOT / "docs" / "proofs" / one["page"]).exists(), one
+
+
+def test_every_file_with_theorems_is_in_the_table() -> None:
+    """Except for definitions and numbers, and for the run of the README."""
+    cited = {name.partition(": ")[0] for one in (*RULES, *CLAIMS, *CERTIFICATES) for name in one["theorems"]}
+    of_the_readme = {
+        f"reals/{one}.v" for one in ("gauss_numbers", "readme_numbers", "readme_table", "readme_run")
+    }
+    bases = {"laws.v", "tables.v", "values.v", "assumptions.v", "reals/assumptions_of_reals.v"}
+    bases |= {f"reals/{one}.v" for one in ("measures", "enclose", "small", "table_costs")}
+    files = {str(path.relative_to(COQ)) for path in COQ.rglob("*.v")}
+    assert files - cited == of_the_readme | bases
+
+
+def test_the_claims_of_certificates_are_in_the_ledger() -> None:
+    keys = {one["key"] for one in CERTIFICATES}
+    assert keys == {claim.key for claim in of_ledger(keys=tuple(keys))}
 
 
 def test_the_table_of_rules_is_up_to_date() -> None:
