@@ -10,7 +10,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.symbolic.derivations.statements import *
 from lastiterate.symbolic.kernel.densities import *
 from lastiterate.symbolic.kernel.integrals import EVENT, Calculus, Proposition, add_noise
-from lastiterate.symbolic.notation import L, a, alpha, chi, epsilon, lam, sigma, z
+from lastiterate.symbolic.notation import L, a, alpha, chi, epsilon, lam, q, sigma, z
 from lastiterate.symbolic.statement import (
     FIRST,
     MAP,
@@ -259,6 +259,10 @@ def _on_the_ball(rules: Calculus, order: Expr) -> Proposition:
     return rules.rewrite(rules.rewrite(made, parts[0], still), parts[1], Noisy(FIRST, variance))
 
 
+def _small_rate(rules: Calculus, *, back: bool = False, wide: bool = False) -> Proposition:
+    return rules.sampled(alpha, q, sigma**2, back=back, wide=wide)
+
+
 LIPSCHITZ: Final = Lipschitz(MAP, FACTOR)
 HOELDER: Final = HolderMove(MAP, L, lam)
 CONTRACTION: Final = Lipschitz(MAP, S.One)
@@ -285,6 +289,9 @@ DEDUCTIONS: Final[Mapping[str, Deduction]] = {
     "conversion": _conversion,
     "shift_reduction": _shift_reduction,
     "extremum": _extremum,
+    "small_rate": _small_rate,
+    "small_rate/back": partial(_small_rate, back=True),
+    "small_rate/wide": partial(_small_rate, wide=True),
     **{f"reduction/{name}": partial(_reduction, **case) for name, case in _CASES.items()},
 }
 """The deductions by the names that claims use."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
 
-from sympy import Max, Sum, cancel, exp, expand, expand_log, expand_mul, log, nan, oo, simplify, true, zoo
+from sympy import Max, Sum, cancel, exp, expand, expand_log, expand_mul, log, nan, oo, simplify, sqrt, true, zoo
 from sympy.core import Add, Basic, Dummy, Eq, Expr, Function, Ge, Gt, Lambda, Le, Lt, Mul, Pow, S, Symbol, Tuple
 from sympy.core.function import AppliedUndef
 from sympy.core.traversal import preorder_traversal
@@ -27,6 +27,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.densities import *
 from lastiterate.symbolic.kernel.judgement import Ground, Judgement, UnprovedError, infer
+from lastiterate.symbolic.kernel.renyi import LARGER
 from lastiterate.symbolic.kernel.sealed import rule
 from lastiterate.symbolic.statement import *
 from lastiterate.symbolic.vectors import Norm, Vector, inner
@@ -35,6 +36,8 @@ ATTAINED: Final = "W_infinity is attained by a coupling (Prokhorov, portmanteau)
 CONTINUOUS: Final = (
     "D_a is nondecreasing and continuous in a on [0, 1] (van Erven & Harremoes 2014, Theorems 3, 5 and 7)"
 )
+SMALL_RATES: Final = "ours/sampled/small_rates"
+"""The claim that checks the steps of the proof of the rule `Calculus.sampled`."""
 EVENT: Final = Function("1_S", nonnegative=True)
 
 
@@ -526,6 +529,25 @@ class Calculus(Ground):
         on = (Eq if back else Le)(Norm(vector), radius)
         signs = (Gt(radius, 0), Gt(variance, 0), Ge(rate, 0), Le(rate, 1), Gt(order, 0))
         return self._draw("on a line", (here, there) if back else (there, here), (), signs, supposed=(on,))
+
+    @rule
+    def sampled(self, order: Expr, rate: Expr, variance: Expr, *, back: bool, wide: bool) -> Proposition:
+        """D(M || N) <= c a q^2/v for M = (1-q) N(0, v) + q N(1, v) and N = N(0, v), and D(N || M) if ``back``.
+
+        c = 2 for q <= 1/5, v >= 16 and a <= v/2 log(1 + 1/(q (a-1))) - log v, and, if ``wide``, c = 3 for q
+        <= 1/10, v >= 1 and a <= v/2 log(1/q). Proof: docs/proofs/divergences.md, "Small rates".
+        """
+        most = log(1 / rate) if wide else log(1 + 1 / (rate * (order - 1)))
+        top = variance / 2 * most - (0 if wide else 2 * log(sqrt(variance)))
+        small = Le(rate, S.One / (10 if wide else 5)), Ge(variance, 1 if wide else 16), Le(order, top)
+        still, moved = Normal(S.Zero, variance), Normal(S.One, variance)
+        laws = (1 - rate) * still + rate * moved, still
+        says = (
+            RenyiDivergence(order, *laws[:: -1 if back else 1]),
+            (3 if wide else 2) * order * rate**2 / variance,
+        )
+        supposed = Gt(order, 1), Gt(rate, 0), Gt(variance, 0), *small
+        return self._draw("sampled", says, supposed={*supposed} - {true}, cites=(SMALL_RATES, LARGER))
 
     @rule
     def rewrite(self, made: Proposition, old: Basic, new: Basic) -> Proposition:

@@ -45,8 +45,8 @@ class Sampled(StrEnum):
     profile of an added sample is that of N(0, 1) over (1 - q) N(0, 1) + q N(mu, 1), and the divergence is
     convex in the second law (SECOND).
 
-    TWICE is the cited bound 2 a q^2 mu^2 on the sampled Gaussian in its larger direction, twice for a
-    replaced sample. For g > 1, the profiles agree. The reflection adds the weight t^(-a - 1) <= t^(a - 2) at
+    TWICE is the bound 2 a q^2 mu^2 on the sampled Gaussian in its larger direction, twice for a replaced
+    sample. For g > 1, the profiles agree. The reflection adds the weight t^(-a - 1) <= t^(a - 2) at
     t > 1, so M - 1 at most doubles, and log(1 + 2 (y - 1)) <= 2 log y.
     """
 
@@ -54,7 +54,7 @@ class Sampled(StrEnum):
     MIXED = "by the mean of the moments"
     RATE = "by this mean, linear in the rate"
     SECOND = "by convexity in the second law"
-    TWICE = "by the cited bound on a sampled Gaussian"
+    TWICE = "by the bound on a sampled Gaussian at small rates"
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,23 @@ _pairs = b * _revealed
 _level, _tau = 1 + q * u, 1 + u
 _width = x + (1 - beta) * r  # X, linear in every share; u stands for B^2
 # By class of losses; D is the diameter, and e(D) what a step of one data set makes of it.
+i, k = (Symbol(name, integer=True, nonnegative=True) for name in "ik")
+_sum, _power = (Function(name, real=True) for name in "Sp")
+_order, _between = j + theta, theta * (1 - theta)
+# Largest q and v, bounds on q exp(2 v alpha), (exp(v) - 1)/v and E_w Z^2, and the constant.
+_REGIONS = (
+    (Rational(1, 5), Rational(1, 16), Rational(7, 10), Rational(26, 25), Rational(47, 20), Integer(2)),
+    (Rational(1, 10), S.One, S.One, Rational(1719, 1000), Rational(289, 100), Integer(3)),
+)
 _REACH = {
     "modulus": update.same_batch(D, omega(D), eta, K),
     "convex": Max(1, eta * L - 1) * D,
     "strongly convex": Max(1 - eta * m, eta * L - 1) * D,
 }
+
+
+def _weight(place: Expr, rest: Expr) -> Expr:
+    return binomial(place + rest, place) * p**rest * q**place * u ** (place * (place - 1) / 2)
 
 
 def _paid(reach: Expr, share: Expr = beta) -> Profile:
@@ -80,6 +92,54 @@ CLAIMS = (
             u: "level, in units of the rate, above 1",
         },
         assumptions=(q > 0, q < 1),
+    ),
+    Ours(
+        "ours/sampled/small_rates",
+        "Steps of the proof that a sampled Gaussian costs 2 or 3 times alpha q^2/s^2 at small rates; 1/s^2 is v or v/16",
+        proof("divergences", "Small rates"),
+        Identity(
+            _weight(i + 1, k) * (i + 1), _weight(i, k + 1) * (k + 1) * q / p * u**i, "a weight and the next"
+        ),
+        Induction(
+            t,
+            Le(_sum(t), (t + 1) * _power(t)),
+            (Eq(_power(0), 1), Eq(_sum(0), 1)),
+            (Eq(_power(t + 1), u * _power(t)), Eq(_sum(t + 1), _sum(t) + _power(t + 1)), u >= 1),
+            (Ge(_power(t), 1),),
+            name="the mean of the powers of u up to a power is at most that power",
+        ),
+        Inequality((t + 2) * x, "<=", (t + 1) * (x + u * y), (x <= (t + 1) * y, u >= 1), "so these means rise"),
+        Induction(
+            t,
+            Le(2 * _sum(t), r * t * (t + 1)),
+            begin(_sum),
+            (Le(_sum(t + 1), _sum(t) + r * (t + 1)), r >= 0),
+            name="the logarithm of F(t + 1)",
+        ),
+        Identity(
+            (1 - theta) * j * (j - 1) + theta * j * (j + 1), _order * (_order - 1) + _between, "the chord"
+        ),
+        Inequality(13 * _between, "<=", _order * (_order - 1), (theta <= 1, j >= 2), "orders between"),
+        Inequality(
+            q + 1 / (alpha - 1), "<=", Rational(7, 10), (q <= Rational(1, 5), alpha >= 3), "orders from 3"
+        ),
+        *(
+            check
+            for rate, top, least, ratio, square, bound in _REGIONS
+            for check in (
+                IntervalInequality(
+                    exp(top * v) - 1, "<=", ratio * top * v, {v: (0, 1)}, f"c = {bound}: exp(v) - 1"
+                ),
+                Inequality(
+                    z**2, "<=", square, (z**2 <= 1 + x * z, x * (1 - q) <= least, q <= rate), "its mean square"
+                ),
+                Inequality(
+                    Rational(14, 13) * ratio * square / (2 * (1 - q)), "<=", bound, (q <= rate,), "altogether"
+                ),
+            )
+        ),
+        letters={u: "exp(v) or exp(2 v)", p: "1 - q", theta: "order between j and j + 1"},
+        assumptions=(v <= 1,),
     ),
     Ours(
         "ours/sampled/step",
