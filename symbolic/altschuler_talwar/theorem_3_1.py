@@ -6,7 +6,7 @@ $(\alpha, \varepsilon)$-RDP for
 $$\varepsilon \lesssim \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},\quad
   \bar T = \Big\lceil\frac{Dn}{L\eta}\Big\rceil.$$
 
-Checked: given the cited Lemma 2.12, it holds with the constant 101, or 33 if $b < n/5$, by composition, or by $w$
+Checked: it holds with the constant 101, or 33 if $b < n/5$, by composition, or by $w$
 coins and $w$ shifts $D/w$, each with half of the variance. So do the numbers of the printed proof.
 Fails: (3.7), on which the printed proof rests (`proof_3_1`).
 Letters: the paper's $L$, $M$ and $\sigma$ are K, L and sigma_DP in the code.

@@ -76,16 +76,10 @@ CLAIMS = (
     ),
     Ours(
         "d2p2/lemma_4/sufficient",
-        "The other direction: delta = exp((alpha - 1)(D_alpha - epsilon)) is enough (Gaussian, mu = 1)",
+        "The other direction: delta = exp((alpha - 1)(D_alpha - epsilon)) is enough, at any alpha > 1",
         at("Lemma 4"),
-        IntervalInequality(
-            delta_of_gdp(epsilon, S.One),
-            "<=",
-            _bound.subs(mu, 1),
-            {epsilon: (Rational(3, 5), 4)},
-            "at the best order",
-        ),
-        assumptions=(epsilon > S.Half,),
+        Deduced(statements.conversion(epsilon), "conversion/loss"),
+        statement=statements.conversion(epsilon),
         repairs="d2p2/lemma_4",
     ),
     Step(

@@ -38,6 +38,15 @@ _MOMENTS = RefutingRun(
     says=private(_bound, BatchesOf(b, n), 10 * b < n, alpha <= nu**2 / 2 * log(n / b)),
 )
 
+_LAWS: Final = (1 - b / n) * Normal(0, nu**2) + b / n * Normal(1, nu**2), Normal(0, nu**2)
+
+
+def _small(*laws: Expr) -> ForAll:
+    most = nu**2 / 2 * log(n / b)
+    return closed(
+        RenyiDivergence(alpha, *laws) <= _bound * 3 / 7, 10 * b < n, nu >= 1, alpha > 1, alpha <= most
+    )
+
 
 def _factored(ratio: Expr, name: str) -> Identity:
     return Identity(_quoted, _first * (1 + ratio), name)
@@ -60,12 +69,13 @@ CLAIMS = (
     ),
     Ours(
         "d2p2/lemma_5/rightly",
-        "With nu^2 >= 1/4 a step of order 2 costs at most 14 q^2/nu^2; 2 alpha q^2/nu^2 of Lemma A.13 is below (11)",
+        "(11) with 3 for 7 where nu >= 1: a sampled Gaussian of sensitivity 1 and its base, either one first",
         at("Lemma 5", "(11)"),
-        IntervalInequality(
-            u * (exp(1 / u) - 1), "<=", Integer(14), {u: (Rational(1, 4), 100)}, "u = nu^2, to 100"
+        *(
+            Deduced(_small(*laws), f"small_rate/wide{how}")
+            for laws, how in ((_LAWS, ""), (_LAWS[::-1], ", back"))
         ),
-        Inequality(2 * alpha * q**2 / nu**2, "<=", 7 * alpha * q**2 / nu**2, name="Lemma A.13"),
+        statement=_small(*_LAWS),
         repairs="d2p2/lemma_5",
     ),
     Step(

@@ -10,7 +10,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.symbolic.derivations.statements import *
 from lastiterate.symbolic.kernel.densities import *
 from lastiterate.symbolic.kernel.integrals import EVENT, Calculus, Proposition, add_noise
-from lastiterate.symbolic.notation import L, a, alpha, chi, epsilon, lam, q, sigma, z
+from lastiterate.symbolic.notation import L, a, alpha, b, chi, epsilon, lam, n, nu, q, sigma, z
 from lastiterate.symbolic.statement import (
     FIRST,
     MAP,
@@ -176,15 +176,17 @@ def _second_law(rules: Calculus) -> Proposition:
     return rules.ends(rules.every_order(above, below, order, 0), MIX, S.Zero, S.One)
 
 
-def _conversion(rules: Calculus) -> Proposition:
-    """P(S) <= g Q(S) + g^(1-a) E[p^a q^(1-a)] at g = exp(epsilon + chi/(a-1))."""
-    rules, factor = rules.under(alpha > 1), exp(epsilon + chi / (alpha - 1))
+def _conversion(rules: Calculus, loss: Expr = epsilon + chi / (alpha - 1)) -> Proposition:
+    """P(S) <= g Q(S) + g^(1-a) E[p^a q^(1-a)] at g = exp(loss)."""
+    rules, factor = rules.under(alpha > 1), exp(loss)
     (x,) = place(FIRST)
     excess = rules.mean(
         rules.times(rules.excess(density(FIRST, x), density(SECOND, x), factor, alpha), EVENT(x))
     )
     whole = rules.below_one(power(FIRST, SECOND, alpha, x), x)
-    bound = rules.conditional(rules.assume(RenyiDivergence(alpha, FIRST, SECOND) <= epsilon), alpha)
+    bound = rules.conditional(
+        rules.assume(RenyiDivergence(alpha, FIRST, SECOND) <= loss - chi / (alpha - 1)), alpha
+    )
     made = rules.hockey_stick(rules.chain(excess, whole, bound), factor, FIRST, SECOND)
     return rules.equal(made, made.left, exp(-chi))
 
@@ -259,8 +261,10 @@ def _on_the_ball(rules: Calculus, order: Expr) -> Proposition:
     return rules.rewrite(rules.rewrite(made, parts[0], still), parts[1], Noisy(FIRST, variance))
 
 
-def _small_rate(rules: Calculus, *, back: bool = False, wide: bool = False) -> Proposition:
-    return rules.sampled(alpha, q, sigma**2, back=back, wide=wide)
+def _small_rate(
+    rules: Calculus, rate: Expr = q, noise: Expr = sigma, *, back: bool = False, wide: bool = False
+) -> Proposition:
+    return rules.sampled(alpha, rate, noise**2, back=back, wide=wide)
 
 
 LIPSCHITZ: Final = Lipschitz(MAP, FACTOR)
@@ -287,11 +291,13 @@ DEDUCTIONS: Final[Mapping[str, Deduction]] = {
     "mean_of_orders": _mean_of_orders,
     "second_law": _second_law,
     "conversion": _conversion,
+    "conversion/loss": partial(_conversion, loss=epsilon),
     "shift_reduction": _shift_reduction,
     "extremum": _extremum,
     "small_rate": _small_rate,
     "small_rate/back": partial(_small_rate, back=True),
-    "small_rate/wide": partial(_small_rate, wide=True),
+    "small_rate/wide": partial(_small_rate, rate=b / n, noise=nu, wide=True),
+    "small_rate/wide, back": partial(_small_rate, rate=b / n, noise=nu, back=True, wide=True),
     **{f"reduction/{name}": partial(_reduction, **case) for name, case in _CASES.items()},
 }
 """The deductions by the names that claims use."""

@@ -90,12 +90,10 @@ def second_law() -> ForAll:
     return closed(RenyiDivergence(ANY_ORDER, FIRST, (1 - MIX) * SECOND + MIX * THIRD) <= bound, MIX <= 1)
 
 
-def conversion() -> ForAll:
-    """A divergence epsilon gives (epsilon + log(1/delta)/(alpha - 1), delta)-DP, delta = exp(-chi)."""
-    condition = RenyiDivergence(alpha, FIRST, SECOND) <= epsilon
-    return closed(
-        HockeyStick(exp(epsilon + chi / (alpha - 1)), FIRST, SECOND) <= exp(-chi), alpha > 1, condition
-    )
+def conversion(loss: Expr = epsilon + chi / (alpha - 1)) -> ForAll:
+    """A divergence of loss - log(1/delta)/(alpha - 1) gives (loss, delta)-DP, delta = exp(-chi)."""
+    condition = RenyiDivergence(alpha, FIRST, SECOND) <= loss - chi / (alpha - 1)
+    return closed(HockeyStick(exp(loss), FIRST, SECOND) <= exp(-chi), alpha > 1, condition)
 
 
 def markov_inequality() -> ForAll:

@@ -95,7 +95,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/sampled/small_rates",
-        "Steps of the proof that a sampled Gaussian costs 2 or 3 times alpha q^2/s^2 at small rates; 1/s^2 is v or v/16",
+        "Steps of the proof that a sampled Gaussian costs 2 or 3 times alpha q^2/s^2 at small rates, 1/s^2 = v or v/16",
         proof("divergences", "Small rates"),
         Identity(
             _weight(i + 1, k) * (i + 1), _weight(i, k + 1) * (k + 1) * q / p * u**i, "a weight and the next"

@@ -59,14 +59,14 @@ def test_what_is_reached(check, assumptions, status):
     assert decide_check(check, assumptions).status is status
 
 
-def test_amplification_needs_the_conditions_of_the_lemma_and_says_that_it_is_cited():
+def test_amplification_needs_the_conditions_of_the_lemma_and_rests_on_it():
     small = (b / n < S.One / 5, b <= n, alpha > 1, sigma_dp > 8 * sqrt(2) * K / b)
     order = alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K))
     bound = RenyiBound("noisy_sgd/composition", 32 * UNIT * T, by=Sampled.TWICE)
     found = decide_check(bound, (*small, order))
     assert found.status is Status.HELD
-    assert f"{SAMPLED} (cited)" in found.rests_on
-    assert found.grade is Grade.CITED
+    assert SAMPLED in found.premises
+    assert found.grade is Grade.CERTIFIED
     assert decide_check(bound, small).status is Status.UNDECIDED
     assert decide_check(bound, (*small[:3], order)).status is Status.UNDECIDED
 
