@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 from sympy import Add, Basic, Dummy, Expr, Ge, Gt, Le, Lt, nan, oo, simplify, true, zoo
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import Boolean
+from sympy.logic.boolalg import And, Boolean
 
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.proofs_checks.engines import decide_check
@@ -233,7 +233,7 @@ def _bounded(check: RenyiBound, given: frozenset[Boolean]) -> tuple[tuple[Span, 
 
 def conclude(made: Proposition, statement: ForAll) -> Proposition:
     """Derive a statement from a deduced inequality; NoPointError if no numbers meet its conditions."""
-    body, conditions = statement.body, frozenset(statement.conditions)
+    body, conditions = statement.body, frozenset(And.make_args(And(*statement.conditions)))
     if free(statement):
         raise UnprovedError(f"Each letter of the statement needs a quantifier, got none for {free(statement)}.")
     numbers = frozenset(one for one in conditions if isinstance(one, Relational) and not quantities(one))

@@ -16,7 +16,8 @@ from lastiterate.symbolic.altschuler_talwar.paper import *
 
 _tenth = Rational(1, 10)
 _large = log(1 + 1 / (q * (alpha - 1)))
-_orders = (
+_orders = And(
+    alpha > 1,
     alpha <= _large * sigma**2 / 2 - 2 * log(sigma),
     alpha * (_large + log(q * alpha) + 1 / (2 * sigma**2)) <= _large**2 * sigma**2 / 2 - log(5 * sigma**2),
 )
@@ -28,7 +29,7 @@ _covered, _squares, _shift = (Function(name, nonnegative=True) for name in ("R",
 
 
 def _lemma_2_12(*laws: Expr) -> ForAll:
-    return closed(RenyiDivergence(alpha, *laws) <= _bound, q < Rational(1, 5), sigma >= 4, alpha > 1, *_orders)
+    return closed(RenyiDivergence(alpha, *laws) <= _bound, q < Rational(1, 5), sigma >= 4, _orders)
 
 
 def _differ(other: Expr) -> Inequality:

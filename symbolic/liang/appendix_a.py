@@ -22,7 +22,7 @@ _excess = log(1 + 1 / (q * (alpha - 1)))
 _first = _excess * sigma**2 / 2 - 2 * log(sigma)
 _least = _excess**2 * sigma**2 / 2 - log(5) - 2 * log(sigma)
 _second = _least / (_excess + log(q * alpha) + 1 / (2 * sigma**2))
-_orders = (q <= Rational(1, 5), sigma > 4, alpha > 1, alpha <= _first, alpha <= _second)
+_orders = (q <= Rational(1, 5), sigma > 4, And(alpha > 1, alpha <= _first, alpha <= _second))
 _edge = {q: Rational(1, 5), sigma: Integer(4)}
 
 
