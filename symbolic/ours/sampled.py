@@ -138,7 +138,13 @@ CLAIMS = (
                 ),
             )
         ),
-        letters={u: "exp(v) or exp(2 v)", p: "1 - q", theta: "order between j and j + 1"},
+        letters={
+            i: "place of a weight",
+            k: "a whole number",
+            u: "exp(v) or exp(2 v)",
+            p: "1 - q",
+            theta: "order between j and j + 1",
+        },
         assumptions=(v <= 1,),
     ),
     Ours(

@@ -194,7 +194,6 @@ def test_what_holds_instead_bounds_the_same_quantity():
     assert {key for key in others if "RenyiDivergence" in bounded(BY_KEY[key])} == {
         "chien_li/theorem_3_1/direct/untested",
         "chien_li/theorem_3_12",
-        "d2p2/lemma_5",
         "liang/appendix_e_1",
         "liang/lemma_3_2",
     }
