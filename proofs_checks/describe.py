@@ -53,7 +53,8 @@ _TWICE: Final = "a different symbol, with other assumptions, that is called"
 def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
     """Symbols of a claim with meaning or declared range, and unit; functions last. A second x is x_2."""
     measured = any(isinstance(check, Units) for check in claim.checks)
-    found = letters((claim.assumptions, claim.checks, claim.statement)) - {PREVIOUS, LENGTH, GRADIENT}
+    found = letters((claim.assumptions, claim.checks, claim.statement, claim.refutation))
+    found -= {PREVIOUS, LENGTH, GRADIENT}
     names = dict[str, int]()
     for symbol in sorted(found, key=lambda one: (str(one), place_in_order(one))):
         plain = type(symbol) is sp.Symbol  # a vector and a number of one name differ in type

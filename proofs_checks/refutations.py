@@ -43,11 +43,14 @@ def round_numbers(refutation: RefutingRun) -> TwoNumbers:
     claimed at most 0.08074, true at least 37.57
     """
     above = refutation.sign == ">="
-    claimed, true = (
-        _rounded(_end(side, refutation.at, up=up), up=up)
-        for side, up in ((refutation.claimed, not above), (refutation.true, above))
-    )
-    return TwoNumbers(claimed, true, *_SIDES[refutation.sign])
+    claimed, true = ends(refutation, refutation.at)
+    return TwoNumbers(_rounded(claimed, up=not above), _rounded(true, up=above), *_SIDES[refutation.sign])
+
+
+def ends(refutation: RefutingRun, at: Mapping[sp.Symbol, sp.Expr | int]) -> tuple[Fraction, Fraction]:
+    """Ends of the enclosures of both numbers at some parameters, those that are nearest to each other."""
+    above = refutation.sign == ">="
+    return _end(refutation.claimed, at, up=not above), _end(refutation.true, at, up=above)
 
 
 def _end(side: sp.Expr, at: Mapping[sp.Symbol, sp.Expr | int], *, up: bool) -> Fraction:
@@ -74,10 +77,10 @@ def as_line(said: Words) -> Line:
     return Line(tuple(parts), text)
 
 
-def measured_quantity(refutation: RefutingRun) -> Line:
-    """Quantity that both numbers measure, at the run's parameters."""
+def measured_quantity(refutation: RefutingRun, over: sp.Symbol | None = None) -> Line:
+    """Quantity that both numbers measure, at the run's parameters, except the letter ``over``."""
     text, *parts = refutation.quantity
-    values = {letter: sp.sympify(value, strict=True) for letter, value in refutation.at.items()}
+    values = {one: sp.sympify(value, strict=True) for one, value in refutation.at.items() if one != over}
     return Line(tuple(part.xreplace(values) for part in parts), text)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import metadata, resources
+from math import log10
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from lastiterate.proofs_checks.describe import derivation, symbols
 from lastiterate.proofs_checks.report.entries import Entry, by_paper, entries
 from lastiterate.proofs_checks.report.formats import as_json, summary
 from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign, row
+from lastiterate.proofs_checks.report.printed import Printed
 from lastiterate.proofs_checks.selection import paper_title, papers
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import ClaimReport, Counterexample, Outcome, Verdict, tally, with_noun
@@ -47,6 +49,9 @@ def _templates() -> Environment:
     )
     made.filters["words"] = lambda text: " ".join(text.split()).translate(_ACTIVE)
     made.globals.update(
+        address=address,
+        printed_of=Printed,
+        log10=log10,
         quantified=lambda said: as_html(quantified(said)),
         worded=lambda line: next(as_html([line])),
         row=row,
@@ -83,10 +88,13 @@ def ledger_page(
     drifts: Sequence[str] = (),
     mapped: Mapping[str, str] | None = None,
     template: str = "ledger.html.j2",
+    *,
+    paged: bool = False,
 ) -> str:
     """Page of all claims.
 
-    ``mapped`` maps each paper to the file of its mapping page; ``drifts`` are differences from the lock file.
+    ``mapped`` maps each paper to the file of its mapping page; ``drifts`` are differences from the lock file;
+    ``paged`` says that each claim has a page of its own.
     """
     groups = {
         paper: [entry for entry in shown if entry.paper == paper] for paper in papers([e.claim for e in shown])
@@ -102,9 +110,24 @@ def ledger_page(
             grades=sorted({entry.report.grade.value for entry in shown if entry.report.grade}),
             drifts=drifts,
             mapped=mapped or {},
+            paged=paged,
             own=not any(entry.paper in PAPERS for entry in shown),
         )
     )
+
+
+def address(key: str) -> str:
+    """Name of the page of a claim.
+
+    >>> address("toy/lemma_1")
+    'toy.lemma_1.html'
+    """
+    return f"{key.replace('/', '.')}.html"
+
+
+def claim_page(entry: Entry, home: str = "") -> str:
+    """Page of one claim; ``home`` is the file of the page of all claims, "" if there is none."""
+    return _templates().get_template("page.html.j2").render(entry=entry, home=home)
 
 
 def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], home: str) -> str:
@@ -131,7 +154,8 @@ def files(
     listed = {paper: found for paper in known if (found := items(paper))}
     mapped = {paper: f"{paper}.html" for paper in listed}
     return {
-        HOME: ledger_page(shown, drifts, mapped),
+        HOME: ledger_page(shown, drifts, mapped, paged=True),
+        **{address(entry.claim.key): claim_page(entry, HOME) for entry in shown},
         **{mapped[paper]: mapping_page(paper, found, shown, HOME) for paper, found in listed.items()},
         "ledger.md": ledger_page(shown, template="ledger.md.j2"),
         "ledger.json": as_json(reports, drifts) + "\n",
