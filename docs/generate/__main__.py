@@ -12,7 +12,7 @@ from notebooks import notebook_pages
 from papers import papers_table
 from pictures import pictures
 from reference import claim_page, command_help, subject_pages
-from verdicts import printed_table, used_table, verdict_page
+from verdicts import claim_pages, printed_table, used_table, verdict_page
 
 from lastiterate.symbolic import ledger
 
@@ -55,6 +55,9 @@ def build(out: Path, *, coarse: bool) -> int:
             return done.returncode
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(Path(folder, "site"), out)
+    for path, page in claim_pages().items():
+        (out / path).parent.mkdir(exist_ok=True)
+        (out / path).write_text(page, encoding="utf-8")
     return 0
 
 

@@ -8,8 +8,11 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published.theorems import THEOREMS
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.proofs_checks.report.pages import CARD_STYLE, card
+from lastiterate.proofs_checks.report.entries import Entry
+from lastiterate.proofs_checks.report.pages import CARD_STYLE, address, card, claim_page
+from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import counted, mending, paper_title
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
@@ -17,7 +20,7 @@ from lastiterate.symbolic.claim import Claim, Role
 
 CLAIMS = ledger.claims()
 
-__all__ = ["counts_table", "printed_table", "used_table", "verdict_page"]
+__all__ = ["claim_pages", "counts_table", "printed_table", "used_table", "verdict_page"]
 
 _LEAD = """# Every verdict
 
@@ -129,7 +132,22 @@ def _refuted(claim: Claim, instead: Sequence[Claim]) -> str:
     )
     shown = "".join(line.strip() for line in card(claim, instead).splitlines())
     why = f"<details><summary>Why</summary><p>{_words(claim.remark)}</p></details>"
-    return f'<div class="refuted" id="{claim.key}"><h4>{_words(claim.title)}</h4><p>{where}</p>{shown}{why}</div>\n'
+    page = f'<a href="../claims/{address(claim.key)}">The page of this claim</a>, with the evidence.'
+    head = f"<h4>{_words(claim.title)}</h4><p>{where}. {page}</p>"
+    return f'<div class="refuted" id="{claim.key}">{head}{shown}{why}</div>\n'
+
+
+def claim_pages() -> dict[str, str]:
+    """Path -> page of each refuted claim, as `lastiterate report` writes it."""
+    locked, repairs = read_lock(), mending(CLAIMS)
+    chosen = [claim for claim in CLAIMS if locked[claim.key].verdict is Verdict.REFUTED]
+    to = "../verdicts/#"
+    return {
+        f"claims/{address(claim.key)}": claim_page(
+            Entry(claim, report, repairs.get(claim.key, ())), to[:-1], to
+        )
+        for claim, report in zip(chosen, run(chosen, jobs=1, cache=ReportCache()), strict=True)
+    }
 
 
 def _sound(claim: Claim, grade: str | None) -> str:

@@ -80,7 +80,7 @@ def _templates() -> Environment:
 def card(claim: Claim, instead: Sequence[Claim], home: str = "") -> Markup:
     """First screen of a refuted claim, with repairs; ``home`` is the address of the page of claims."""
     macros = _templates().get_template("refutation.html.j2").make_module(None)
-    return Markup(macros.refutation(claim, instead, home))  # type: ignore[attr-defined]  # noqa: S704 - a template of ours
+    return Markup(macros.refutation(claim, instead, f"{home}#"))  # type: ignore[attr-defined]  # noqa: S704 - a template of ours
 
 
 def ledger_page(
@@ -125,9 +125,15 @@ def address(key: str) -> str:
     return f"{key.replace('/', '.')}.html"
 
 
-def claim_page(entry: Entry, home: str = "") -> str:
-    """Page of one claim; ``home`` is the file of the page of all claims, "" if there is none."""
-    return _templates().get_template("page.html.j2").render(entry=entry, home=home)
+def claim_page(entry: Entry, home: str = "", to: str | None = None) -> str:
+    """Page of one claim.
+
+    Args:
+        entry: the claim.
+        home: the file of the page of all claims, "" if there is none.
+        to: address of the page with other claims, before their keys; "page" if each has one, None if there is none.
+    """
+    return _templates().get_template("page.html.j2").render(entry=entry, home=home, to=to)
 
 
 def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], home: str) -> str:
@@ -155,7 +161,7 @@ def files(
     mapped = {paper: f"{paper}.html" for paper in listed}
     return {
         HOME: ledger_page(shown, drifts, mapped, paged=True),
-        **{address(entry.claim.key): claim_page(entry, HOME) for entry in shown},
+        **{address(entry.claim.key): claim_page(entry, HOME, "page") for entry in shown},
         **{mapped[paper]: mapping_page(paper, found, shown, HOME) for paper, found in listed.items()},
         "ledger.md": ledger_page(shown, template="ledger.md.j2"),
         "ledger.json": as_json(reports, drifts) + "\n",

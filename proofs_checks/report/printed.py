@@ -12,7 +12,7 @@ from lastiterate.proofs_checks.describe import symbols
 from lastiterate.proofs_checks.refutations import ends, run_parameters
 from lastiterate.proofs_checks.report.formulas import inline, with_formulas
 from lastiterate.proofs_checks.statement import Line
-from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.claim import Claim, RefutingRun
 from lastiterate.symbolic.statement import OTHER, SAMPLES, letters
 
 _DATA: Final = tomllib.loads(
@@ -23,13 +23,13 @@ _DATA: Final = tomllib.loads(
 class Printed:
     """What the page of a refuted claim shows first, in the letters of its paper."""
 
-    def __init__(self, claim: Claim) -> None:
-        self._claim, self._told = claim, claim.refutation
+    def __init__(self, claim: Claim, told: RefutingRun) -> None:
+        self._claim, self._told = claim, told
         kept: dict[str, Any] = _DATA["claims"].get(claim.key, {})
         self.says = with_formulas(kept["says"]) if "says" in kept else None
-        self.run = str(kept.get("run", self._told.run))
+        self.run = str(kept.get("run", told.run))
         self._places = [Rational(place) for place in kept.get("at", ())]
-        self.over = next((one for one in self._told.at if one.name == kept.get("over")), None)
+        self.over = next((one for one in told.at if one.name == kept.get("over")), None)
         names = _DATA["letters"].get(claim.key.split("/")[0], {}) | kept.get("letters", {})
         self._words = _DATA["meanings"] | kept.get("meanings", {})
         self._new = {
