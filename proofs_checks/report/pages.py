@@ -161,7 +161,7 @@ def files(
     mapped = {paper: f"{paper}.html" for paper in listed}
     return {
         HOME: ledger_page(shown, drifts, mapped, paged=True),
-        **{address(entry.claim.key): claim_page(entry, HOME, "page") for entry in shown},
+        **{f"claims/{address(entry.claim.key)}": claim_page(entry, f"../{HOME}", "page") for entry in shown},
         **{mapped[paper]: mapping_page(paper, found, shown, HOME) for paper, found in listed.items()},
         "ledger.md": ledger_page(shown, template="ledger.md.j2"),
         "ledger.json": as_json(reports, drifts) + "\n",
@@ -175,8 +175,8 @@ def write_folder(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
         InputError: the folder is a file, or cannot be written.
     """
     with writing("The report needs", f"out={folder}"):
-        folder.mkdir(parents=True, exist_ok=True)
         for name, text in contents.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             write_whole(folder / name, text.encode())
     return tuple(folder / name for name in contents)
 

@@ -77,7 +77,7 @@ def test_the_first_screen_of_a_refuted_claim(page, address, width, height):
     claim = page.find_element(By.ID, WRONG)
     WebDriverWait(page, 20, 0.05).until(lambda _: claim.get_attribute("open"))
     page.execute_script("arguments[0].scrollIntoView()", claim)
-    for part in (".told .formula", ".told", ".numbers"):
+    for part in (".told .says", ".told", ".fails", ".numbers"):
         box = page.execute_script(
             "const r = arguments[0].getBoundingClientRect(); return [r.top, r.bottom, r.left, r.right, r.height]",
             claim.find_element(By.CSS_SELECTOR, part),
