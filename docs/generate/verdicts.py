@@ -132,7 +132,7 @@ def _refuted(claim: Claim, instead: Sequence[Claim]) -> str:
     )
     shown = "".join(line.strip() for line in card(claim, instead).splitlines())
     why = f"<details><summary>Why</summary><p>{_words(claim.remark)}</p></details>"
-    page = f'<a href="../claims/{address(claim.key)}">The page of this claim</a>, with the evidence.'
+    page = f'<a href="claims/{address(claim.key)}">The page of this claim</a>, with the evidence.'
     head = f"<h4>{_words(claim.title)}</h4><p>{where}. {page}</p>"
     return f'<div class="refuted" id="{claim.key}">{head}{shown}{why}</div>\n'
 
