@@ -46,17 +46,26 @@ def list_command(path: Path | None, paper: str | None, verdict: Verdict | None, 
 @folder_argument
 @click.option("--no-cache", is_flag=True, help="Decide the claim again, without the cache.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict with its evidence as one JSON object.")
-def show_command(key: str, path: Path | None, no_cache: bool, as_json: bool) -> None:
+@click.option(
+    "--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the page of the claim, too."
+)
+def show_command(key: str, path: Path | None, no_cache: bool, as_json: bool, html: Path | None) -> None:
     """Show the claim KEY of the ledger, or of the folder or file PATH: statement, failure, evidence."""
     with progress(f"deciding {key}") as told:
         chosen = book(path)
         claims = chosen.choose(keys=(key,))
         (report,) = run(claims, jobs=1, cache=None if no_cache else chosen.cache, on_claim=told)
+    near = () if report.verdict in STANDS else ledger.naming(key) if path is None else chosen.choose()
+    instead = mending(near).get(key, ())
+    if html is not None:
+        from lastiterate.proofs_checks.report.entries import Entry
+        from lastiterate.proofs_checks.report.pages import claim_page, write_folder
+
+        write_folder(html.parent, {html.name: claim_page(Entry(claims[0], report, instead, replayed=True))})
     if as_json:
         say_json(report.to_json() | {"rejected": report.rejected}, indent=1)
         return
-    near = () if report.verdict in STANDS else ledger.naming(key) if path is None else chosen.choose()
-    click.echo(describe(claims[0], report, mending(near).get(key, ())))
+    click.echo(describe(claims[0], report, instead))
 
 
 @click.command("report")
@@ -73,8 +82,8 @@ def report_command(
 ) -> None:
     """Write the ledger, or the claims of the folder or file PATH, as pages that can be read offline.
 
-    Write index.html with every claim, a page for each paper that maps its lines to claims, ledger.md and
-    ledger.json.
+    Write index.html with every claim, a page for each claim in the folder claims, a page for each paper that
+    maps its lines to claims, ledger.md and ledger.json. Print the names of the files outside the folder claims.
     """
     from lastiterate.proofs_checks.report.pages import files, write_folder
 
@@ -88,4 +97,5 @@ def report_command(
         say_json({"files": [str(page) for page in written]})
         return
     for page in written:
-        click.echo(page)
+        if page.parent == out:
+            click.echo(page)
