@@ -26,11 +26,10 @@ from lastiterate.numeric.losses.assumptions import (
     described_assumption,
 )
 from lastiterate.numeric.run import NoisySGD, described_run
-from lastiterate.runtime.constants.curvature import Changes
 from lastiterate.runtime.constants.pairs import ball_points
 from lastiterate.runtime.constants.record import best_end
 from lastiterate.runtime.constants.sampling import Draw
-from lastiterate.runtime.constants.search import Search, unit_vectors
+from lastiterate.runtime.constants.search import Changes, Search, unit_vectors
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import project_onto_ball

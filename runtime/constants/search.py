@@ -8,8 +8,8 @@ set. A step that lowers the ratio is undone, and the next step of its kind is ha
 step it is 1.5 times as long.
 
 Pairs start in the ball and around the iterates, and at short and long distances along the directions of
-largest curvature. To find these directions, many points are screened with one sample each by a few Lanczos
-steps. From the best points w and directions v, |v' H(w) v| is raised in the same way, by third derivatives in
+largest curvature. To find these directions, many points are screened with one sample each by a few power
+iterations. From the best points w and directions v, |v' H(w) v| is raised in the same way, by third derivatives in
 w and power iteration in v, with further starts until two ascents agree. All pairs take a few steps, the best
 quarter takes twice as many, and the best quarter of these takes three times as many; in between, the best
 pairs are tried with every sample. The result is the ratio of an existing pair less the assumed rounding
@@ -30,7 +30,6 @@ from torch.func import grad, grad_and_value, vjp, vmap
 
 from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.store import Arrays
-from lastiterate.runtime.constants.curvature import Changes, largest_ritz
 from lastiterate.runtime.constants.pairs import ball_points
 from lastiterate.runtime.constants.record import TRUSTED_ERROR
 from lastiterate.runtime.constants.sampling import Draw, InputSet
@@ -52,9 +51,9 @@ _LEVELS: Final = 3
 _KEPT: Final = 2**18
 """Number of ascents; largest number of entries in all points kept, unless a single point has more."""
 
-_RITZ_STEPS: Final = 4
+_SCREENING: Final = 3
 _TURNS: Final = 8
-"""Number of Lanczos steps per screened point, and of power iterations before an ascent of the curvature."""
+"""Number of power iterations for each screened point, and before an ascent of the curvature."""
 
 _CLOSE: Final = 1e-4
 APART: Final = (1.0, 100.0, 1000.0)
@@ -72,14 +71,52 @@ _SHORTER: Final = 0.5
 _COPIES: Final = 52
 """Twice the number of point-sized tensors alive in an ascent, so that they take half of the memory budget."""
 
+_PRODUCT: Final = 2
 _WEIGHT: Final = 4
 _THIRD: Final = 6
 _TRIED: Final = 4
-"""Memory of an input slope and of a third derivative, in gradients; number of pairs tried with every sample."""
+"""Memory of a Hessian product, of a repeated or an input slope, and of a third derivative, in gradients; number of
+pairs tried with every sample."""
 
 _ROW: Final = ("inputs", "targets", "samples")
 State = dict[str, Tensor]
 """Pairs, one per row: points x and y, inputs, targets, samples, ratios and their parts, slopes, step lengths."""
+
+
+class Changes:
+    """Changes of gradients, clipped to ``clip_norm`` (inf: unclipped), over many pairs of points at once.
+
+    Every pair has its own row of the data; inputs and targets have shape (pairs, ...). The Jacobian J of a
+    clipped gradient is the Hessian H if the gradient g is no longer than the clip norm K, and (K / |g|) (1 - g
+    g' / |g|^2) H otherwise; both factors are symmetric.
+    """
+
+    def __init__(self, gradients: Gradients, inputs: Tensor, targets: Tensor, clip_norm: float = inf) -> None:
+        self._rows, self._clip_norm = (inputs, targets), clip_norm
+        self.rounding, at_once = gradients.rounding, gradients.fitting(_WEIGHT)
+        self._gradient = vmap(gradients.of_one, chunk_size=at_once)
+        self._product = vmap(gradients.curved, chunk_size=at_once)
+
+    def between(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        """Change G(x) - G(y), shape (pairs, dimension), and |g(x)| + |g(y)| before clipping, (pairs,)."""
+        (here, long), (there, other) = ((g, torch.linalg.vector_norm(g, dim=1)) for g in map(self._at, (x, y)))
+        factors = (clip_factor(one, self._clip_norm)[:, None] for one in (long, other))
+        return here * next(factors) - there * next(factors), long + other
+
+    def pulled(self, at: Tensor, vectors: Tensor) -> Tensor:
+        """Products J(at)' vectors for every pair, shape (pairs, dimension)."""
+        if self._clip_norm < inf:
+            gradient = self._at(at)
+            length = torch.linalg.vector_norm(gradient, dim=1, keepdim=True)
+            along = gradient / length
+            across = vectors - along * (along * vectors).sum(dim=1, keepdim=True)
+            vectors = torch.where(length <= self._clip_norm, vectors, across * (self._clip_norm / length))
+        product: Tensor = self._product(at, vectors, *self._rows)
+        return product
+
+    def _at(self, points: Tensor) -> Tensor:
+        gradient: Tensor = self._gradient(points, *self._rows)
+        return gradient
 
 
 class Search(NamedTuple):
@@ -333,9 +370,10 @@ class _Bend(Search):
         samples = generator.integers(gradients.samples, screened, center.device)
         points, _ = self._starts(screened, generator)
         rows = self._rows(samples, self._stream(_FREE_SCREENED))
-        (vector,) = generator.normals(1, len(center), center)
-        columns = points, rows["inputs"], rows["targets"], vector
-        values = largest_ritz(gradients, *columns, min(_RITZ_STEPS, len(center))).nan_to_num(0.0)
+        vector = unit_vectors(generator.normals(1, len(center), center))
+        screen = rows | {"x": points, "vectors": vector.expand_as(points)}
+        parts = gradients.pair_chunks(screened, weight=_PRODUCT)
+        values = torch.cat([self._steepness(_taken(screen, part)) for part in parts])
         best = most_promising(values, samples, starts)
         vectors = unit_vectors(generator.normals(len(best), len(center), center))
         state = {"x": points[best], "vectors": vectors} | _taken(rows, best)
@@ -366,9 +404,20 @@ class _Bend(Search):
             self.diameter / 2,
         )
 
+    def _steepness(self, state: State) -> Tensor:
+        """Length of each Hessian times a unit vector, (pairs,), after a few power iterations."""
+        for _ in range(_SCREENING):
+            state["vectors"] = self._turned(state)
+        lengths: Tensor = torch.linalg.vector_norm(self._pushed(state), dim=1)
+        return lengths.nan_to_num(0.0, 0.0, 0.0)
+
+    def _pushed(self, state: State) -> Tensor:
+        products = vmap(self.gradients.curved)
+        found: Tensor = products(state["x"], state["vectors"], state["inputs"], state["targets"])
+        return found
+
     def _turned(self, state: State) -> Tensor:
-        pushed = vmap(self.gradients.curved)(state["x"], state["vectors"], state["inputs"], state["targets"])
-        return unit_vectors(pushed, state["vectors"])
+        return unit_vectors(self._pushed(state), state["vectors"])
 
     def _bend(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
         use = "slopes" if self.free is None else "inputs"

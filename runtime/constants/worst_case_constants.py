@@ -83,7 +83,7 @@ def worst_case_constants(
         )
     clip_norm = run.clip_norm if kind is Kind.SAMPLE_CLIPPED else inf
     gradients, seed = sampling.gradients(workload), sampling.seed
-    deciding = {"format": 11, "kind": str(kind), "inputs": str(inputs), "run": asdict(run)}
+    deciding = {"format": 12, "kind": str(kind), "inputs": str(inputs), "run": asdict(run)}
     deciding |= {name: sampling.deciding[name] for name in ("centers", "dtype", "seed")}
     store = Store(sampling.folder, identify_workload(workload, gradients) | deciding if sampling.folder else {})
     steps = max(_FEWEST, _STEPPED // gradients.dimension)

@@ -4,8 +4,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.func import vmap
 
-from lastiterate.runtime.constants.curvature import largest_ritz
 from lastiterate.runtime.constants.record import WorstPair, best_pairs
 from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.gradients import Gradients
@@ -97,6 +97,38 @@ def search_pairs(
 
 
 @torch.no_grad()
+def largest_ritz(
+    gradients: Gradients, points: Tensor, inputs: Tensor, targets: Tensor, start: Tensor, steps: int
+) -> Tensor:
+    """Largest absolute Ritz value of each point's Hessian for its row, (points,); ``steps`` <= dimension."""
+    parts = gradients.pair_chunks(len(points), weight=2)
+    return torch.cat([_ritz(gradients, points[p], inputs[p], targets[p], start, steps) for p in parts])
+
+
+def _ritz(
+    gradients: Gradients, points: Tensor, rows: Tensor, targets: Tensor, start: Tensor, steps: int
+) -> Tensor:
+    pairs, products = len(points), vmap(gradients.curved)
+    current = (start / torch.linalg.vector_norm(start)).repeat(pairs, 1)
+    before, coupling = torch.zeros_like(current), current.new_zeros(pairs)
+    matrix = current.new_zeros(pairs, steps, steps)
+    for k in range(steps):
+        pushed = products(points, current, rows, targets) - coupling[:, None] * before
+        diagonal = (pushed * current).sum(dim=1)
+        matrix[:, k, k] = diagonal
+        pushed = pushed - diagonal[:, None] * current
+        coupling = torch.linalg.vector_norm(pushed, dim=1)
+        if k + 1 < steps:
+            matrix[:, k, k + 1] = matrix[:, k + 1, k] = coupling
+            # In an invariant subspace the next vector is zero, which changes no eigenvalue of the rest.
+            before, current = current, (pushed / coupling[:, None]).nan_to_num(0.0, 0.0, 0.0)
+    if not bool(torch.isfinite(matrix).all()):
+        return torch.full((pairs,), torch.nan).to(current)
+    values = torch.linalg.eigvalsh(matrix.cpu())  # the matrices are small
+    largest: Tensor = values.abs().amax(dim=1)
+    return largest.to(current)
+
+
 def top_curvature(
     gradients: Gradients, points: Tensor, *, samples: Tensor | None = None, iterations: int = 20
 ) -> float:

@@ -10,8 +10,8 @@ from torch.utils._pytree import tree_leaves
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime import factors
 from lastiterate.runtime import gradients as module
-from lastiterate.runtime.constants.curvature import Changes
 from lastiterate.runtime.constants.pairs import around_factored
+from lastiterate.runtime.constants.search import Changes
 from lastiterate.runtime.devices import device_of, threads_of_torch
 from lastiterate.runtime.engine import Differentiation
 from lastiterate.runtime.gradients import Gradients

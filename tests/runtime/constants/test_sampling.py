@@ -11,10 +11,9 @@ from torch import nn
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.runtime.constants.certified import certified_holder, certified_side
-from lastiterate.runtime.constants.curvature import Changes
 from lastiterate.runtime.constants.record import best_end
 from lastiterate.runtime.constants.sampling import input_set
-from lastiterate.runtime.constants.search import Search, labels_of, most_promising
+from lastiterate.runtime.constants.search import Changes, Search, labels_of, most_promising
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.layers import no_constants

@@ -9,8 +9,7 @@ import torch
 from torch import nn
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.curvature import Changes
-from lastiterate.runtime.constants.search import Search, _Bend
+from lastiterate.runtime.constants.search import Changes, Search, _Bend
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
