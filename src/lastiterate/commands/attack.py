@@ -13,13 +13,12 @@ from lastiterate.commands.measuring import (
     require_torch,
     resuming,
 )
-from lastiterate.commands.output import progress, say_json
+from lastiterate.commands.output import progress, say_json, say_text
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import Bound
     from lastiterate.numeric.losses.assumptions import Assumption
-    from lastiterate.numeric.lower.audit import Audit
     from lastiterate.numeric.run import NoisySGD
     from lastiterate.runtime.workloads.workload import Workload
 
@@ -103,7 +102,8 @@ def command(
         ]
         say_json(said | {"bounds": numbers}, indent=2)
     else:
-        _print(network, kind, found, bounds, refuted)
+        texts = {"kind": kind, "found": found, "bounds": bounds, "refuted": refuted, "exceeded": exceeded}
+        say_text("attack.txt.j2", network=network, clipping=_CLIPPING, **texts)
     return 1 if exceeded else 0
 
 
@@ -123,41 +123,3 @@ def _bounds(
         if certified != Clipped() and not crafted:
             found.append(("constants in closed form", bound(run, certified, delta=delta)))
     return [*found, (_CLIPPING, bound(run, Clipped(), delta=delta))]
-
-
-def _print(network: "Workload", kind: str, found: "Audit", bounds: "Bounds", refuted: "Refuted") -> None:
-    from lastiterate.numeric.rounding import printed_down, printed_up
-
-    click.echo(
-        f"{kind} attack on {network.name}, delta = {found.delta:g}: of {found.positives} runs with the sample, "
-        f"{found.false_negatives} were missed; of {found.negatives} without it, {found.false_positives} were accused"
-    )
-    rates = max(found.observed, 0.0)
-    click.echo(
-        f"epsilon  {rates:10.6g}  from these rates, Liang et al. 2026, (20): an estimate, which refutes nothing"
-    )
-    by = "" if found.scores is None else f" by all scores (AUC {found.scores.auc:.4g})"
-    click.echo(f"at least {printed_down(found.epsilon):>10}  with {found.level:.4g} confidence")
-    if by and any(bound.mu is not None for _name, bound in bounds):
-        click.echo(
-            f"at least {printed_down(found.gaussian_epsilon):>10}  if mu-GDP holds: mu is at least "
-            f"{printed_down(found.mu)}{by}, at the same confidence"
-        )
-    for name, bound in bounds:
-        wrong = f"; refuted by {' and '.join(refuted[name])}" if refuted[name] else ""
-        gdp = "" if bound.mu is None else f" (mu at most {printed_up(bound.mu)})"
-        click.echo(
-            f"at most  {printed_up(bound.epsilon):>10}  under {name}: {bound.assumptions[0]}{gdp}{wrong}"
-        )
-    exceeded = [name for name, what in refuted.items() if what]
-    if _CLIPPING in exceeded:
-        click.echo(
-            "The attack exceeds a bound that assumes nothing about the losses. If that bound is right, this "
-            f"has probability at most {1 - found.level:.4g}. Repeat with another --seed; if it happens again, report "
-            "it: do not trust this package."
-        )
-    elif exceeded:
-        click.echo(
-            f"The attack exceeds the bound under {' and under '.join(exceeded)}. Distrust that assumption first: the "
-            f"losses of {network.name} probably do not meet it. The bound under clipping alone stands."
-        )

@@ -7,7 +7,7 @@ import click
 
 from lastiterate.commands import measuring
 from lastiterate.commands.measuring import computing, from_checkpoint, option, resuming
-from lastiterate.commands.output import progress, say_json
+from lastiterate.commands.output import progress, say_json, say_text
 
 if TYPE_CHECKING:
     from lastiterate.runtime.attacks.drift import Drift
@@ -89,21 +89,4 @@ def _print(name: str, found: "Drift") -> None:
     title = f"{name}: distance between coupled runs, and tracked distance D_t by assumption"
     headings = ("step", f"greatest of {pairs}", *(f"{one.name}, {one.rests}" for one in found.tracked))
     measuring.print_table(title, headings, rows)
-    for one in found.tracked:
-        said = f"exceeded by {100 * one.excess:.2g}%" if one.excess else "never exceeded"
-        click.echo(f"D_t by {one.name}, {one.rests}: {said}. {one.statement}")
-    pull = found.coupled.pull
-    little = " The sample has almost no effect: try another --replaced." if pull < _LITTLE else ""
-    click.echo(
-        f"Sample {found.coupled.replaced} at the start: the difference in the data changes the clipped gradient by "
-        f"{pull:.2g} of the most that clipping allows.{little}"
-    )
-    if found.remark:
-        click.echo(found.remark)
-    if found.refuted:
-        names = " and ".join(one.name for one in found.refuted)
-        certified = any(one.rests == "certified" for one in found.refuted)
-        blame = (
-            "this package: report it" if certified else f"the assumption of the file: it is false for {name}"
-        )
-        click.echo(f"The distance of some pair exceeds D_t by {names}. Distrust {blame}.")
+    say_text("drift.txt.j2", name=name, found=found, little=_LITTLE)

@@ -56,6 +56,18 @@ def say_result(found: "Displayed", text: str, *, as_json: bool) -> None:
         click.echo(text)
 
 
+def say_text(template: str, **values: Any) -> None:
+    """Print a text from a template in this folder; the filters ``up`` and ``down`` round numbers outwards."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from lastiterate.numeric.rounding import printed_down, printed_up
+
+    folder = PackageLoader("lastiterate.commands", ".")
+    texts = Environment(loader=folder, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701 - text
+    texts.filters |= {"up": printed_up, "down": printed_down}
+    click.echo(texts.get_template(template).render(values).rstrip("\n"))
+
+
 def end_quietly() -> NoReturn:
     """Exit silently because stdout is closed, as under ``| head``; the exit status is 141."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

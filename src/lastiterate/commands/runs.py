@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from lastiterate.commands.output import OutputFile, progress, say_json, say_result
+from lastiterate.commands.output import OutputFile, progress, say_json, say_result, say_text
 from lastiterate.numeric.errors import InputError
 
 _of_run: Final = click.argument("run_file", type=click.Path(path_type=Path))
@@ -33,7 +33,6 @@ def bound_command(
     from lastiterate.numeric.bound import bound
     from lastiterate.numeric.certificates.description import from_dyadic
     from lastiterate.numeric.explain import remarks, why_composition
-    from lastiterate.numeric.rounding import printed_up
     from lastiterate.numeric.run_file import load_run
     from lastiterate.numeric.store import write_whole
 
@@ -49,20 +48,16 @@ def bound_command(
     if as_json:
         say_json(found.as_dict() | ({} if certified is None else {"certified": certified}))
         return
-    click.echo(f"the last iterate is {found}, in both directions")
-    what = "blocks" if found.route == "contraction" else "shifts"
-    steps = f"{what} over steps {found.window[0]} to {found.window[1]}"
-    if found.route.startswith("composition"):
-        steps = f"all steps are charged ({why_composition(found.run)})"
-    click.echo(f"by {found.route}: {steps}; claim {found.claim}")
-    for name, words in remarks(run, delta).items():
-        click.echo(f"{name}: {words}")
+    charged = f"shifts over steps {found.window[0]} to {found.window[1]}"
+    if found.route == "contraction":
+        charged = charged.replace("shifts", "blocks")
+    elif found.route.startswith("composition"):
+        charged = f"all steps are charged ({why_composition(found.run)})"
     number = found.mu if order is None and delta is None else found.epsilon
-    if certified is not None and number is not None and certified > number * (1 + 1e-9):
-        click.echo(f"certified: {printed_up(certified)} instead, by choices that the checker can verify")
-    click.echo("assuming that")
-    for statement in found.assumptions:
-        click.echo(f"  - {statement}")
+    if certified is not None and (number is None or certified <= number * (1 + 1e-9)):
+        certified = None  # the same number
+    texts = {"charged": charged, "remarks": remarks(run, delta), "certified": certified}
+    say_text("bound.txt.j2", found=found, **texts)
 
 
 @click.command("calibrate")
