@@ -21,8 +21,7 @@ from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.inner_products import lengths
 from lastiterate.runtime.leaves import Leaves, clip_factor, difference, flat, norm
 from lastiterate.runtime.replay import Replayed, records
-from lastiterate.runtime.workloads.rows import Rows
-from lastiterate.runtime.workloads.telling_rows import telling_rows
+from lastiterate.runtime.workloads.rows import Rows, telling_rows
 from lastiterate.runtime.workloads.validation import place_loss, probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -18,7 +18,7 @@ from lastiterate.numeric.losses.certified import LossConstants, linear_score, so
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.runtime.trials import user_code
 from lastiterate.runtime.workloads.independence import random_outputs, refuse_tied_losses
-from lastiterate.runtime.workloads.telling_rows import some_rows, targets_of
+from lastiterate.runtime.workloads.rows import some_rows, targets_of
 
 
 @teaches()

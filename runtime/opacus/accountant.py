@@ -32,8 +32,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.fingerprint import fingerprint_of_values
 from lastiterate.runtime.opacus.description import Description, check_plain, describe_training, step_size_of
 from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of
-from lastiterate.runtime.opacus.samples import try_on_data
-from lastiterate.runtime.opacus.watch import SCHEDULED, Watch
+from lastiterate.runtime.opacus.watch import SCHEDULED, Watch, try_on_data
 
 _Positive = Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
 _AtLeastZero = Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)]

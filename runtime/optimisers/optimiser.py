@@ -35,8 +35,7 @@ from lastiterate.runtime.training.batches import draw_batches
 from lastiterate.runtime.training.descent import BATCHES, project_onto_ball
 from lastiterate.runtime.trials import user_code
 from lastiterate.runtime.workloads.independence import refuse_tied_rows
-from lastiterate.runtime.workloads.rows import Rows
-from lastiterate.runtime.workloads.telling_rows import SAMPLES
+from lastiterate.runtime.workloads.rows import SAMPLES, Rows
 from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -19,7 +19,7 @@ from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
-from lastiterate.runtime.workloads.telling_rows import spread_over, telling_rows
+from lastiterate.runtime.workloads.rows import spread_over, telling_rows
 from lastiterate.runtime.workloads.validation import refuse_mixing
 
 

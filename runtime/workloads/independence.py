@@ -22,8 +22,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.trials import user_code
-from lastiterate.runtime.workloads.rows import Rows
-from lastiterate.runtime.workloads.telling_rows import telling_rows
+from lastiterate.runtime.workloads.rows import Rows, telling_rows
 
 Loss = Callable[[Any, Tensor], Tensor]
 

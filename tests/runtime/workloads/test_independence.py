@@ -9,8 +9,7 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.workloads.independence import refuse_tied_rows
-from lastiterate.runtime.workloads.rows import Rows
-from lastiterate.runtime.workloads.telling_rows import some_rows, telling_rows
+from lastiterate.runtime.workloads.rows import Rows, some_rows, telling_rows
 from lastiterate.runtime.workloads.workload import Workload
 
 SUMS = {
