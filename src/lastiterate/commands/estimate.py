@@ -14,7 +14,7 @@ from lastiterate.commands.measuring import (
     require_torch,
     resuming,
 )
-from lastiterate.commands.output import OutputFile, progress, say_json
+from lastiterate.commands.output import OutputFile, progress, say_json, say_text
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
@@ -233,12 +233,6 @@ def carry_over(run: "NoisySGD", measured: "Measured") -> "Estimate":
     return estimate(run_at(run.steps), measured, order=SETTING["alpha"])
 
 
-_WHICH_RUN = (
-    "Epsilon is an estimate, not a bound: Rényi order {order:g}, T = {steps}, setting of Figure 1 of Chien & Li "
-    "(eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured."
-)
-
-
 def print_found(
     found: "HolderEstimate | WorstCaseConstants",
     carried: Sequence["Estimate"],
@@ -248,23 +242,9 @@ def print_found(
     from lastiterate.numeric.rounding import printed_up
 
     epsilons = [printed_up(one.epsilon, 4) for one in carried] or ["-"] * len(found.lambdas)
-    click.echo(str(found.table().beside("epsilon if L is true", epsilons)))
-    said = []
-    if advised:
-        chosen = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in advised.items())
-        said.append(f"Recommended for this workload and used for options left out: {chosen}.")
-    if found.subset is not None:
-        said.append(
-            f"The data are {found.subset.samples} of {found.subset.of} samples, drawn with seed {found.subset.seed}: "
-            "all others were neither trained on nor measured."
-        )
-    if carried:
-        run = _WHICH_RUN.format(order=carried[-1].order, steps=found.run.steps)
-        said.append(f"{run} It is conditional on {carried[-1].conditional_on}.")
-    else:
-        said.append(f"No epsilon follows: {found.untrusted}.")
-    for line in filter(None, [*said, *found.remarks()]):
-        click.echo(line)
+    table = found.table().beside("epsilon if L is true", epsilons)
+    options = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in advised.items())
+    say_text("estimate.txt.j2", table=table, found=found, carried=carried, advised=options)
 
 
 def print_layers(found: "HolderEstimate") -> None:
