@@ -594,6 +594,110 @@ by apply: (table_private_back back ee H FA FA) => x y ->.
 Qed.
 End Poisson.
 
+(* ---- Batches of b samples without replacement, from n common samples and one that differs. ---- *)
+Section Uniform.
+Variables (noise diameter moved : R) (lines : nat -> list (R * R)) (nz : Z * Z) (used : seq line) (c : drawn) (n b : nat).
+Hypothesis noiseE : noise = ratio nz.
+Hypothesis ok : drawn_ok nz used c.
+Local Notation q := (probability_q c).
+Local Notation S := (scale (carried c)).
+Hypothesis coin : all (swap_node q S (near_cost (carried c)) (one_step c)) (one_step c).
+Hypothesis rateE : rate_of q = b%:R / n.+1%:R.
+Hypothesis sizes : (0 < b <= n)%N.
+Hypothesis wide : (diameter <= IZR (widest (carried c)) / IZR (units (carried c)))%coqR.
+Hypothesis far_enough : (moved <= IZR (move c) / IZR (units (carried c)))%coqR.
+Hypothesis kept : exists s, List.In (s, 0%coqR) (lines b).
+Hypothesis used_lines : List.Forall (line_of (lines b)) used.
+Hypothesis comp : (1 < size (far_path (carried c)))%N -> gaussian_composition.
+Hypothesis near_nodes : List.Forall (node_cost (ratio (near_mu (carried c))) S (near_cost (carried c))) (near_cost (carried c)).
+Hypothesis far_nodes : far_known c.
+
+Section Run.
+Variables (X : space RA) (N : finType) (C : {set N}) (within : R -> X -> X -> Prop) (step : nat -> {set N} -> kernel X X).
+Hypothesis Cn : #|C| = n.
+Local Notation good := (fun o : {set N} * N => [&& o.1 \subset C, #|o.1| == b & o.2 \in o.1]).
+(* A pair that is no batch of common samples with one of its members has the probability 0; what a step does there does not
+   matter. *)
+Let plain j (o : {set N} * N) : kernel X X := step j (if good o then o.1 else set0).
+Let with_ i j (o : {set N} * N) : kernel X X := step j (if good o then swapped i o else set0).
+Lemma uniform_toss i (bi : (b <= #|i |: C|)%N) j : i \notin C ->
+  tossed (slot_batch RA b C) (rate_of q) (uniform_step (step j) bi) (plain j) (with_ i j).
+Proof.
+move=> iC x h Fh; have bC : (0 < b <= #|C|)%N by rewrite Cn.
+rewrite (uniform_tossed (step j) iC bC bi x Fh) rateE Cn; apply: eq_bigr => o _.
+by rewrite /slot_batch /plain /with_; case: ifP => // _; rewrite !mul0r.
+Qed.
+(* Of two batches with i and with i', one sample is another one; so it is with the member in the slot. *)
+Lemma slots o u v : good o -> u \notin o.1 :\ o.2 -> v \notin o.1 :\ o.2 -> exchanged (u |: (o.1 :\ o.2)) (v |: (o.1 :\ o.2)) b.
+Proof.
+move=> /and3P [_ /eqP sz oo] uS vS; exists (o.1 :\ o.2), u, v; split=> //.
+by rewrite -sz (cardsD1 o.2) oo.
+Qed.
+Lemma slot_out o i : good o -> i \notin C -> i \notin o.1 :\ o.2.
+Proof. by move=> /and3P [/subsetP sub _ _] iC; rewrite inE negb_and; apply/orP; right; apply: contra iC; exact: sub. Qed.
+
+Theorem uniform_bound (P : law X) i i' (bi : (b <= #|i |: C|)%N) (bi' : (b <= #|i' |: C|)%N) :
+  i \notin C -> i' \notin C -> noisy_batches within step (@exchanged N) noise diameter moved lines ->
+  forall m, divergence_le (@same_point X) (run (X := fun=> X) P (fun j => uniform_step (step j) bi) m)
+    (run (X := fun=> X) P (fun j => uniform_step (step j) bi') m) (atoms_value (atoms_of RA S (table (carried c)))).
+Proof.
+move=> iC i'C [zero domain wider same differ].
+have bC : (0 < b <= #|C|)%N by rewrite Cn.
+have pP : masses (slot_batch RA b C) by exact: slot_masses.
+have zero1 x y : within 0%coqR x y -> x = y by move/zero.
+have refl x : within 0%coqR x x by apply/zero.
+have unlikely : \sum_(o | ~~ good o) slot_batch RA b C o <= real RA (rare c).1 / real RA (rare c).2.
+  rewrite big1; last by move=> o /negbTE no; rewrite /slot_batch no.
+  move: ok => /and5P [_ _ _ /and5P [_ _ _ _ /andP [/Z.leb_le ra /Z.ltb_lt rb]] _].
+  by apply: divr_ge0; [exact: real_ge0 | exact: ltW (real_gt0 RA rb)].
+have member o : good o -> o.1 = o.2 |: (o.1 :\ o.2) by move=> /and3P [_ _ oo]; rewrite setD1K.
+have same' j o l : good o -> l \in used -> noisy_step within within (plain j o) (plain j o) (ratio nz) (slope l) (offset l).
+  move=> go lu; rewrite /plain go; have /and3P [_ /eqP sz _] := go.
+  have := @sized_step X within (step j o.1) (step j o.1) (ratio nz) (lines #|o.1|) l 0%coqR 0%coqR.
+  rewrite Rplus_0_r sz; apply; last exact: Rle_refl; last exact: (all_In used_lines lu).
+  by move=> c' s inl; rewrite Rplus_0_r -noiseE; apply: same; rewrite sz.
+have differ' j o l : good o -> l \in used ->
+    noisy_step within within (with_ i j o) (with_ i' j o) (ratio nz) (slope l) (offset l + IZR (move c) / IZR (units (carried c)))%coqR.
+  move=> go lu; rewrite /with_ go; apply: (@sized_step _ _ _ _ _ (lines b) _ moved) => //; last exact: (all_In used_lines lu).
+  by move=> c' s inl; rewrite -noiseE; apply: (differ j _ _ b) => //; apply: slots => //; apply: slot_out.
+have toss j := @uniform_toss i bi j iC; have toss' j := @uniform_toss i' bi' j i'C.
+have domain' x y : within (IZR (widest (carried c)) / IZR (units (carried c)))%coqR x y by apply: wider wide _; apply: domain.
+apply: (drawn_bound ok pP toss toss' unlikely same' differ' zero1 domain' comp far_nodes).
+move=> j x _ <-; move: ok => /and5P [/and4P [/andP [/andP [GT _] _] _ _ _] /and4P [GN G1' qok _] _ _ _].
+have S0 : (0 < S)%ZZ by move: GN; rewrite /good_table => /andP [/andP [/andP [/Z.ltb_lt]]].
+have one o u v : good o -> u \notin o.1 :\ o.2 -> v \notin o.1 :\ o.2 ->
+    at_most (step j (u |: (o.1 :\ o.2)) x) (step j (v |: (o.1 :\ o.2)) x) (atoms_value (atoms_of RA S (near_cost (carried c)))).
+  move=> go uS vS; apply: (moved_cost ok zero1 near_nodes refl _ far_enough); have [s ins] := kept; exists s.
+  by have := differ j _ _ b s 0%coqR (slots go uS vS) ins; rewrite Rplus_0_l -noiseE.
+apply: (swap_one qok S0 G1' pP (toss j) (toss' j) coin) => o /=; rewrite /plain /with_; case: ifP => go; last first.
+  by split=> g g0 A B FA FB AB; apply: le_trans (atoms_equal GN g); exact: same_law.
+have [uS vS] := (slot_out go iC, slot_out go i'C).
+have oS : o.2 \notin o.1 :\ o.2 by rewrite !inE eqxx.
+by rewrite /swapped {2 6}(member o go); split; apply: one.
+Qed.
+(* The two samples are arbitrary, so this is both orders. *)
+Theorem uniform_private (e d : Z * Z) eps : delta_ok S (table (carried c)) e d -> (IZR e.1 / IZR e.2 <= exp eps)%coqR ->
+  noisy_batches within step (@exchanged N) noise diameter moved lines ->
+  forall (P : law X) i i' (bi : (b <= #|i |: C|)%N) (bi' : (b <= #|i' |: C|)%N), i \notin C -> i' \notin C ->
+  forall m (A : set X), measurable_set A ->
+  (probability (run (X := fun=> X) P (fun j => uniform_step (step j) bi) m) A <=
+    exp eps * probability (run (X := fun=> X) P (fun j => uniform_step (step j) bi') m) A + IZR d.1 / IZR d.2)%coqR.
+Proof.
+move=> fits ee noisy P i i' bi bi' iC i'C m A FA.
+by apply: (table_private fits ee (uniform_bound P bi bi' iC i'C noisy m) FA FA) => x y ->.
+Qed.
+End Run.
+End Uniform.
+Lemma uniform_rate (q : Z * Z) b n : (0 < q.2)%ZZ -> (q.1 * (Z.of_nat n + 1) = Z.of_nat b * q.2)%ZZ ->
+  rate_of q = b%:R / n.+1%:R.
+Proof.
+move=> q2 E; have a := real_gt0 RA q2; have realN k : real RA (Z.of_nat k) = k%:R by rewrite realIZR -INR_IZR_INZ INRE.
+have {}E : real RA q.1 * n.+1%:R = b%:R * real RA q.2.
+  rewrite -(realN n.+1) -(realN b) -!checker.realM; congr (real RA _); rewrite -E; congr (_ * _)%ZZ; lia.
+have n0 : n.+1%:R != 0 :> R by rewrite pnatr_eq0.
+rewrite /rate_of; apply: (mulIf n0); rewrite divfK // mulrAC E mulfK //; by rewrite gt_eqF.
+Qed.
+
 (* ---- Sizes of Poisson batches of n samples. ---- *)
 Lemma poisson_batch_out (N : finType) q (D B : {set N}) : ~~ (B \subset D) -> poisson_batch (R := RA) q D B = 0.
 Proof.
