@@ -118,7 +118,7 @@ def _cost(mu: float, scale: int, delta: float, count: int) -> _Cost:
 
 
 def _carried(
-    scale: int, costs: _Costs, clean: list[_Cost] | None, delta: float, about: float
+    scale: int, costs: _Costs, clean: list[_Cost] | None, delta: float, about: float, count: int = _TABLE
 ) -> tuple[Pairs, Pairs, list[Any]]:
     """A table that is at least its own contraction, the table before the last block, and thresholds at the nodes.
 
@@ -126,7 +126,7 @@ def _carried(
     """
     goal = Goal(None, delta, inf, lambda _: inf)
     for stretch in _STRETCHES:
-        g = np.exp(np.linspace(0, stretch * about, _TABLE))
+        g = np.exp(np.linspace(0, stretch * about, count))
         block, table, last = Block(g, costs["near"][1], costs["far"][1]), unknown(g), inf
         others = [Block(g, None, one[1]) for one in clean or ()]
 
@@ -334,7 +334,8 @@ def written(top: Node, said: str) -> str:
     run, loss, claim, proof = top["run"], top["class"], top["claim"], top["proof"]
     rule, tables = f"the rule {proof['rule']!r}", proof["rule"] == "from table"
     _need(tables or proof["rule"] == "from gdp", "an (epsilon, delta) by contraction or a Gaussian path", rule)
-    _need(run["scheme"] in ("full", "cyclic"), "full, cyclic or Poisson batches", f"{run['scheme']} batches")
+    schemes = "full, cyclic or Poisson batches, or batches without replacement"
+    _need(run["scheme"] in ("full", "cyclic"), schemes, f"{run['scheme']} batches")
     _need(loss["name"] in ("smooth", "convex", "strongly_convex"), "smooth or convex losses", loss["name"])
     _need(len(run["step_size"]) == len(run["noise_std"]) == 1, "equal steps", "a schedule")
     _need(run["diameter"] is not None, "a bounded domain", "none")

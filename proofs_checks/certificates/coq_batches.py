@@ -1,4 +1,4 @@
-"""Coq files for certificates of Poisson batches.
+"""Coq files for certificates of Poisson batches and of batches without replacement.
 
 Whatever rule a certificate uses, the file carries a table by contraction, which is searched for here; nothing that
 is found is trusted. See docs/proofs/coq.md, "A certificate".
@@ -47,9 +47,12 @@ from lastiterate.proofs_checks.certificates.coq import (
     written,
 )
 
-_BINS, _WINDOWS, _PASSES, _NODES = 6, (1, 2, 3, 4, 6, 9, 14, 20), 6, 24
+_BINS, _WINDOWS, _PASSES, _NODES, _TABLE = 6, (1, 2, 3, 4, 6, 9, 14, 20), 6, 24, 32
 """Number of costs of a far path for different numbers of uses; numbers of steps of a block, tried in turn; numbers
-of searches, each with the epsilon found before; and nodes from 1 on of the cost of the sample's move."""
+of searches, each with the epsilon found before; and nodes from 1 on of the cost of the sample's move and of the
+table carried through the blocks."""
+_ADJACENCY = {"poisson": "add_remove", "without_replacement": "replace"}
+"""The kind of batches, and how the data sets differ."""
 
 
 def _value(scale: int, table: Pairs, ratio: float) -> float:
@@ -69,7 +72,7 @@ def _fits(table: Table, scale: int, delta: float, accepts: Callable[[Pairs], boo
     raise UncertifiedError("Coq needs a table of the costs, got none; use a larger delta.")
 
 
-def _one_step(q: Fraction, scale: int, cost: _Cost, delta: float) -> tuple[Pairs, Table]:
+def _one_step(q: Fraction, scale: int, cost: _Cost, delta: float, *, swapped: bool) -> tuple[Pairs, Table]:
     """The cost of a step whose batch contains the sample with probability q."""
     pairs, known, _ = cost
     rate, a, b = float(q), q.numerator, q.denominator
@@ -77,19 +80,21 @@ def _one_step(q: Fraction, scale: int, cost: _Cost, delta: float) -> tuple[Pairs
     def up(g: float) -> float:
         return 1 - g if g <= 1 - rate else rate * _value(scale, pairs, (g - 1 + rate) / rate)
 
-    def accepts(one: Pairs) -> bool:
-        return all(
-            n * b <= (b - a) * m
-            or _scaled(scale, pairs, a * m, n * b - (b - a) * m) <= b * _scaled(scale, one, m, n)
-            for n, m in one
-        )
+    def coin(n: int, m: int) -> int:
+        return _scaled(scale, pairs, a * m, n * b - (b - a) * m)
+
+    def accepted(one: Pairs, n: int, m: int) -> bool:
+        if swapped and n < m:
+            return not n or (m - n) * scale * b + coin(m, n) <= b * _scaled(scale, one, m, n)
+        return n * b <= (b - a) * m or coin(n, m) <= b * _scaled(scale, one, m, n)
 
     g = np.unique(np.concatenate([1 + rate * (known.g - 1), 1 / (1 + rate * (1 / known.g - 1))]))
     g[0] = 1.0
-    ahead, back = np.array([up(x) for x in g]), np.array([1 - x + x * up(1 / x) for x in g])
+    ahead = np.array([up(x) for x in g])
+    back = ahead.copy() if swapped else np.array([1 - x + x * up(1 / x) for x in g])
     ahead[0] = back[0] = min(ahead[0], back[0])
     tight = Table(g, np.minimum.accumulate(ahead), np.minimum.accumulate(np.maximum(back, 0.0)))
-    return _fits(tight.hull(), scale, delta, accepts)
+    return _fits(tight.hull(), scale, delta, lambda one: all(accepted(one, *node) for node in one))
 
 
 def _composed(
@@ -173,13 +178,15 @@ def coq_file(top: Node, said: str) -> str:
     Raises:
         UncertifiedError: the theorems in Coq do not cover the certificate.
     """
-    return (_poisson if top["run"]["scheme"] == "poisson" else written)(top, said)
+    return (_random if top["run"]["scheme"] in _ADJACENCY else written)(top, said)
 
 
-def _poisson(top: Node, said: str) -> str:
+def _random(top: Node, said: str) -> str:
     run, loss, claim = top["run"], top["class"], top["claim"]
+    scheme, n = run["scheme"], run["dataset_size"]
     _need(loss["name"] in ("smooth", "convex", "strongly_convex"), "smooth or convex losses", loss["name"])
-    _need(run["adjacency"] == "add_remove", "Poisson batches with one sample more or less", run["adjacency"])
+    _need(run["adjacency"] == _ADJACENCY[scheme], f"adjacency {_ADJACENCY[scheme]}", run["adjacency"])
+    _need(n > run["batch_size"] or scheme == "poisson", f"a batch_size below {n}", n)
     _need(len(run["step_size"]) == len(run["noise_std"]) == 1, "equal steps", "a schedule")
     _need(run["diameter"] is not None, "a bounded domain", "none")
     _need("at" in claim, "an (epsilon, delta)", "another claim")
@@ -194,7 +201,7 @@ def _poisson(top: Node, said: str) -> str:
         number = best[0]
         try:
             for _ in range(_PASSES):
-                found = float(_searched(named, run["dataset_size"], delta, number, w, proofs=False)[1])
+                found = float(_searched(named, n, delta, number, w, scheme, proofs=False)[1])
                 number, settled = found, found > 0.98 * number
                 if settled:
                     break
@@ -203,7 +210,7 @@ def _poisson(top: Node, said: str) -> str:
         best, worse = (best, worse + 1) if number >= best[0] else ((number, w), 0)
         if worse == 2:
             break
-    fields, epsilon = _searched(named, run["dataset_size"], delta, *best, proofs=True)
+    fields, epsilon = _searched(named, n, delta, *best, scheme, proofs=True)
     first = "Rmax (1 - share k * m) (share k * L - 1)" if "m" in named else "1 + share k * L"
     fields |= {
         "said": said,
@@ -219,20 +226,30 @@ def _poisson(top: Node, said: str) -> str:
         "epsilon_ratio": epsilon,
         "delta_ratio": delta,
     }
-    text = resources.files("lastiterate.proofs_checks.certificates").joinpath("poisson.v.template")
-    return Template(text.read_text(encoding="utf-8")).substitute(fields)
+    folder = resources.files("lastiterate.proofs_checks.certificates")
+    parts = [folder / f"{name}.v.template" for name in ("random_batches", scheme)]
+    return Template("\n".join(part.read_text(encoding="utf-8") for part in parts)).substitute(fields)
 
 
 def _searched(
-    named: dict[str, Fraction], dataset: int, delta: Fraction, about: float, w: int, *, proofs: bool
+    named: dict[str, Fraction],
+    dataset: int,
+    delta: Fraction,
+    about: float,
+    w: int,
+    scheme: str,
+    *,
+    proofs: bool,
 ) -> tuple[dict[str, Any], Fraction]:
     eta, K, L, batch, noise, D = (named[x] for x in ("step_size", "clip", "L", "batch", "noise", "diameter"))
-    q, most, at = batch / dataset, eta * (dataset - 1) / batch, float(delta)
-    slope = max(Fraction(1), most * L - 1) if "m" in named else 1 + most * L
+    q, at, swapped = batch / dataset, float(delta), scheme != "poisson"
+    # A Poisson batch may contain no sample, or all others; a batch without replacement weighs its samples by eta.
+    least, most = (eta, eta) if swapped else (Fraction(0), eta * (dataset - 1) / batch)
+    slope = max(1 - least * named["m"], most * L - 1) if "m" in named else 1 + most * L
     lines = [("", "", slope, Fraction(0)), ("", "", Fraction(1), 2 * most * K)]
     straight = {"rule": "straight", "since": 0, "start": 0}
     path = _path(straight, w, D, lambda _: list(enumerate(lines)))
-    move = ceil(eta * K / batch * _UNITS)
+    move = ceil((1 + swapped) * eta * K / batch * _UNITS)
     extra = max(2 * a * move + move**2 for a, _, _ in path)
     kinds = outcomes(w, float(q), _BINS)
     squares, unit = sum(a * a for a, _, _ in path), (noise * _UNITS) ** 2
@@ -242,12 +259,12 @@ def _searched(
     largest = float(max(mus[-1], near_mu))
     scale = 2 ** (24 + ceil(_furthest(largest, at) / np.log(2) - np.log2(at)))
     cost = _cost(float(near_mu), scale, at, _NODES)
-    one = _one_step(q, scale, cost, at)
+    one = _one_step(q, scale, cost, at, swapped=swapped)
     g = np.exp(np.linspace(0, 4 * about, 48))
     plan, near_pairs, near = _composed(w, scale, one, g, at)
     far_pairs, far, proved = _far(mus, [p for _, p in kinds], scale, at)
     costs = {"near": (near_pairs, near, 0), "far": (far_pairs, far, 0)}
-    table, _, thresholds = _carried(scale, costs, None, at, about)
+    table, _, thresholds = _carried(scale, costs, None, at, about, _TABLE)
     epsilon, below = _both(scale, table, delta)
     if not proofs:
         return {}, epsilon
@@ -255,6 +272,7 @@ def _searched(
     fields = {
         "probability": q.as_integer_ratio(),
         "sizes": dataset - 1,
+        "size": batch,
         "moved_by": move,
         "extra": extra,
         "counts": _list(counts),

@@ -101,8 +101,6 @@ Print Assumptions from_equal_points.
 Print Assumptions contraction.
 Print Assumptions damp_sound.
 Print Assumptions from_nodes.
-Print Assumptions poisson_size.
-Print Assumptions poisson_tail.
 Print Assumptions poisson_coin.
 Print Assumptions uniform_coin.
 Print Assumptions one_third.

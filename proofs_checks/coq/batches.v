@@ -1,7 +1,7 @@
 (* Random batches: the law of a batch, the mean of the steps over it, and the coin of the sample that differs.
 
-   Python: symbolic/derivations/random_batches.py; numeric/subsampling.  Pages: docs/proofs/poisson.md, "Two directions"
-   and "Sizes"; docs/proofs/without_replacement.md, "Reveal a batch, keep a coin hidden".
+   Python: symbolic/derivations/random_batches.py; numeric/subsampling.  Pages: docs/proofs/poisson.md, "Two directions";
+   docs/proofs/without_replacement.md, "Reveal a batch, keep a coin hidden".
    The samples of both data sets are the members of one finite set, and a data set is a subset of it. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From mathcomp Require Import ring.
@@ -40,9 +40,6 @@ elim: (index_enum I) => [|i s IH].
 rewrite big_cons -IH -expect_scale // -expect_add //; last exact: measurable_scale.
 by apply: expect_ext => [|x]; [exact: M | rewrite big_cons].
 Qed.
-Lemma after_mean (P : law X) (K : I -> kernel X U) h : measurable h ->
-  expect (after P (mean_kernel K)) h = \sum_i w i * expect (after P (K i)) h.
-Proof. by move=> H; apply: expect_mean => i; apply: measurable_from. Qed.
 End Means.
 
 Lemma coin_gap (w q a b c d g : R) : w * ((1 - q) * a + q * b) - g * (w * ((1 - q) * c + q * d)) =
@@ -82,25 +79,6 @@ move=> q0 q1; split.
 rewrite (eq_bigr (fun B => poisson_batch q D B * \prod_(i in B) 1)).
   by rewrite poisson_total big1 // => i _; rewrite mulr1 addrC subrK.
 by move=> B _; rewrite big1 ?mulr1.
-Qed.
-(* The mean of t to the power of the size of the batch. *)
-Lemma poisson_size q D t : \sum_B poisson_batch q D B * t ^+ #|B| = (1 - q + q * t) ^+ #|D|.
-Proof.
-rewrite (eq_bigr (fun B => poisson_batch q D B * \prod_(i in B) t)).
-  rewrite poisson_total (bigID (mem D)) /= [X in _ * X]big1 ?mulr1.
-    rewrite -prodr_const; apply: eq_bigr => i iD; by rewrite /rate iD addrC.
-  by move=> i iD; rewrite /rate (negbTE iD) mul0r add0r subr0.
-by move=> B _; rewrite prodr_const.
-Qed.
-(* Markov's inequality: how probable the sizes are at which t^size >= t^bound. *)
-Lemma poisson_tail q D t k (far : pred nat) : 0 <= q -> q <= 1 -> 0 < t ->
-  (forall s, far s -> t ^+ k <= t ^+ s) ->
-  \sum_(B : {set N} | far #|B|) poisson_batch q D B * t ^+ k <= (1 - q + q * t) ^+ #|D|.
-Proof.
-move=> q0 q1 t0 H; have [w0 _] := poisson_masses D q0 q1.
-rewrite -poisson_size [X in _ <= X](bigID (fun B : {set N} => far #|B|)) /= -[X in X <= _]addr0; apply: ler_add.
-  by apply: ler_sum => B /H; apply: ler_wpmul2l.
-by apply: sumr_ge0 => B _; rewrite mulr_ge0 // exprn_ge0 // ltW.
 Qed.
 
 (* With sample i or without it: a coin of probability q decides whether i joins a batch of the other samples. *)

@@ -17,6 +17,8 @@ Print Assumptions table_private_back.
 Print Assumptions swap_one.
 Print Assumptions poisson_bound.
 Print Assumptions poisson_private.
+Print Assumptions uniform_bound.
+Print Assumptions uniform_private.
 Print Assumptions measure_probability.
 Print Assumptions real_power_young.
 Print Assumptions gaussian_real.

@@ -272,13 +272,6 @@ Definition far_costs (mus : seq (Z * Z)) (S : Z) (k : Z * Z) (vs : seq Z) := k.1
 
 Lemma uses_collapse q w f h : uses q w.+1 f h = uses q w (fun k => (1 - q) * f k + q * f k.+1) h.
 Proof. by elim: w h => [//|w IH] h; rewrite -[LHS]/((1 - q) * uses q w.+1 f h + q * uses q w.+1 f h.+1) !IH. Qed.
-Lemma uses_le_on q w f f' h : 0 <= q -> q <= 1 -> (forall k, (h <= k <= h + w)%N -> f k <= f' k) -> uses q w f h <= uses q w f' h.
-Proof.
-move=> q0 q1; elim: w h => [|w IH] h le /=; first by apply: le; rewrite leqnn leq_addr.
-apply: ler_add; apply: ler_wpmul2l; rewrite ?subr_ge0 //; apply: IH => k /andP [h1 h2]; apply: le.
-  by rewrite h1 addnS leqW.
-by rewrite (ltnW h1) addnS -addSn.
-Qed.
 Section Far.
 Variable q : Z * Z.
 Hypothesis ok : probability_of q.
