@@ -6,6 +6,9 @@ declared properties of its symbol (integer, positive, nonnegative).
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from functools import lru_cache
+from itertools import tee
 from typing import NamedTuple
 
 import sympy as sp
@@ -100,6 +103,30 @@ def find_points(
     Raises:
         NoPointError: none of ``tries * wanted`` candidates satisfies the conditions.
     """
+    for point in copy(_stream(tuple(symbols), tuple(conditions), wanted, seed, tries)):
+        if isinstance(point, Exception):
+            raise point
+        yield dict(point)
+
+
+@lru_cache(maxsize=1024)  # near misses and mutants often have the letters and the premises of their check
+def _stream(
+    symbols: tuple[sp.Symbol, ...], conditions: tuple[Boolean, ...], wanted: int, seed: int, tries: int
+) -> Iterator[Point | Exception]:
+    """Iterator over the points, and over an exception that ends them; its copies share what it has drawn."""
+
+    def points() -> Iterator[Point | Exception]:
+        try:
+            yield from _drawn_points(symbols, conditions, wanted, seed, tries)
+        except Exception as error:
+            yield error
+
+    return tee(points(), 1)[0]
+
+
+def _drawn_points(
+    symbols: tuple[sp.Symbol, ...], conditions: tuple[Boolean, ...], wanted: int, seed: int, tries: int
+) -> Iterator[Point]:
     meant = definitions(conditions)
     everything = set(symbols) | set(free_symbols(conditions))
     drawn = sorted(everything - meant.keys(), key=str)

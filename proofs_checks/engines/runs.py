@@ -4,7 +4,7 @@ Each value follows from its law or is random. If laws take roots, the random val
 """
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -63,28 +63,27 @@ def sequence_runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterato
         dict.fromkeys(law.subs(check.index, check.start + i) for law in of_letters for i in (0, *FAR))
     )
     sides = cache(lambda i: tuple(_at_index(side, check.index, i) for side in check.conclusion.args))
-    every = cache(lambda i: tuple(_at_index(law, check.index, i) for law in check.laws))
+    drawn = find_points(letters, (*assumptions, *of_letters), POINTS)
+    courses = _courses(check.index, check.start, check.first, check.laws, tuple(names), root)
     known = False
 
     def seen(point: Point, seed: int, *, looking: bool) -> list[SequenceRun]:
         """Evaluate the conclusion up to the first failure; [] if the run does not continue."""
-        laws = cache(lambda i: [_at_letters(law, point) for law in every(i)])
-        draw = _any(random.Random(2 * seed + looking), root)  # noqa: S311
-        # the value drawn last is often at the edge of its law
-        course, told = _Course(names[:: -1 if seed % 2 else 1], check.first, point), list[SequenceRun]()
+        after, goes_on = courses(tuple(point.items()), seed, looking)
+        told = list[SequenceRun]()
         for i in range(check.start, check.start + LONGEST):
-            if not course.passes(i, laws(i), draw, laws(i + 1) if looking else None):
+            course = after(i)
+            if course is None:
                 return []
             left, right = (side.xreplace(point).xreplace(course.values) for side in sides(i))
             relation = check.conclusion.func(left, right, evaluate=False)
             holds = truth_at(relation, {}) if defined_at((left, right), {}) else None
-            told.append(SequenceRun(point, dict(course.values), i, left, right, holds))
+            told.append(SequenceRun(point, course.values, i, left, right, holds))
             if holds is False:
                 break
-        ahead = [laws(j) for j in range(i + 1, i + AHEAD + 2)]
-        return told if (known and holds is not False) or course.goes_on(i + 1, ahead, root) else []
+        return told if (known and holds is not False) or goes_on(i) else []
 
-    for seed, point in enumerate(find_points(letters, (*assumptions, *of_letters), POINTS)):
+    for seed, point in enumerate(drawn):
         told = seen(point, seed, looking=False) or seen(point, seed, looking=True)
         known = known or bool(told)
         yield from told
@@ -135,15 +134,19 @@ def _number(side: sp.Expr, known: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
     return rational(value)
 
 
+@dataclass(frozen=True)
 class _Course:
     """Values of a run at a point, and rules that mention later values."""
 
-    def __init__(self, names: Sequence[UndefinedFunction], rules: Iterable[Boolean], point: Point) -> None:
-        self.names, self.rules, self.point = names, [_at_letters(rule, point) for rule in rules], point
-        self.values: dict[AppliedUndef, sp.Expr] = {}
+    names: Sequence[UndefinedFunction]
+    rules: list[Boolean]
+    point: Point
+    values: dict[AppliedUndef, sp.Expr]
 
-    def passes(self, i: int, laws: list[Boolean], draw: _Draw, later: list[Boolean] | None = None) -> bool:
-        """Add values at index i with which rules and ``later`` laws may hold; False if none are found."""
+    def next(
+        self, i: int, laws: list[Boolean], draw: _Draw, later: list[Boolean] | None = None
+    ) -> "_Course | None":
+        """Course with values at index i with which rules and ``later`` laws may hold; None if none are found."""
         rules = [*self.rules, *laws]
         for _ in range(TRIES):
             added: dict[sp.Expr, sp.Expr] = {**self.point, **self.values}
@@ -166,12 +169,10 @@ class _Course:
             holds = all(number.is_Rational and _declared(value, number) for value, number in new.items())
             holds = holds and all(map(_may_hold, whole))
             if holds and (later is None or self._may_go_on(i, [*left, *later], added)):
-                self.values.update(new)
-                self.rules = left
-                return True
+                return _Course(self.names, left, self.point, self.values | new)
             if not open_:
-                return False
-        return False
+                return None
+        return None
 
     def _may_go_on(self, i: int, rules: list[Boolean], known: Mapping[sp.Expr, sp.Expr]) -> bool:
         """Tell whether rules may hold at the next index, as far as they determine values there."""
@@ -182,11 +183,54 @@ class _Course:
 
     def goes_on(self, start: int, laws: list[list[Boolean]], root: int) -> bool:
         """Tell whether values are found at further indices, one for each entry of ``laws`` but the last."""
-        generator = random.Random(5)  # noqa: S311
-        return all(
-            self.passes(i, here, _calm(generator, root, self.values, i), then)
-            for i, (here, then) in enumerate(pairwise(laws), start)
-        )
+        generator, course = random.Random(5), self  # noqa: S311
+        for i, (here, then) in enumerate(pairwise(laws), start):
+            found = course.next(i, here, _calm(generator, root, course.values, i), then)
+            if found is None:
+                return False
+            course = found
+        return True
+
+
+_Followed = tuple[Callable[[int], _Course | None], Callable[[int], bool]]
+"""Functions of an index: the course up to it, None if there is none, and whether this course goes on."""
+
+
+@lru_cache(maxsize=32)  # near misses and mutants often have the laws of their check
+def _courses(
+    index: sp.Symbol,
+    start: int,
+    first: tuple[Boolean, ...],
+    laws: tuple[Boolean, ...],
+    names: tuple[UndefinedFunction, ...],
+    root: int,
+) -> Callable[[tuple[tuple[sp.Symbol, sp.Expr], ...], int, bool], _Followed]:
+    """Function of a point, a seed, and whether to look at the laws of the next index."""
+    every = cache(lambda i: tuple(_at_index(law, index, i) for law in laws))
+
+    @cache
+    def followed(letters: tuple[tuple[sp.Symbol, sp.Expr], ...], seed: int, looking: bool) -> _Followed:
+        point = dict(letters)
+        here = cache(lambda i: [_at_letters(law, point) for law in every(i)])
+        draw = _any(random.Random(2 * seed + looking), root)  # noqa: S311
+        # the value drawn last is often at the edge of its law
+        begun = _Course(names[:: -1 if seed % 2 else 1], [_at_letters(one, point) for one in first], point, {})
+
+        @cache
+        def after(i: int) -> _Course | None:
+            before = begun if i == start else after(i - 1)
+            return before and before.next(i, here(i), draw, here(i + 1) if looking else None)
+
+        @cache
+        def goes_on(i: int) -> bool:
+            course = after(i)
+            return course is not None and course.goes_on(
+                i + 1, [here(j) for j in range(i + 1, i + AHEAD + 2)], root
+            )
+
+        return after, goes_on
+
+    return followed
 
 
 def _may_hold(rule: Boolean) -> bool:

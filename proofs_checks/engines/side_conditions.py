@@ -12,8 +12,9 @@ from sympy.logic.boolalg import And, Boolean
 
 from lastiterate.proofs_checks.declared import says_nothing
 from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines.answers import undecided
 from lastiterate.proofs_checks.engines.z3_answers import entails, note_entailed
-from lastiterate.proofs_checks.verdict import Grade, Status
+from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.checks import Identity, Inequality
 from lastiterate.symbolic.kernel.integrals import Proposition
 from lastiterate.symbolic.kernel.judgement import FalseLineError, Span, UnprovedError
@@ -53,6 +54,28 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     return _prove(condition, given)
 
 
+class _ErrorOutcome(Exception):  # noqa: N818
+    """An outcome that is not kept, because a lack of time may be temporary."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+
+
+@lru_cache(maxsize=2**14)  # premises differ more often than the few of them that concern a condition
+def _outcome(condition: Relational, near: tuple[Boolean, ...], *, few: bool) -> Outcome | str:
+    """Outcome of a condition under premises, or why it needs no engine; ``few``: no refutation is wanted."""
+    check = as_check(condition, near)
+    if says_nothing(check, ()):
+        return "it is one of the premises"
+    if few and isinstance(check, Inequality) and not entails(near, condition):
+        # a counterexample, which takes long, is of use only if it meets all premises
+        return undecided(check, "z3 does not show it from these premises")
+    outcome = decide_check(check, ())
+    if outcome.status is Status.ERROR:
+        raise _ErrorOutcome(outcome)
+    return outcome
+
+
 @cache
 def _prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     if isinstance(condition, And):
@@ -70,12 +93,12 @@ def _prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     foreign = {one: len(one.free_symbols - condition.free_symbols) for one in premises}
     some = [tuple(one for one in premises if foreign[one] <= most) for most in (0, 1, 2)]
     for near in dict.fromkeys([*some, tuple(premises)]):  # premises with few further letters often suffice
-        check = as_check(condition, near)
-        if says_nothing(check, ()):
-            return "it is one of the premises"
-        if near != tuple(premises) and isinstance(check, Inequality) and not entails(near, condition):
-            continue  # a counterexample, which takes long, is of use only if it meets all premises
-        outcome = decide_check(check, ())
+        try:
+            outcome = _outcome(condition, near, few=near != tuple(premises))
+        except _ErrorOutcome as error:
+            outcome = error.outcome
+        if isinstance(outcome, str):
+            return outcome
         if outcome.status is Status.HELD and outcome.grade is Grade.PROVED:
             note_entailed(near, condition)
             return f"{outcome.engine}: {outcome.detail}"
