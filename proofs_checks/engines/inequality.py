@@ -55,13 +55,20 @@ _NEGATION = {
 }
 
 
-def _question(
+def _formulas(
     check: Inequality, premises: tuple[Boolean, ...], *, whole: bool
-) -> tuple[z3.CheckSatResult, Point]:
+) -> tuple[Terms, list[z3.BoolRef]]:
     terms = Terms(whole=whole)
     left, right = terms.term(check.left), terms.term(check.right)
     formulas = [terms.condition(premise) for premise in premises]
-    answer, model = solve(terms, [*formulas, _NEGATION[check.relation](left, right)])
+    return terms, [*formulas, _NEGATION[check.relation](left, right)]
+
+
+def _question(
+    check: Inequality, premises: tuple[Boolean, ...], *, whole: bool
+) -> tuple[z3.CheckSatResult, Point]:
+    terms, formulas = _formulas(check, premises, whole=whole)
+    answer, model = solve(terms, formulas)
     return answer, dict(terms.point(model)) if model is not None else {}
 
 
@@ -150,6 +157,18 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
         if check.left.atoms(sp.Float) | check.right.atoms(sp.Float):
             detail += "; write Rational(1, 2) for 0.5, which is a rounded number"
     return undecided(check, detail)
+
+
+def show(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Like `decide`, without the search for a counterexample."""
+    everything = (*assumptions, *check.given)
+    premises = usable(everything)
+    symbols = free_symbols(check.left, check.right, everything)
+    for whole in (False, True) if any(symbol.is_integer for symbol in symbols) else (False,):
+        terms, formulas = _formulas(check, premises, whole=whole)
+        if ask_z3(terms, formulas) == z3.unsat:
+            return _proved(check, everything)
+    return undecided(check, "z3 does not prove it")
 
 
 def refute_by_drawing(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome | None:

@@ -12,8 +12,7 @@ from sympy.logic.boolalg import And, Boolean
 
 from lastiterate.proofs_checks.declared import says_nothing
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.answers import undecided
-from lastiterate.proofs_checks.engines.z3_answers import entails, note_entailed
+from lastiterate.proofs_checks.engines.z3_answers import note_entailed
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.checks import Identity, Inequality
 from lastiterate.symbolic.kernel.integrals import Proposition
@@ -63,14 +62,14 @@ class _ErrorOutcome(Exception):  # noqa: N818
 
 @lru_cache(maxsize=2**14)  # premises differ more often than the few of them that concern a condition
 def _outcome(condition: Relational, near: tuple[Boolean, ...], *, few: bool) -> Outcome | str:
-    """Outcome of a condition under premises, or why it needs no engine; ``few``: no refutation is wanted."""
+    """Outcome of a condition under premises, or why it needs no engine; ``few``: more premises are known.
+
+    Then a counterexample, which takes long, is not searched for.
+    """
     check = as_check(condition, near)
     if says_nothing(check, ()):
         return "it is one of the premises"
-    if few and isinstance(check, Inequality) and not entails(near, condition):
-        # a counterexample, which takes long, is of use only if it meets all premises
-        return undecided(check, "z3 does not show it from these premises")
-    outcome = decide_check(check, ())
+    outcome = decide_check(check, (), refute=not few)
     if outcome.status is Status.ERROR:
         raise _ErrorOutcome(outcome)
     return outcome
