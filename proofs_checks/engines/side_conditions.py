@@ -93,11 +93,12 @@ def _prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     some = [tuple(one for one in premises if foreign[one] <= most) for most in (0, 1, 2)]
     for near in dict.fromkeys([*some, tuple(premises)]):  # premises with few further letters often suffice
         try:
-            outcome = _outcome(condition, near, few=near != tuple(premises))
+            found = _outcome(condition, near, few=near != tuple(premises))
         except _ErrorOutcome as error:
-            outcome = error.outcome
-        if isinstance(outcome, str):
-            return outcome
+            found = error.outcome
+        if isinstance(found, str):
+            return found
+        outcome = found
         if outcome.status is Status.HELD and outcome.grade is Grade.PROVED:
             note_entailed(near, condition)
             return f"{outcome.engine}: {outcome.detail}"
