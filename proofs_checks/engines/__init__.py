@@ -4,7 +4,7 @@
 assumptions, InputError if the check cannot be read as a statement, and UnsupportedError if the engine does not
 decide such checks. An engine may also have `refute_by_drawing(check, assumptions)`: it refutes at points drawn at
 random, which is cheap and serves near misses, whose counterexamples nobody sees; None if no point does. An engine
-may also have `show(check, assumptions)`, which is `decide` without the search for a counterexample.
+may also have `confirm(check, assumptions)`, which is `decide` without the search for a counterexample.
 """
 
 from importlib import import_module
@@ -28,7 +28,7 @@ def decide_check(
     """Decide a check with the engine of its type; exceptions become errors, and vacuous checks are undecided.
 
     ``by_drawing``: try `refute_by_drawing` first, if the engine has it. Without ``refute``, leave a check that
-    is not proved undecided at once, if the engine has `show`.
+    is not proved undecided at once, if the engine has `confirm`.
     """
     try:
         engine = engine_of(check)
@@ -38,7 +38,7 @@ def decide_check(
                 return undecided(check, nothing)
             asked = prepared(check, assumptions)
             draw = getattr(engine, "refute_by_drawing", None) if by_drawing else None
-            ask = engine.decide if refute else getattr(engine, "show", engine.decide)
+            ask = engine.decide if refute else getattr(engine, "confirm", engine.decide)
             found: Outcome = (draw and draw(*asked)) or ask(*asked)
             if type(found) is not Outcome or (engine is type(check) and found.engine != check.engine):
                 raise TypeError(f"an engine must answer with an Outcome under its own name, got {found!r}")

@@ -159,7 +159,7 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
     return undecided(check, detail)
 
 
-def show(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
+def confirm(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Like `decide`, without the search for a counterexample."""
     everything = (*assumptions, *check.given)
     premises = usable(everything)
