@@ -23,9 +23,7 @@ from math import inf, isfinite, sqrt
 
 from flint import arb
 
-from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Holder
-from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.lower.gradients import steepest_push
 from lastiterate.numeric.lower.line import affine_law, binomial_mixture, mixture_masses
 from lastiterate.numeric.lower.masses import Masses, renyi_below
@@ -33,7 +31,6 @@ from lastiterate.numeric.lower.walk import Update, Walk, WalkStep, last_masses
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.proofs_checks.attacks.record import (
     JUST_BELOW,
     LOSSES,
@@ -41,8 +38,6 @@ from lastiterate.proofs_checks.attacks.record import (
     BothDirections,
     ExactRun,
     Setting,
-    assumption_at,
-    target_at,
 )
 
 _LOSSES = frozenset(LOSSES)
@@ -195,21 +190,6 @@ def _added(batches: str, *, second: bool) -> ExactRun:
     return ExactRun(name, words, frozenset({Assumed.CLIPPED, Assumed.SMOOTH}), solve)
 
 
-def _best(scheme: str, *, dp: bool) -> ExactRun:
-    def solve(setting: Setting, assumed: Assumed) -> BothDirections | None:
-        run, losses = run_of(setting, scheme), assumption_at(setting, assumed)
-        try:
-            found = lower_bound(run, losses, **target_at(setting, dp=dp)).value
-        except InputError:
-            return None
-        return BothDirections(found, found) if found > 0 else None
-
-    words = f"the best exactly solvable run with {scheme} batches; the greater of both orders"
-    if dp:
-        return ExactRun(f"solved_{scheme}_dp", words, _LOSSES, solve, quantity="epsilon at delta")
-    return ExactRun(f"solved_{scheme}", words, _LOSSES, solve)
-
-
 _ANY = frozenset({Assumed.SENSITIVITY, Assumed.CLIPPED, Assumed.HOLDER, Assumed.SMOOTH})
 _CURVED = frozenset({Assumed.SENSITIVITY, Assumed.SMOOTH, Assumed.CONVEX, Assumed.STRONGLY_CONVEX})
 _CONSTANT = "the replaced sample has the constant gradient -K or +K, all others have gradient zero; "
@@ -256,4 +236,3 @@ EXACT_RUNS = (
     ),
     *(_added(batches, second=second) for batches in ("fixed", "drawn") for second in (False, True)),
 )
-BEST_RUNS = tuple(_best(scheme, dp=dp) for scheme in SCHEMES for dp in (False, True))

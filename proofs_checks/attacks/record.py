@@ -46,11 +46,6 @@ def assumption_at(setting: Setting, assumed: Assumed) -> Assumption:
     return losses(*(setting[letter] for letter in letters.split()))
 
 
-def target_at(setting: Setting, *, dp: bool) -> dict[str, float]:
-    """Delta or order of the setting, as keyword argument of `bound` and `lower_bound`."""
-    return {"delta": setting["delta"]} if dp else {"order": setting["alpha"]}
-
-
 @dataclass(frozen=True)
 class BothDirections:
     """Certified lower bounds on D_alpha(P || Q), ``forward``, and D_alpha(Q || P), ``backward``.

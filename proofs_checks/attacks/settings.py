@@ -34,26 +34,6 @@ def _corners() -> Iterator[Setting]:
         yield {**run, "L": smoothness, "lam": 1.0, "m": 0.5, "alpha": 1.001}
 
 
-_DELTA = {"delta": 1e-5}
-
-
-def tight(*, bounded: bool) -> Iterator[Setting]:
-    """A few settings for slow bounds: extreme, or with solved runs close to the bound; some have a delta."""
-    base = {"eta": 0.1, "sigma": 1.0, "D": inf, "L": 2.0, "lam": 0.5, "m": 1.0, "alpha": 2.0}
-    if bounded:
-        yield {**base, "T": 12.0, "n": 6.0, "K": 5.0, "D": 1.0}
-        yield {**base, "T": 1.0, "n": 2.0, "K": 5.0, "D": 4.0}
-        yield {**base, "T": 1.0, "n": 4.0, "K": 30.0, "D": 30.0, "alpha": 4.0, **_DELTA}
-        yield {**base, "T": 8.0, "n": 4.0, "K": 3.0, "D": 10.0, "L": 0.01, "m": 0.005, **_DELTA}
-        yield {**base, "T": 30.0, "n": 4.0, "K": 3.0, "D": 0.003, "L": 1e4}
-    else:
-        yield {**base, "T": 1.0, "n": 5.0, "K": 10.0}
-        yield {**base, "T": 4.0, "n": 6.0, "K": 10.0, **_DELTA}
-        yield {**base, "T": 12.0, "n": 6.0, "K": 5.0}
-        yield {**base, "T": 7.0, "n": 4.0, "K": 4.0}
-        yield {**base, "T": 1.0, "n": 4.0, "K": 60.0, "alpha": 50.0, **_DELTA}
-
-
 def settings(seed: int, *, bounded: bool) -> Iterator[Setting]:
     """Endless, reproducible stream of settings, a few in round numbers first.
 

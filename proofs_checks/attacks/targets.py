@@ -20,7 +20,7 @@ from sympy import S, Symbol, sqrt
 
 from lastiterate.numeric.accounting.batches import outcome_distance, rate
 from lastiterate.numeric.accounting.conversion import rdp_to_dp
-from lastiterate.numeric.bound import Bound, bound, bound_by_shifts
+from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.divergences import s_down
 from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.numeric.errors import InputError, suggestion
@@ -33,8 +33,8 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.numeric.shift_program.optimum import optimum, untested_window
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.proofs_checks.attacks.record import LOSSES, Assumed, Setting, assumption_at, target_at
-from lastiterate.proofs_checks.attacks.settings import settings, tight
+from lastiterate.proofs_checks.attacks.record import LOSSES, Assumed, Setting, assumption_at
+from lastiterate.proofs_checks.attacks.settings import settings
 from lastiterate.symbolic.formulas import published as stated
 from lastiterate.symbolic.formulas.divergences import projected_step
 from lastiterate.symbolic.notation import T, alpha, ell
@@ -81,22 +81,12 @@ def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> Att
     return AttackedBound(name or theorem.name, assumed, evaluate, thin=_thin(theorem.schemes[0]))
 
 
-def _ours(scheme: str, assumed: Assumed) -> Iterator[AttackedBound]:
-    """Targets for `bound_by_shifts`, and for the slower `bound` at few settings."""
+def _ours(scheme: str, assumed: Assumed) -> AttackedBound:
+    def evaluate(setting: Setting) -> float:
+        run, losses = run_of(setting, scheme), assumption_at(setting, assumed)
+        return bound_by_shifts(run, losses, order=setting["alpha"]).epsilon
 
-    def evaluate(setting: Setting, which: Callable[..., Bound], *, dp: bool = False) -> float:
-        return which(
-            run_of(setting, scheme), assumption_at(setting, assumed), **target_at(setting, dp=dp)
-        ).epsilon
-
-    name, shifts = f"{scheme}_{assumed}", partial(evaluate, which=bound_by_shifts)
-    yield AttackedBound(f"shifts_{name}", assumed, shifts, thin=_thin(scheme))
-    yield AttackedBound(f"bound_{name}", assumed, partial(evaluate, which=bound), tight)
-    yield AttackedBound(f"bound_{name}_dp", assumed, partial(evaluate, which=bound, dp=True), _with_delta)
-
-
-def _with_delta(*, bounded: bool) -> Iterator[Setting]:
-    return (setting for setting in tight(bounded=bounded) if "delta" in setting)
+    return AttackedBound(f"shifts_{scheme}_{assumed}", assumed, evaluate, thin=_thin(scheme))
 
 
 def repaired_liang(setting: Setting, *, small: bool = False) -> float:
@@ -229,7 +219,7 @@ _ALL = (
     _published(TRIVIAL["composition"], Assumed.SENSITIVITY),
     *(_published(TRIVIAL["last_step"], assumed, f"last_step_{assumed}") for assumed in LOSSES),
     *(_published(one, _ASSUMED[one.assumptions[0]]) for one in THEOREMS.values() if one.schemes),
-    *(target for scheme in SCHEMES for assumed in LOSSES for target in _ours(scheme, assumed)),
+    *(_ours(scheme, assumed) for scheme in SCHEMES for assumed in LOSSES),
     AttackedBound("liang_mended", Assumed.SMOOTH, repaired_liang, with_batches),
     AttackedBound(
         "liang_mended_small_orders", Assumed.SMOOTH, partial(repaired_liang, small=True), with_batches

@@ -40,10 +40,8 @@ from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.ledger import naming
-from lastiterate.symbolic.ours.attacked import CLAIMS
-keys = set({QUICK!r}.split())
+keys = set({QUICK!r}.split()) | {{"chien_li/theorem_3_1/composition"}}
 claims = {{claim.key: claim for claim in naming(*keys) if claim.key in keys}}
-claims |= {{claim.key: claim for claim in CLAIMS if claim.key == "ours/attacked/full"}}
 checks = {{type(check): (check, claim.assumptions) for claim in claims.values() for check in claim.checks}}
 decide(claims["chien_li/lemma_3_5"])
 for check, assumptions in checks.values():

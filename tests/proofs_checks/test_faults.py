@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attacking import ATTACKED
 from flint import arb
 from recomputing import RECOMPUTED
 
@@ -23,9 +24,8 @@ from lastiterate.numeric.shuffling import epoch_value_iteration, shuffled
 from lastiterate.numeric.subsampling import noise_split, poisson, windows
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Status
-from lastiterate.symbolic import ledger
 
-CLAIMS = {claim.key.removeprefix("ours/"): claim for claim in ledger.claims("ours")} | RECOMPUTED
+CLAIMS = ATTACKED | RECOMPUTED
 RENYI, DELTA = "Renyi", "epsilon at delta"
 
 

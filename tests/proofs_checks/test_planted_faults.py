@@ -40,7 +40,7 @@ def test_a_fault_whose_text_is_gone_is_told() -> None:
     with pytest.raises(
         AssertionError, match=r"needs the text 'no such text' once, got 0 times; plant the fault anew"
     ):
-        Fault("numeric/rounding.py", "no such text", "", "ours/attacked/full").edited()
+        Fault("numeric/rounding.py", "no such text", "", "chien_li/lemma_3_5").edited()
 
 
 def test_what_nobody_notices_is_told_and_the_copy_is_as_it_was(tree: Path) -> None:
