@@ -10,7 +10,24 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.symbolic.derivations.statements import *
 from lastiterate.symbolic.kernel.densities import *
 from lastiterate.symbolic.kernel.integrals import EVENT, Calculus, Proposition, add_noise
-from lastiterate.symbolic.notation import L, a, alpha, b, chi, epsilon, lam, n, nu, q, sigma, z
+from lastiterate.symbolic.notation import (
+    K,
+    L,
+    a,
+    alpha,
+    b,
+    beta,
+    chi,
+    epsilon,
+    eta,
+    lam,
+    n,
+    nu,
+    q,
+    sigma,
+    sigma_dp,
+    z,
+)
 from lastiterate.symbolic.statement import (
     FIRST,
     MAP,
@@ -238,6 +255,18 @@ def _reduction(rules: Calculus, *, distance: Expr, other: Basic, how: tuple[Bool
     return rules.infimum(rules.chain(left, every_order(rules, alpha, 1, image)), within)
 
 
+def _noisy_reduction(rules: Calculus, most: Expr, factor: Expr = 1 + eta * L) -> Proposition:
+    """For any P' within z of P, couple h(P) and h(P'), and compare h(P') and h'(Q) by composition."""
+    within, rules = Within(FIRST, COMPETITOR, z), rules.under(alpha > 1)
+    near = rules.push(rules.assume(within), (MAP, MAP), factor * z, Lipschitz(MAP, factor))
+    laws, maps = (COMPETITOR, SECOND), (MAP, OTHER_MAP)
+    both = derive_composition(rules, alpha, laws, maps, rules.assume(apart(most)))
+    made = rules.chain(derive_post_processing(rules, alpha, LAST, *map(Joint, laws, maps)), both)
+    for law, one in zip(laws, maps, strict=True):
+        made = rules.rewrite(made, mixture(law, one), Image(one, law))
+    return rules.infimum(rules.chain(rules.competitor(near, Image(OTHER_MAP, SECOND), alpha), made), within)
+
+
 def _extremum(rules: Calculus) -> Proposition:
     """A bound for every law on the ball, as a mean over points, and a point that attains the bound."""
     rules, variance, vector = rules.under(RATE < 1), sigma**2, Symbol("v")
@@ -298,6 +327,8 @@ DEDUCTIONS: Final[Mapping[str, Deduction]] = {
     "small_rate/back": partial(_small_rate, back=True),
     "small_rate/wide": partial(_small_rate, rate=b / n, noise=nu, wide=True),
     "small_rate/wide, back": partial(_small_rate, rate=b / n, noise=nu, back=True, wide=True),
+    "reduction/noisy": partial(_noisy_reduction, most=2 * alpha * K**2 / (beta * n * b * sigma_dp**2)),
+    "reduction/noisy, both orders": partial(_noisy_reduction, most=mixed_step(beta)),
     **{f"reduction/{name}": partial(_reduction, **case) for name, case in _CASES.items()},
 }
 """The deductions by the names that claims use."""

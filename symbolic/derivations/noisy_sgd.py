@@ -48,10 +48,10 @@ def _composed(coin: Callable[..., Coin], share: Expr, kernel: Kernel, order: Ord
 
 
 @each_order
-def _last_step(kernel: Kernel, order: Order) -> Span:
-    """The last of such steps: a share beta of the noise for the coin, and the rest hides (1 + eta L) D."""
-    own, batch = LOSSES["smooth"].same_data(eta, eta), Variable(REVEALED, T - 1)
-    carried = no_less(own, (1 + eta * L) * own.z)
+def _last_step(losses: str, factor: Expr, kernel: Kernel, order: Order) -> Span:
+    """The last of such steps: a share beta of the noise for the coin, and the rest hides a multiple of D."""
+    own, batch = LOSSES[losses].same_data(eta, eta), Variable(REVEALED, T - 1)
+    carried = no_less(own, factor * own.z)
     coin, shift = _exchanged(order, beta * _v), gaussian_shift(carried.at(D), (1 - beta) * _v)
     given = kernel.step(order, T - 1, (D, S.Zero), carried, shift, _v, coin, (batch,))
     made = from_step_0(kernel, kernel.mean(batch, ((S.One, given),)))
@@ -134,7 +134,8 @@ TABLE: Final[dict[str, Derivation]] = {
     "noisy_sgd/one more, composition": partial(_composed, _exchanged, S.One),
     "noisy_sgd/one more, share": partial(_composed, _exchanged, beta),
     "noisy_sgd/one more drawn, share": partial(_composed, _drawn, beta),
-    "noisy_sgd/one more, last step": _last_step,
+    "noisy_sgd/one more, last step": partial(_last_step, "smooth", 1 + eta * L),
+    "noisy_sgd/one more, last step, convex": partial(_last_step, "convex", S.One),
     "noisy_sgd/convex": partial(_convex, S.Half),
     "noisy_sgd/convex, share": partial(_convex, beta),
     "noisy_sgd/strongly convex": partial(_strongly_convex, S.Half),

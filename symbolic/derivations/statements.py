@@ -114,6 +114,18 @@ def reduction(distance: Expr, other: Basic, *conditions: Boolean) -> ForAll:
     return closed(after <= ShiftedDivergence(alpha, z, FIRST, SECOND), *conditions)
 
 
+def apart(most: Expr) -> Every:
+    """From each point, the laws after the random maps of the two runs diverge by at most ``most``."""
+    return Every(RenyiDivergence(alpha, At(MAP, POINT), At(OTHER_MAP, POINT)) <= most, POINT)
+
+
+def noisy_reduction(factor: Expr, most: Expr) -> ForAll:
+    """A step that expands a shift by a factor, from runs whose steps diverge by at most ``most`` at each point."""
+    bound = ShiftedDivergence(alpha, z, FIRST, SECOND) + most
+    after = ShiftedDivergence(alpha, factor * z, Image(MAP, FIRST), Image(OTHER_MAP, SECOND))
+    return closed(after <= bound, alpha > 1, Lipschitz(MAP, factor), apart(most))
+
+
 def extremum(condition: Boolean) -> ForAll:
     """Among noisy laws on a ball, mixed in with probability q, point masses on the sphere diverge most."""
     still = Gaussian(S.Zero, sigma**2)

@@ -325,6 +325,8 @@ def _names(law: Basic) -> Iterator[Basic]:
 
 
 def _images(how: Basic, law: Basic) -> Iterator[Basic]:
+    if isinstance(how, Symbol) and how not in {SUM, LAST}:
+        yield mixture(law, how)  # a random map, which is independent of the point, as a kernel
     if isinstance(law, Add):
         yield Add(*(_linear(how, one) for one in law.args))  # the image of a mixture
     if how == LAST and isinstance(law, Joint) and isinstance(law.args[1], Lambda):

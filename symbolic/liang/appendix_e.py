@@ -3,7 +3,8 @@ r"""E.1 of Liang et al. 2026: the naive bound, by one Gaussian step, compared wi
 $$\epsilon = \frac{2 \alpha (D + \eta C/b)^2}{\sigma_{DP}^2}$$
 
 It is refuted: the noise on the iterate has the variance eta^2 sigma_DP^2. Divided by eta^2, this epsilon
-bounds the last step, with D the radius (in (54), D is the diameter); (54) is smaller only if eta L <= 1.
+bounds the last step for convex losses, with D the radius (in (54), D is the diameter); (54) is smaller only if
+eta L <= 1. With (1 + eta L) D for D it bounds it for smooth losses, and (54) is never larger at the same D.
 Figure 5: L = 1, C = 2, sigma_DP = 4, D = 1, n = 16, b = 2, alpha = 1.1, eta = 0.2.
 """
 
@@ -19,7 +20,20 @@ _sign = two_coins(cumulative(Rational(1, 2)), tail(Rational(1, 2)))
 # The weight w of a coin of which D_2 from a fair one, log(2 w^2 + 2 (1 - w)^2), is what the naive bound allows.
 _seen = (1 + sqrt(exp(4 * (D + eta * K) ** 2 / sigma_dp**2) - 1)) / 2
 _tiny = {T: 1, eta: Rational(1, 100), sigma_dp: 1, K: 1, D: Rational(1, 100)}
-_u, _v, _w = map(Vector, "uvw")
+
+
+def _once(factor: Expr, *conditions: Basic) -> ForAll:
+    bound = _naive.subs(D, factor * D / 2) / eta**2
+    return private(bound, Diameter(D), BatchesOf(b, n), b <= n, *conditions, adjacency=OneMore)
+
+
+def _last_step(factor: Expr, derivation: str, *given: Boolean) -> RenyiBound:
+    """The last step, with the share of the noise for the sample at which the two lengths are hidden as one."""
+    lengths = sensitivity(b), factor * D
+    bound = alpha * (lengths[0] ** 2 / beta + lengths[1] ** 2 / (1 - beta)) / (2 * eta**2 * sigma_dp**2)
+    possible = (alpha > 1, b <= n, beta > 0, beta < 1, *given)
+    return RenyiBound(derivation, bound, possible, at={beta: lengths[0] / Add(*lengths)})
+
 
 CLAIMS = (
     Claim(
@@ -52,15 +66,22 @@ CLAIMS = (
         ),
         remark="""One step with a sample of slope K/2, and one of slope -K added, b = n = 1, alpha = 2, shows
         0.52 by the sign of theta_1 where the formula says at most 0.05 for D <= 0.1 and eta <= 0.01. The true
-        bound is alpha (2 D + 2 eta K)^2/(2 eta^2 sigma_DP^2), D the radius.""",
+        bound has eta^2 sigma_DP^2 in place of sigma_DP^2: liang/appendix_e_1/last_step.""",
     ),
     Ours(
         "liang/appendix_e_1/last_step",
-        "One last step from anywhere in the ball, batches of at most b gradients clipped to K: 2 D + 2 eta K apart",
+        "With eta^2 below it, for D the diameter of the ball and half of it in the bound: convex losses, eta L <= 2",
         at("E.1", ""),
-        NormBound(_u - _v, 2 * D, (Norm(_u) <= D, Norm(_v) <= D), "two points of the ball of R^d"),
-        NormBound(_u - _v, 2 * K, (Norm(_u) <= K, Norm(_v) <= K), "two mean gradients"),
-        NormBound(_w - eta * _u, 2 * D + 2 * eta * K, (Norm(_w) <= 2 * D, Norm(_u) <= 2 * K), "after the step"),
+        _last_step(S.One, "noisy_sgd/one more, last step, convex", eta * L <= 2),
+        statement=_once(S.One, Convex(L, K), eta * L <= 2),
+        repairs="liang/appendix_e_1",
+    ),
+    Ours(
+        "liang/appendix_e_1/smooth",
+        "The same for smooth losses, clipped gradients, with (1 + eta L) D for D",
+        at("E.1", ""),
+        _last_step(1 + eta * L, "noisy_sgd/one more, last step"),
+        statement=_once(1 + eta * L, Clipped(K), Smooth(L)),
         repairs="liang/appendix_e_1",
     ),
     Claim(
@@ -111,6 +132,14 @@ CLAIMS = (
             (eta * L <= 1, b <= n),
             "every eta L up to 1 and every batch",
             attained=(Eq(eta * L, 1), Eq(b, n)),
+        ),
+        Inequality(
+            _length,
+            "<= and attained",
+            (1 + eta * L) * D + sensitivity(b),
+            (b <= n,),
+            "every smoothness, roots, the naive bound of smooth losses at the same diameter",
+            (Eq(b, n),),
         ),
         Identity(put(_naive / eta**2, {D: D / 2}), _factor * (D + 2 * eta * K / b) ** 2, "at a diameter"),
         Inequality(

@@ -150,31 +150,32 @@ CLAIMS = (
     ),
     Ours(
         "liang/lemma_3_2/forward",
-        "(39): batches of b = |B_t| samples, the larger data set second: a step costs q times one Gaussian step",
+        "(10), the larger data set second, of steps that expand distances by 1 + eta L, and diverge by its cost from a "
+        "point (see lipschitz, forward_step)",
+        at("Lemma 3.2", "(10)"),
+        Deduced(statements.noisy_reduction(1 + eta * L, _claimed), "reduction/noisy"),
+        statement=statements.noisy_reduction(1 + eta * L, _claimed),
+        repairs="liang/lemma_3_2",
+    ),
+    Ours(
+        "liang/lemma_3_2/both_orders",
+        "(10) in both orders, at the cost log(1 + b/n (e^x - 1))/(alpha - 1), x = 2 alpha (alpha - 1) K^2/(beta b^2 "
+        "sigma_DP^2), which theorem_3_3/every_order shows from any point",
+        at("Lemma 3.2", "(10)"),
+        Deduced(statements.noisy_reduction(1 + eta * L, mixed_step(beta)), "reduction/noisy, both orders"),
+        statement=statements.noisy_reduction(1 + eta * L, mixed_step(beta)),
+        repairs="liang/lemma_3_2",
+    ),
+    Ours(
+        "liang/lemma_3_2/forward_step",
+        "(39): from any point, batches of b = |B_t| samples, the larger data set second: T steps cost T times (34)",
         at("Lemma B.1", "(39)"),
-        Inequality(
-            (1 - b / n) * x + b / n * y,
-            "<=",
-            x + _claimed,
-            (y <= x + _gaussian, b <= n, beta > 0),
-            "(37), (38)",
-        ),
+        RenyiBound("noisy_sgd/one more, share", _claimed * T, (b <= n, beta > 0, beta <= 1), by=Sampled.SECOND),
         UpperBound("liang_mended", ("added_fixed_second",), name="such steps against solved runs").mutant(
             "gradients one percent shorter", altered={K: K * 99 / 100}
         ),
         assumptions=(alpha > 1,),
-        statement=closed(
-            ShiftedDivergence(alpha, (1 + eta * L) * z, Image(MAP, FIRST), Image(Symbol("psi'"), SECOND))
-            <= ShiftedDivergence(alpha, z, FIRST, SECOND) + _claimed,
-            Larger(SAMPLES, OTHER),
-            BatchesOf(b, n),
-            Clipped(K),
-            Smooth(L),
-            alpha > 1,
-            beta > 0,
-            beta <= 1,
-        ),
-        repairs="liang/lemma_3_2",
+        statement=one_order(_claimed * T, Clipped(K), beta > 0, beta <= 1),
     ),
     Step(
         "liang/lemma_3_2/strengthened",
