@@ -176,6 +176,7 @@ CLAIMS = (
         ),
         assumptions=(alpha > 1,),
         statement=one_order(_claimed * T, Clipped(K), beta > 0, beta <= 1),
+        repairs="liang/lemma_3_2",
     ),
     Step(
         "liang/lemma_3_2/strengthened",

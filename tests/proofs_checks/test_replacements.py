@@ -36,7 +36,10 @@ ADDED = (
     "liang/theorem_3_4/both_orders",
     "liang/theorem_3_4/earlier_order",
     "liang/theorem_3_4/earlier_both_orders",
+    "liang/lemma_3_2/forward_step",
+    "liang/appendix_e_1/smooth",
 )
+ADDED_CONVEX = ("liang/appendix_e_1/last_step",)
 CONVEX = (
     "altschuler_talwar/appendix_b_2/first_part_repaired",
     "altschuler_talwar/appendix_b_2/bound_repaired",
@@ -168,7 +171,7 @@ def drawn(kind: str, seed: int) -> Iterator[Run]:
         low, high = some.choice(
             ((1.0, -1.0), (1.0, 0.0), (-1.0, 1.0), (some.uniform(-1, 1), some.uniform(-1, 1)))
         )
-        other = None if kind == "added" else some.choice((-high, low))
+        other = None if kind.startswith("added") else some.choice((-high, low))
         rate, width, L, m = b / (n + 1 if other is None else n), letters["D"], letters["L"], letters["m"]
         letters["c"] = 1.0
         if kind == "contracting":  # parabolas of curvature m, with minima in the domain
@@ -183,7 +186,7 @@ def drawn(kind: str, seed: int) -> Iterator[Run]:
         yield Run(letters, rate, without, mean(eta, b, rest, own), others and mean(eta, b, rest, others))
 
 
-_DRAWN = {kind: (drawn(kind, 7), list[Run]()) for kind in ("added", "convex", "contracting")}
+_DRAWN = {kind: (drawn(kind, 7), list[Run]()) for kind in ("added", "added convex", "convex", "contracting")}
 
 
 def runs(kind: str, place: int) -> Run:
@@ -212,7 +215,7 @@ def stated(key: str) -> tuple[Claim, Callable[..., tuple[Any, bool]], tuple[str,
     return claim, lambdify(letters, (bound, numbers), "mpmath"), tuple(map(str, letters))
 
 
-@pytest.mark.parametrize("key", ADDED + CONVEX + CONTRACTING)
+@pytest.mark.parametrize("key", ADDED + ADDED_CONVEX + CONVEX + CONTRACTING)
 def test_what_holds_instead_is_attacked(key: str) -> None:
     claim, bound, names = stated(key)
     said: Any = claim.statement
@@ -220,8 +223,11 @@ def test_what_holds_instead_is_attacked(key: str) -> None:
         any(isinstance(one, Diameter) for one in said.conditions),
         said.conditions[0].func == Larger,
     )
-    assert said.conditions[0].func == (Neighbours if key not in ADDED else Larger if one_order else OneMore)
-    kind = "added" if key in ADDED else "convex" if key in CONVEX else "contracting"
+    assert said.conditions[0].func == (
+        Neighbours if key not in ADDED + ADDED_CONVEX else Larger if one_order else OneMore
+    )
+    kinds = {"added": ADDED, "added convex": ADDED_CONVEX, "convex": CONVEX, "contracting": CONTRACTING}
+    kind = next(name for name, keys in kinds.items() if key in keys)
     tried, strongest = 0, 0.0
     for place in count():
         run = runs(kind, place)
