@@ -51,8 +51,6 @@ _BINS, _WINDOWS, _PASSES, _NODES, _TABLE = 6, (1, 2, 3, 4, 6, 9, 14, 20), 6, 24,
 """Number of costs of a far path for different numbers of uses; numbers of steps of a block, tried in turn; numbers
 of searches, each with the epsilon found before; and nodes from 1 on of the cost of the sample's move and of the
 table carried through the blocks."""
-_ADJACENCY = {"poisson": "add_remove", "without_replacement": "replace"}
-"""The kind of batches, and how the data sets differ."""
 
 
 def _value(scale: int, table: Pairs, ratio: float) -> float:
@@ -178,14 +176,13 @@ def coq_file(top: Node, said: str) -> str:
     Raises:
         UncertifiedError: the theorems in Coq do not cover the certificate.
     """
-    return (_random if top["run"]["scheme"] in _ADJACENCY else written)(top, said)
+    return (_random if top["run"]["scheme"] in ("poisson", "without_replacement") else written)(top, said)
 
 
 def _random(top: Node, said: str) -> str:
     run, loss, claim = top["run"], top["class"], top["claim"]
     scheme, n = run["scheme"], run["dataset_size"]
     _need(loss["name"] in ("smooth", "convex", "strongly_convex"), "smooth or convex losses", loss["name"])
-    _need(run["adjacency"] == _ADJACENCY[scheme], f"adjacency {_ADJACENCY[scheme]}", run["adjacency"])
     _need(n > run["batch_size"] or scheme == "poisson", f"a batch_size below {n}", n)
     _need(len(run["step_size"]) == len(run["noise_std"]) == 1, "equal steps", "a schedule")
     _need(run["diameter"] is not None, "a bounded domain", "none")

@@ -181,6 +181,14 @@ def test_what_coq_has_no_theorem_for_is_said(run: li.NoisySGD, assumption: li.As
         coq_file(json.loads(_certificate(run, assumption, 1e-5)), "")
 
 
+def test_every_sample_in_every_batch_is_another_scheme() -> None:
+    """A certificate may say so of batches without replacement; `bound` calls them full."""
+    text = json.loads(_certificate(*_BATCHES["without_replacement"]))
+    text["run"]["batch_size"] = text["run"]["dataset_size"]
+    with pytest.raises(UncertifiedError, match="a batch_size below 50, got 50"):
+        coq_file(text, "")
+
+
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy with all files compiled; shared with the tests of the README's run."""
