@@ -12,7 +12,7 @@ from notebooks import notebook_pages
 from papers import papers_table
 from pictures import pictures
 from reference import claim_page, command_help, subject_pages
-from verdicts import claim_pages, printed_table, used_table, verdict_page
+from verdicts import claim_pages, graphs, printed_table, used_table, verdict_page
 
 from lastiterate.symbolic import ledger
 
@@ -70,6 +70,7 @@ def _made(*, coarse: bool) -> dict[str, str | bytes]:
         **subject_pages(),
         **notebook_pages(),
         **pictures(coarse=coarse),
+        **graphs(),
     }
 
 

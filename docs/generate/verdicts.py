@@ -11,7 +11,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.report.entries import Entry
-from lastiterate.proofs_checks.report.pages import CARD_STYLE, address, card, claim_page
+from lastiterate.proofs_checks.report.pages import CARD_STYLE, address, card, claim_page, graph
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import counted, mending, paper_title
 from lastiterate.proofs_checks.verdict import Verdict
@@ -20,7 +20,7 @@ from lastiterate.symbolic.claim import Claim, Role
 
 CLAIMS = ledger.claims()
 
-__all__ = ["claim_pages", "counts_table", "printed_table", "used_table", "verdict_page"]
+__all__ = ["claim_pages", "counts_table", "graphs", "printed_table", "used_table", "verdict_page"]
 
 _LEAD = """# Every verdict
 
@@ -61,6 +61,8 @@ def verdict_page() -> str:
     parts = [_LEAD, counts_table(), f"<style>{CARD_STYLE}</style>\n".replace("\n\n", "\n")]
     for paper, group in groupby(CLAIMS, key=_paper):
         parts.append(f"## {paper_title(paper)}\n")
+        drawn = f"graphs/{paper}.svg"
+        parts.append(f"[![Claims of {paper_title(paper)} by item and verdict]({drawn})]({drawn})\n")
         parts += _sections(list(group))
     return "\n".join(parts)
 
@@ -135,6 +137,17 @@ def _refuted(claim: Claim, instead: Sequence[Claim]) -> str:
     page = f'<a href="claims/{address(claim.key)}">The page of this claim</a>, with the evidence.'
     head = f"<h4>{_words(claim.title)}</h4><p>{where}. {page}</p>"
     return f'<div class="refuted" id="{claim.key}">{head}{shown}{why}</div>\n'
+
+
+def graphs() -> dict[str, str]:
+    """Path -> graph of each paper, without what the derivations use, which the lock file does not hold."""
+    locked = read_lock()
+    return {
+        f"graphs/{paper}.svg": graph(
+            paper, [(one, locked[one.key].verdict, ()) for one in group], "../verdicts/#"
+        )
+        for paper, group in groupby(CLAIMS, key=_paper)
+    }
 
 
 def claim_pages() -> dict[str, str]:

@@ -23,6 +23,11 @@ class Entry:
         return self.claim.key.split("/")[0]
 
     @property
+    def uses(self) -> tuple[str, ...]:
+        """What its derivations rest on; keys of claims among other words."""
+        return tuple(one.split(" ")[0] for outcome in self.report.outcomes for one in outcome.premises)
+
+    @property
     def engines(self) -> tuple[str, ...]:
         """Engines that decided a check or a mutant."""
         outcomes = [*self.report.outcomes, *self.report.tried]

@@ -1,6 +1,7 @@
 """The ledger as self-contained pages, filled from templates."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import metadata, resources
 from math import log10
@@ -20,7 +21,15 @@ from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_
 from lastiterate.proofs_checks.report.printed import Printed
 from lastiterate.proofs_checks.selection import paper_title, papers
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
-from lastiterate.proofs_checks.verdict import ClaimReport, Counterexample, Outcome, Verdict, tally, with_noun
+from lastiterate.proofs_checks.verdict import (
+    STANDS,
+    ClaimReport,
+    Counterexample,
+    Outcome,
+    Verdict,
+    tally,
+    with_noun,
+)
 from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.papers import PAPERS, Item, items
@@ -88,13 +97,12 @@ def ledger_page(
     drifts: Sequence[str] = (),
     mapped: Mapping[str, str] | None = None,
     template: str = "ledger.html.j2",
-    *,
-    paged: bool = False,
+    graphs: Mapping[str, str] | None = None,
 ) -> str:
     """Page of all claims.
 
     ``mapped`` maps each paper to the file of its mapping page; ``drifts`` are differences from the lock file;
-    ``paged`` says that each claim has a page of its own.
+    ``graphs`` maps each paper to its graph, if each claim has a page of its own.
     """
     groups = {
         paper: [entry for entry in shown if entry.paper == paper] for paper in papers([e.claim for e in shown])
@@ -110,7 +118,8 @@ def ledger_page(
             grades=sorted({entry.report.grade.value for entry in shown if entry.report.grade}),
             drifts=drifts,
             mapped=mapped or {},
-            paged=paged,
+            paged=graphs is not None,
+            graphs=graphs or {},
             own=not any(entry.paper in PAPERS for entry in shown),
         )
     )
@@ -136,6 +145,20 @@ def claim_page(entry: Entry, home: str = "", to: str | None = None) -> str:
     return _templates().get_template("page.html.j2").render(entry=entry, home=home, to=to)
 
 
+def graph(paper: str, nodes: Iterable[tuple[Claim, Verdict, Iterable[str]]], to: str = "page") -> Markup:
+    """Graph of a paper as an SVG; a node is a claim, its verdict, and what it uses. ``to``: see `claim_page`."""
+    groups, uses = dict[str, list[tuple[Claim, Verdict]]](), list[tuple[str, str]]()
+    for claim, verdict, used in nodes:
+        item = re.sub(r"(?<=\d)_(?=\d)", ".", claim.key.split("/")[1]).replace("_", " ").title()
+        groups.setdefault(item, []).append((claim, verdict))
+        uses += [(claim.key, one) for one in used if one != claim.key]
+    for group in groups.values():
+        group.sort(key=lambda one: one[0].key.count("/") > 1)
+    repairs = [(one.key, one.repairs) for group in groups.values() for one, _ in group if one.repairs]
+    macros = _templates().get_template("graph.html.j2").make_module(None)
+    return Markup(macros.graph(paper_title(paper), groups, repairs, dict.fromkeys(uses), to))  # type: ignore[attr-defined]  # noqa: S704 - a template of ours
+
+
 def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], home: str) -> str:
     """Page that maps the lines of a paper to its claims; ``home`` is the file of the page of all claims."""
     return (
@@ -159,8 +182,15 @@ def files(
     known = [paper for paper in dict.fromkeys(entry.paper for entry in shown) if paper in PAPERS]
     listed = {paper: found for paper in known if (found := items(paper))}
     mapped = {paper: f"{paper}.html" for paper in listed}
+    graphs = {
+        paper: graph(paper, [(e.claim, e.report.verdict, e.uses) for e in shown if e.paper == paper])
+        for paper in papers(claims)
+    }
+    badge = _templates().get_template("badge.svg.j2")
     return {
-        HOME: ledger_page(shown, drifts, mapped, paged=True),
+        HOME: ledger_page(shown, drifts, mapped, graphs=graphs),
+        **{f"graph.{paper}.svg": drawn for paper, drawn in graphs.items()},
+        "badge.svg": badge.render(held=sum(one.verdict in STANDS for one in reports), total=len(reports)),
         **{f"claims/{address(entry.claim.key)}": claim_page(entry, f"../{HOME}", "page") for entry in shown},
         **{mapped[paper]: mapping_page(paper, found, shown, HOME) for paper, found in listed.items()},
         "ledger.md": ledger_page(shown, template="ledger.md.j2"),

@@ -146,7 +146,7 @@ def test_text_is_escaped(contents):
 
 
 def test_nothing_comes_from_outside(contents):
-    page = contents["index.html"]
+    page = contents["index.html"].replace('xmlns="http://www.w3.org/2000/svg"', "")
     assert not re.findall(r"https?:|@import|<link(?! rel=\"icon\" href=\"data:,\")|<script src|url\(", page)
     assert not re.findall(r'(?:src|href)="(?!#|data:|claims/(?:toy|other)\.\w+\.html")', page)
 
@@ -169,6 +169,24 @@ def test_counts(toys):
 def test_other_programs_read_the_rest(contents):
     assert len(json.loads(contents["ledger.json"])["claims"]) == 4
     assert "| toy | 1 | 0 | 0 | 0 | 1 | 0 | 0 | 0 | 4/4 |" in contents["ledger.md"]
+
+
+def test_a_graph_has_every_claim_as_a_link_with_a_shape_and_an_arc_to_what_is_repaired(contents):
+    graph = ET.fromstring(contents["graph.toy.svg"])  # noqa: S314
+    svg = "{http://www.w3.org/2000/svg}"
+    nodes = {node.get("href"): node for node in graph.iter(f"{svg}a")}
+    assert set(nodes) == {"claims/toy.square.html", "claims/toy.wrong.html"}
+    assert all(href in contents for href in nodes)
+    assert nodes["claims/toy.wrong.html"].findtext(f"{svg}title") == "REFUTED: a toy (toy/wrong)"
+    shapes = {href: node[-1].tag.removeprefix(svg) for href, node in nodes.items()}
+    assert shapes == {"claims/toy.square.html": "circle", "claims/toy.wrong.html": "path"}
+    assert [path.get("class") for path in graph.iter(f"{svg}path")].count("repairs") == 1
+    assert contents["graph.toy.svg"] in contents["index.html"], "each paper's claims begin with its graph"
+
+
+def test_the_badge_counts_the_claims_that_hold(contents):
+    assert "1 of 4 claims hold" in contents["badge.svg"]
+    ET.fromstring(contents["badge.svg"])  # noqa: S314
 
 
 def test_a_mapping_page_leads_from_items_to_claims(toys):
@@ -218,7 +236,10 @@ def test_the_command_writes_and_names_the_files(tmp_path, capsys):
     capsys.readouterr()
     assert status("report", "--out", str(tmp_path / "out"), "--jobs", "1") == 0
     written = capsys.readouterr().out.split()
-    assert [path.rsplit("/", 1)[1] for path in written] == ["index.html", "ledger.md", "ledger.json"]
+    assert [path.rsplit("/", 1)[1] for path in written] == [
+        "index.html", "graph.toy.svg", "graph.other.svg", "badge.svg", "ledger.md", "ledger.json"
+    ]  # fmt: skip
+    assert (tmp_path / "out/claims/toy.wrong.html").exists()
     assert "Not as expected" not in (tmp_path / "out/index.html").read_text()
 
 

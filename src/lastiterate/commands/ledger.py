@@ -83,7 +83,8 @@ def report_command(
     """Write the ledger, or the claims of the folder or file PATH, as pages that can be read offline.
 
     Write index.html with every claim, a page for each claim in the folder claims, a page for each paper that
-    maps its lines to claims, ledger.md and ledger.json. Print the names of the files outside the folder claims.
+    maps its lines to claims, a graph of each paper's claims, badge.svg, ledger.md and ledger.json. Print the
+    names of the files outside the folder claims.
     """
     from lastiterate.proofs_checks.report.pages import files, write_folder
 
