@@ -22,7 +22,7 @@ _seen = (1 + sqrt(exp(4 * (D + eta * K) ** 2 / sigma_dp**2) - 1)) / 2
 _tiny = {T: 1, eta: Rational(1, 100), sigma_dp: 1, K: 1, D: Rational(1, 100)}
 
 
-def _once(factor: Expr, *conditions: Basic) -> ForAll:
+def _once(factor: Expr, *conditions: Boolean) -> ForAll:
     bound = _naive.subs(D, factor * D / 2) / eta**2
     return private(bound, Diameter(D), BatchesOf(b, n), b <= n, *conditions, adjacency=OneMore)
 
