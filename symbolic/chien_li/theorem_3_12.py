@@ -12,7 +12,10 @@ Fails: the statement. (64)-(69) bound only one order of the two data sets; `ours
 Letters: gamma and kappa are the densities of the base and the moved Gaussian at a point.
 """
 
+from functools import partial
+
 from lastiterate.symbolic.chien_li.paper import *
+from lastiterate.symbolic.derivations import statements
 
 _stated = private(
     sampled_bound(SampledDown, z + eta * L * z**lam, z + eta * (b - 1) / b * L * z**lam + sensitivity(b)),
@@ -23,6 +26,10 @@ _stated = private(
     lam <= 1,
 )
 
+_reach = D + eta * L * D**lam  # before the last step
+_hidden = alpha * _reach**2 / (2 * (1 - beta) * sigma**2)
+_coin = partial(statements.mixed_step, variance=sigma**2)
+_possible, _share = (alpha > 1, q <= 1), (beta > 0, beta < 1)
 _tenth = Rational(1, 10)
 _ceiling = log(1 / (1 - _tenth))
 _against_zero = SampledUp(_tenth, S.One, Integer(20))
@@ -66,6 +73,32 @@ CLAIMS = (
         7, and of slope +-K next to slopes -K 37.576. A bound with the cost of both orders for every step is
         true: ours/sampled/theorem. One order stands for two in altschuler_talwar/appendix_b_2/bound and
         liang/lemma_3_2 too.""",
+    ),
+    Ours(
+        "chien_li/theorem_3_12/both_orders",
+        "(19) for windows of T steps and of one step, if a step costs log(1 + b/n (e^x - 1))/(alpha - 1), x = 2 alpha "
+        "(alpha - 1) (eta K)^2/(beta b^2 sigma^2)",
+        at("Theorem 3.12", "(19)"),
+        RenyiBound(
+            "without_replacement/composition", T * _coin(rate=q), _possible, by=Sampled.MIXED, at={q: b / n}
+        ),
+        RenyiBound(
+            "without_replacement/last step, Hoelder",
+            _coin(beta, rate=q) + _hidden,
+            (*_possible, *_share),
+            by=Sampled.MIXED,
+            at={q: b / n},
+        ),
+        statement=private(
+            Min(T * _coin(), _coin(beta) + _hidden),
+            Clipped(K),
+            Diameter(D),
+            BatchesOf(b, n),
+            b <= n,
+            Holder(L, lam),
+            *_share,
+        ),
+        repairs="chien_li/theorem_3_12",
     ),
     Ours(
         "chien_li/theorem_3_12/ceiling",

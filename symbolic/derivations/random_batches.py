@@ -400,7 +400,7 @@ TABLE: Final[dict[str, Derivation]] = {
     "without_replacement/composition": swap_composition,
     **{
         f"without_replacement/last step, {losses}": partial(last_swap_step, LOSSES[losses], beta)
-        for losses in GROWING
+        for losses in (*GROWING, "Hoelder")
     },
     **by_losses("poisson", poisson_window, UNTRACKED),
     "poisson/composition": poisson_composition,

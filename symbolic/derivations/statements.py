@@ -145,7 +145,7 @@ def _sequence() -> Expr:
     return S.One * RenyiDivergence(alpha, Prefix(FORMER, COUNT), Prefix(LATTER, COUNT))
 
 
-def mixed_step(share: Expr = S.One, variance: Expr = (eta * sigma_dp) ** 2) -> Expr:
+def mixed_step(share: Expr = S.One, variance: Expr = (eta * sigma_dp) ** 2, rate: Expr = b / n) -> Expr:
     """The cost of a step with a random batch, both orders: by the mean of the moments with and without the sample."""
     square = sensitivity(b) ** 2 / (share * variance)
-    return log(1 + b / n * (exp(alpha * (alpha - 1) * square / 2) - 1)) / (alpha - 1)
+    return log(1 + rate * (exp(alpha * (alpha - 1) * square / 2) - 1)) / (alpha - 1)

@@ -44,6 +44,7 @@ CONVEX = (
     "altschuler_talwar/appendix_b_2/first_part_repaired",
     "altschuler_talwar/appendix_b_2/bound_repaired",
     "altschuler_talwar/proof_3_1/bound_repaired",
+    "chien_li/theorem_3_12/both_orders",
 )
 CONTRACTING = ("altschuler_talwar/appendix_b_3/bound_repaired", "altschuler_talwar/section_5_1/bound_repaired")
 
@@ -161,6 +162,8 @@ def drawn(kind: str, seed: int) -> Iterator[Run]:
             "eta": eta,
             "K": K,
             "sigma_DP": sigma,
+            "sigma": eta * sigma,
+            "lambda": 1.0,
         }
         letters["alpha"] = some.choice((1.1, 2.0, 4.0, 1 + 10 ** some.uniform(-1, 1.3)))
         if letters["alpha"] * steps * K / sigma > 60:  # too wide for the nodes
