@@ -63,7 +63,8 @@ CLAIMS = (
         refutation=_refutation,
         remark="""The bound is said to hold even when all but one of the losses are zero. With b = n/2, little
         noise and T above D/(eta sigma) + 3 any such pair has D_100 of order D/(eta sigma), where (4.1) grows
-        like 1/sigma^2. (4.1) holds at T = T bar, and for noise within a factor three of the largest.""",
+        like 1/sigma^2. (4.1) holds at T = T bar, and for noise within a factor three of the largest. No theorem
+        for one nonzero loss is proved in its place: one_nonzero_repaired has the steps of one, at T bar.""",
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/one_nonzero_repaired",

@@ -105,8 +105,8 @@ CLAIMS = (
         "altschuler_talwar/theorem_4_1/suffices_repaired",
         "For y up to 9000, noise within a factor three of the largest, failing (0.1, 0.01)-DP suffices",
         at("A.4"),
-        IntervalInequality(LEVEL * y, "<", _shown, {y: (1000, 9000)}, "y at most 9000"),
-        IntervalInequality(2 * LEVEL * y, "<", _shown, {y: (1000, 4500)}, "T below T bar, y at most 4500"),
+        IntervalInequality(LEVEL * y, "<", _shown, {y: (1000, 9000)}, "y, or 2 y for T below T bar"),
+        assumptions=(y >= 1000, y <= 9000),
         repairs="altschuler_talwar/theorem_4_1/suffices",
     ),
     Step(
