@@ -76,9 +76,9 @@ SUBJECTS = (
     Subject(
         "training",
         "Training",
-        "Optimisers and callbacks that account for every step, and the names in `lastiterate.opacus`. "
+        "Optimisers that account for every step, and the names in `lastiterate.opacus`. "
         "[Train with privacy](../train.md).",
-        "ProjectedNoisySGD RecordedSGD LightningRecord HuggingFaceRecord",
+        "ProjectedNoisySGD RecordedSGD",
         tuple(
             (f"lastiterate.opacus.{path.rpartition('.')[2]}", f"lastiterate.runtime.opacus.{path}")
             for path in ("accountant.LastIterateAccountant", "projection.project", "projection.Projection")

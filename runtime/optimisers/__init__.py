@@ -1,1 +1,1 @@
-"""Optimisers and callbacks that account for the privacy of custom training loops."""
+"""Optimisers that account for the privacy of custom training loops."""

@@ -17,7 +17,7 @@ _LISTED = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
 _HOME = {words[3]: words[1] for line in _LISTED.splitlines() if (words := line.split())[:1] == ["from"]}
 """Public name -> the module that defines it."""
 
-_EXTRAS = {"torch": "runtime", "lightning": "lightning", "transformers": "trainer"}
+_EXTRAS = {"torch": "runtime"}
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 

@@ -51,8 +51,6 @@ from lastiterate.runtime.constants.closed_form import assumption_of as assumptio
 from lastiterate.runtime.constants.holder import estimate_holder as estimate_holder
 from lastiterate.runtime.constants.refutation import Refutation as Refutation
 from lastiterate.runtime.constants.refutation import refute as refute
-from lastiterate.runtime.optimisers.hugging_face_callback import HuggingFaceRecord as HuggingFaceRecord
-from lastiterate.runtime.optimisers.lightning_callback import LightningRecord as LightningRecord
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD as ProjectedNoisySGD
 from lastiterate.runtime.optimisers.recorded import RecordedSGD as RecordedSGD
 from lastiterate.runtime.workloads.layers import constants_of_network as constants_of_network

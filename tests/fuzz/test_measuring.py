@@ -1,6 +1,7 @@
 """Every public function that needs torch, with what it cannot use: an answer, or one clear sentence."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -81,8 +82,8 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
         },
         "RecordedSGD": lambda: li.RecordedSGD(_network(), nn.MSELoss(), _RUN, junk, other),
         "RecordedSGD run": lambda: li.RecordedSGD(_network(), nn.MSELoss(), junk, _INPUTS, _TARGETS),
-        "LightningRecord": lambda: li.LightningRecord(junk, other),
-        "HuggingFaceRecord": lambda: li.HuggingFaceRecord(junk, other),
+        "LightningRecord": lambda: import_module("lightning_record").LightningRecord(junk, other),
+        "HuggingFaceRecord": lambda: import_module("hugging_face_record").HuggingFaceRecord(junk, other),
         "ClippedRows": lambda: li.ClippedRows(junk, other),
         "ClippedRows norm": lambda: li.ClippedRows(_DATA, junk)[0],
         "assumption_of": lambda: li.assumption_of(junk, other, _CLIPPED, clip_norm=1.0),

@@ -8,11 +8,11 @@ import pytest
 import torch
 from tied_losses import FREE, TIED, Case, made
 from torch.utils.data import DataLoader, TensorDataset
+from trainer_record import Record
 
 import lastiterate as li
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.sampling import Sampling
-from lastiterate.runtime.optimisers.trainers import Record
 from lastiterate.runtime.workloads.workload import Workload
 
 RUN = li.NoisySGD(2, 0.1, 0.01, 1.0, 60, diameter=1.0)

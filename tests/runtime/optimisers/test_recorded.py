@@ -194,7 +194,7 @@ def fit() -> Any:
     """A Lightning training with settings and, where it is given, another optimiser."""
     if find_spec("lightning") is None:
         pytest.skip("lightning is not installed; it is in the extra of this name")
-    from lastiterate.runtime.optimisers.lightning_callback import LightningRecord
+    from lightning_record import LightningRecord
 
     pl = pytest.importorskip("lightning.pytorch")
 
@@ -235,9 +235,8 @@ def train(tmp_path: Path) -> Any:
         pytest.skip("transformers and accelerate are not installed; they are in the trainer extra")
     if find_spec("torchvision") is not None:
         import_torchvision("models")  # transformers imports it, too
+    from hugging_face_record import HuggingFaceRecord
     from transformers import Trainer, TrainingArguments
-
-    from lastiterate.runtime.optimisers.hugging_face_callback import HuggingFaceRecord
 
     def run(
         other: type[torch.optim.Optimizer] | None = None, **settings: Any
@@ -322,9 +321,12 @@ def test_hugging_face_settings_that_are_refused(setting: str, train: Any) -> Non
         train(**{setting: value})
 
 
-@pytest.mark.parametrize("record", ["LightningRecord", "HuggingFaceRecord"])
+@pytest.mark.parametrize(
+    "record", ["lightning_record.LightningRecord", "hugging_face_record.HuggingFaceRecord"]
+)
 def test_what_cannot_be_bounded_is_refused_before_anything_is_trained(record: str) -> None:
-    made = getattr(li, record)
+    module, _, name = record.partition(".")
+    made = getattr(pytest.importorskip(module), name)
     _, optimiser = recorded()
     with pytest.raises(
         li.InputError, match="needs the RecordedSGD that trains the module, got optimiser=Linear"

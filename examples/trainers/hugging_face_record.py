@@ -1,11 +1,11 @@
-"""Callback for the Hugging Face Trainer (pip install 'lastiterate[trainer]')."""
+"""Callback for the Trainer of Hugging Face (pip install 'lastiterate[trainer]'); needs `trainer_record`."""
 
 from typing import Any
 
+from trainer_record import Record, check_settings
 from transformers import TrainerCallback
 
 from lastiterate.numeric.errors import teaches
-from lastiterate.runtime.optimisers.trainers import Record, check_settings
 
 
 @teaches()
@@ -15,7 +15,7 @@ class HuggingFaceRecord(Record, TrainerCallback):
     The trainer takes ``optimizers=(optimiser, None)``, its ``get_train_dataloader`` returns the optimiser's
     batches, and its arguments are ``max_grad_norm=0`` and ``lr_scheduler_type="constant"``, unless the run
     describes another schedule. No checkpoint and no logged number of an earlier model may be released.
-    Arguments and attributes are those of `lastiterate.runtime.optimisers.trainers.Record`.
+    Arguments and attributes are those of `Record`.
     """
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002

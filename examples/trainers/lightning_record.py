@@ -1,10 +1,11 @@
-"""Callback for PyTorch Lightning (pip install 'lastiterate[lightning]')."""
+"""Callback for PyTorch Lightning (pip install 'lastiterate[lightning]'); needs `trainer_record`."""
 
 from importlib.util import find_spec
 from typing import Any
 
+from trainer_record import Record, check_settings
+
 from lastiterate.numeric.errors import teaches
-from lastiterate.runtime.optimisers.trainers import Record, check_settings
 from lastiterate.runtime.workloads.hugging_face import import_torchvision
 
 if find_spec("torchvision") is not None:  # Lightning imports torchvision, even if built for another torch
@@ -19,7 +20,7 @@ class LightningRecord(Record, Callback):
 
     The module's ``configure_optimizers`` returns the optimiser, and its training step returns the loss. No
     checkpoint and no logged number of an earlier model may be released. Arguments and attributes are those of
-    `lastiterate.runtime.optimisers.trainers.Record`.
+    `Record`.
     """
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
