@@ -125,7 +125,7 @@ def attack(
             return -torch.cat([gradients.losses(points[part], row, wanted) for part in parts])
 
     deciding = identify_workload(workload, gradients) | {
-        "format": 3,
+        "format": 4,
         "run": asdict(run),
         "sample": list(crafted_tilt(run, assumption)) if kind == AttackKind.CANARY else "real",
         "target": target,

@@ -137,7 +137,7 @@ def coupled_runs(
     gradients, seed = sampling.gradients(workload), sampling.seed
     chosen = {"replaced": replaced, "dtype": sampling.dtype, "seed": seed}
     store = Store(
-        sampling.folder, identify_workload(workload, gradients) | {"format": 3, "run": asdict(run)} | chosen
+        sampling.folder, identify_workload(workload, gradients) | {"format": 4, "run": asdict(run)} | chosen
     )
     differing = real_sample(gradients, run, replaced)
 

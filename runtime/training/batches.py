@@ -1,6 +1,7 @@
 """Samples in the batch of each step, drawn as described by `lastiterate.numeric.run.NoisySGD`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -17,19 +18,8 @@ def draw_batches(run: StepSchedule, generator: Stream) -> Iterator[Tensor]:
 
     Cyclic batches are consecutive samples in the order of the data. A Poisson batch can be empty.
     """
-    everything, scheme = torch.arange(run.dataset_size), SCHEMES[run.sampling]
-    order = everything
-    for t in range(run.steps):
-        place = t % run.batches
-        if not scheme.fixed_size:
-            rate = run.batch / run.dataset_size
-            yield everything[generator.uniform(1, run.dataset_size)[0] < rate]
-        elif scheme.random:
-            yield generator.permutation(run.dataset_size)[: run.batch]
-        else:
-            if scheme.permuted and place == 0:
-                order = generator.permutation(run.dataset_size)
-            yield order[place * run.batch : (place + 1) * run.batch]
+    for chosen in draw_batches_of_many(run, 1, generator):
+        yield chosen if chosen.ndim == 1 else chosen[0]
 
 
 def draw_batches_of_many(
@@ -40,31 +30,25 @@ def draw_batches_of_many(
     If all runs share the batch (full, cyclic), indices have shape (size,), on the CPU; otherwise they have
     shape (runs, size), on the device, with -1 for no sample.
     """
-    scheme = SCHEMES[run.sampling]
-    if scheme.fixed:
-        yield from draw_batches(run, generator)
-        return
-    order = torch.empty(0)
+    scheme, order = SCHEMES[run.sampling], torch.arange(run.dataset_size)
+    most = max(1, _DRAWN_AT_ONCE // run.dataset_size)
+    parts = [min(most, runs - first) for first in range(0, runs, most)]  # some runs at a time
+
+    def drawn(draw: Callable[..., Tensor], keep: Callable[[Tensor], Tensor]) -> Tensor:
+        return torch.cat([keep(draw(part, run.dataset_size, device)) for part in parts])
+
     for t in range(run.steps):
         place = t % run.batches
         if not scheme.fixed_size:
             rate = run.batch / run.dataset_size
-            yield _padded(torch.cat([drawn < rate for drawn in _uniform(run, runs, generator, device)]))
+            yield _padded(drawn(generator.uniform, lambda numbers: numbers < rate))  # noqa: B023
         elif scheme.random:
-            yield torch.cat(
-                [drawn.topk(run.batch, dim=1).indices for drawn in _uniform(run, runs, generator, device)]
-            )
+            smallest = partial(torch.topk, k=run.batch, dim=1, largest=False)
+            yield drawn(generator.words, lambda words: smallest(words).indices)  # noqa: B023
         else:
-            if place == 0:
-                order = torch.cat([drawn.argsort(dim=1) for drawn in _uniform(run, runs, generator, device)])
-            yield order[:, place * run.batch : (place + 1) * run.batch]
-
-
-def _uniform(run: StepSchedule, runs: int, generator: Stream, device: torch.device | str) -> Iterator[Tensor]:
-    """Uniform numbers for every sample of every run, shape (runs, dataset_size), some runs at a time."""
-    step = max(1, _DRAWN_AT_ONCE // run.dataset_size)
-    for first in range(0, runs, step):
-        yield generator.uniform(min(step, runs - first), run.dataset_size, device)
+            if scheme.permuted and place == 0:
+                order = drawn(generator.words, partial(torch.argsort, dim=1))
+            yield order[..., place * run.batch : (place + 1) * run.batch]
 
 
 def _padded(taken: Tensor) -> Tensor:
