@@ -1,6 +1,6 @@
 (* The axioms of every theorem that stands for a rule: "Closed under the global context" means none. *)
 From lastiterate Require Import laws tables chain contract rules step induction composition coins moments checker clean sequences.
-From lastiterate Require Import renyi full_batch values expansions batches three_laws.
+From lastiterate Require Import renyi full_batch values expansions batches three_laws monotone.
 Print Assumptions layer_cake.
 Print Assumptions finite_hockey_stick.
 Print Assumptions neyman_pearson.
@@ -116,3 +116,12 @@ Print Assumptions in_groups.
 Print Assumptions one_batch.
 Print Assumptions third_computed.
 Print Assumptions choice_checked.
+Print Assumptions equal_below.
+Print Assumptions sampled_below.
+Print Assumptions above_one_below.
+Print Assumptions reflected_below.
+Print Assumptions mean_below.
+Print Assumptions composed_below.
+Print Assumptions contracted_below.
+Print Assumptions damped_below.
+Print Assumptions table_falls.

@@ -128,7 +128,8 @@ Proof.
 move=> [c0 ps l1 u1] r0 rs; rewrite /atoms_value; split.
   rewrite ler_add2l big_seq [X in _ <= X]big_seq; apply: ler_sum => x /ps [_ x2]; apply: pos_le.
   by rewrite ler_add2l ler_opp2 ler_wpmul2r // ltW.
-rewrite -!addrA ler_add2l -[r]mulr1 -[s]mulr1 -l1 !mulr_sumr -!big_split /=.
+have total t : t = \sum_(x <- pairs f) t * x.2 by rewrite -mulr_sumr l1 mulr1.
+rewrite -!addrA ler_add2l [X in _ + X <= _](total r) [X in _ <= _ + X](total s) -!big_split /=.
 rewrite big_seq [X in _ <= X]big_seq; apply: ler_sum => x /ps [_ x2].
 have E t : pos (x.1 - t * x.2) + t * x.2 = Num.max x.1 (t * x.2).
   by rewrite /pos addr_maxl subrK add0r.

@@ -37,9 +37,12 @@ from lastiterate.symbolic.kernel.profiles import (
     Equal,
     Gauss,
     Letter,
+    MeanProfile,
     Order,
     PoissonStep,
+    Power,
     Profile,
+    SwapStep,
     ThreeLaws,
     compose,
 )
@@ -200,6 +203,27 @@ RULES: Mapping[str, Callable[[Kernel], Any]] = {
     ),
     "symbolic.kernel.rules.Kernel.weaken (a lower rate)": lambda kernel: _raised(
         kernel, PoissonStep(load, v), PoissonStep(rate, v)
+    ),
+    "symbolic.kernel.rules.Kernel.weaken (the least profile)": lambda kernel: _raised(kernel, TABLE, Equal()),
+    "symbolic.kernel.rules.Kernel.weaken (a larger square)": lambda kernel: _raised(
+        kernel, PoissonStep(rate, e), PoissonStep(rate, v)
+    ),
+    "symbolic.kernel.rules.Kernel.weaken (a replaced sample)": lambda kernel: _raised(
+        kernel, SwapStep(rate, e), SwapStep(rate, v)
+    ),
+    "symbolic.kernel.rules.Kernel.weaken (a mean)": lambda kernel: _raised(
+        kernel,
+        MeanProfile(((q1, Gauss(e)), (q2, LARGER)), fail),
+        MeanProfile(((q1, Gauss(v)), (q2, TABLE)), fail),
+    ),
+    "symbolic.kernel.rules.Kernel.weaken (a power)": lambda kernel: _raised(
+        kernel, Power(Gauss(e), i), Power(Gauss(v), k)
+    ),
+    "symbolic.kernel.rules.Kernel.weaken (a block)": lambda kernel: _raised(
+        kernel, Contracted(TABLE, LARGER, Gauss(e)), Contracted(TABLE, TABLE, Gauss(v))
+    ),
+    "symbolic.kernel.rules.Kernel.weaken (forgetting)": lambda kernel: _raised(
+        kernel, Damped(Gauss(e), LARGER, j, n), Damped(Gauss(v), TABLE, j, n)
     ),
     "symbolic.kernel.rules.Kernel.weaken (three laws)": lambda kernel: kernel.weaken(
         _three_laws(FREE, profiles=(TABLE, Gauss(v), Gauss(q1))),
