@@ -123,7 +123,7 @@ def test_every_curve_is_named_and_no_text_leaves_the_picture() -> None:
 def test_a_measurement_is_read_and_drawn_without_torch() -> None:
     code = (
         "import sys, chien_li_2a, lastiterate.runtime.constants.record;"
-        "import lastiterate.commands.estimate;"
+        "import lastiterate.commands.constants;"
         "sys.exit(', '.join({'torch'} & set(sys.modules)) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=FOLDER, capture_output=True, text=True, check=False)  # noqa: S603

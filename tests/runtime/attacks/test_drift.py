@@ -153,7 +153,7 @@ def test_mistakes_are_one_sentence(arguments: list[str], said: str, capsys: pyte
 def test_a_sample_with_no_effect_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("lastiterate.commands.drift._LITTLE", 2.0)
+    monkeypatch.setattr("lastiterate.commands.attacks._LITTLE", 2.0)
     run(["run.toml", *CANCER])
     assert "The sample has almost no effect: try another --replaced." in " ".join(
         capsys.readouterr().out.split()

@@ -8,7 +8,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from lastiterate.commands.estimate import command
+from lastiterate.commands.constants import estimate_command as command
 from lastiterate.commands.output import plain
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
