@@ -194,13 +194,13 @@ def two_layer(
     with precision():
         r, factor = exact(positive("feature_norm", feature_norm)), exact(positive("scale", scale))
         first, second = exact(positive("first_norm", first_norm)), exact(positive("second_norm", second_norm))
-        slope, width = phi.steepest, count("hidden", hidden)
+        slope, width = exact(phi.most[1]), count("hidden", hidden)
         linear = (
             arb(width).sqrt() * abs(phi.value(arb(0))) + slope * first * r
         ) ** 2  # |phi(u) - phi(0)| <= slope |u|
-        outputs = min(width * exact(phi.bound) ** 2, linear, key=upper)
+        outputs = min(width * exact(phi.most[0]) ** 2, linear, key=upper)
         jacobian = outputs + 1 + (slope * second * r) ** 2
-        bent, mixed = phi.most_curved * second * r**2, slope * r
+        bent, mixed = exact(phi.most[2]) * second * r**2, slope * r
         hessian = (bent + (bent**2 + 4 * mixed**2).sqrt()) / 2
         root = arb(2).sqrt()
         return LossConstants(

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, count, echo, teaches
-from lastiterate.numeric.losses.activations import Activation, PiecewiseLinear, SmoothActivation, activation
+from lastiterate.numeric.losses.activations import Activation, activation
 from lastiterate.numeric.networks.matrices import (
     MatrixBall,
     Spread,
@@ -221,8 +221,7 @@ class Layer:
             raise InputError(
                 f"bias needs one number per output, got {len(bias)} for {len(weight)} outputs; correct bias."
             )
-        known = isinstance(self.activation, SmoothActivation | PiecewiseLinear)
-        phi = self.activation if known else activation(self.activation)  # type: ignore[arg-type]
+        phi = self.activation if isinstance(self.activation, Activation) else activation(self.activation)
         if self.sharing is not None and not isinstance(self.sharing, Sharing):
             raise InputError(
                 f"sharing needs a Sharing or None, got sharing={echo(self.sharing)}; pass convolution(...)."

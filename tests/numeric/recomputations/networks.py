@@ -138,10 +138,10 @@ def recompute_closed_forms() -> Iterator[Number]:
         for name, phi in SMOOTH.items():
             everywhere, here = _derivatives(name, far), _derivatives(name, inside)
             for order, what, greatest, enclose in (
-                (0, "slope", phi.steepest, phi.slopes),
-                (1, "curvature", phi.most_curved, phi.curvatures),
+                (0, "slope", phi.most[1], phi.slopes),
+                (1, "curvature", phi.most[2], phi.curvatures),
             ):
-                yield near(f"greatest {what} of {name}", float(greatest), np.abs(everywhere[order]).max(), 5e-7)
+                yield near(f"greatest {what} of {name}", greatest, np.abs(everywhere[order]).max(), 5e-7)
                 least, most = enclose(arb("-0.5"), arb("2.5"))
                 yield near(f"least {what} of {name} on [-0.5, 2.5]", float(least), here[order].min())
                 yield near(f"most {what} of {name} on [-0.5, 2.5]", float(most), here[order].max())
