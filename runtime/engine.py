@@ -100,7 +100,8 @@ def without_recomputation() -> Iterator[None]:
 
 
 @contextmanager
-def _plain_kernels() -> Iterator[None]:
+def plain_kernels() -> Iterator[None]:
+    """Compute attention, recurrent layers and convolutions by operators that can be batched."""
     fast, backends = torch.backends.mha.get_fastpath_enabled(), torch.backends
     with (
         without_recomputation(),
@@ -179,7 +180,7 @@ class Plain:
 
     def product(self, along: Tensor, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """Hessian in point and row, times a vector, by a second backward pass."""
-        with torch.enable_grad(), _plain_kernels():
+        with torch.enable_grad(), plain_kernels():
             _, slopes, moving = self.slopes(point, row, target, again=True)
             made = torch.autograd.grad(slopes, moving, along, allow_unused=True, materialize_grads=True)
         return torch.cat([one.flatten() for one in made])
@@ -329,7 +330,7 @@ class _Loop(Way):
 
 
 def _with_plain_kernels(plain: Plain, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
-    with _plain_kernels():
+    with plain_kernels():
         return plain.of_row(leaves, row, target)
 
 

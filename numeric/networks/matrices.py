@@ -50,39 +50,47 @@ def length(values: Array) -> arb:
 
 
 def spectral_norm(matrix: Array) -> arb:
-    """Upper bound on the spectral norm of a matrix, shape (rows, columns), usually tight up to rounding.
+    """Upper bound on the spectral norm of a matrix, shape (rows, columns), usually tight up to rounding."""
+    return exact(float(spectral_norms(matrix[None])[0]))
+
+
+def spectral_norms(matrices: Array) -> Array:
+    """Upper bounds on the spectral norms of matrices, shape (several, rows, columns).
 
     For every square V, |A|^2 <= |A V|^2 / (1 - |I - V^T V|), and |A V|^2 is at most the largest absolute row
     sum of (A V)^T (A V). V holds the computed right singular vectors; their errors only loosen the bound.
     """
-    wide = matrix if matrix.shape[0] >= matrix.shape[1] else matrix.T
-    all_together = length(wide)
-    if min(wide.shape) <= 1 or all_together == 0 or not all_together.is_finite():
-        return all_together
-    scale = 2.0 ** np.frexp(float(np.abs(wide).max()))[1]
-    if not 1e-280 < scale < 1e280:
-        return all_together
-    scaled = wide / scale
+    rows, columns = matrices.shape[1:]
+    largest = np.abs(matrices).max(axis=(1, 2), initial=0.0)
+    scale = np.ldexp(1.0, np.frexp(largest)[1])
+    with np.errstate(all="ignore"):
+        scaled = matrices / scale[:, None, None]
+        norms = np.sqrt(round_up((scaled * scaled).sum(axis=(1, 2)), rows * columns + 4))
+        if min(rows, columns) > 1 and np.isfinite(norms).all():
+            tall = scaled if rows >= columns else scaled.swapaxes(1, 2)
+            norms = np.fmin(norms, _turned(tall, norms**2))
+        return np.where(largest > 0, round_up(norms * scale, 8), largest)
+
+
+def _turned(tall: Array, squares: Array) -> Array:
+    """The bounds of `spectral_norms` on matrices of these squared Frobenius norms; inf or nan if there are none."""
+    rows, columns = tall.shape[1:]
     try:
-        V: Array = np.linalg.svd(scaled, full_matrices=False)[2].T
+        V: Array = np.linalg.eigh(tall.swapaxes(1, 2) @ tall)[1]
     except np.linalg.LinAlgError:
-        return all_together
-    rows, columns = scaled.shape
-    turned = scaled @ V
-    lengths, sizes = length(scaled), (length(V), length(turned))
-    gram = _row_sum(turned.T @ turned, columns) + gamma(rows) * sizes[1] ** 2
-    skew = _row_sum(V.T @ V - np.eye(columns), columns) + gamma(columns + 1) * (sizes[0] ** 2 + columns)
-    if not skew < 1:
-        return all_together
-    found = gram.sqrt() + gamma(columns) * lengths * sizes[0]
-    norm = exact(scale) * (found / (1 - skew).sqrt() + exact(TINY))
-    return norm if upper(norm) < upper(all_together) else all_together
+        return np.full(len(tall), inf)
+    sizes, turned = (V * V).sum(axis=(1, 2)), tall @ V
+    # Errors are at most 2 (rows + 2 columns) u |A|^2 |V|^2 in the first and 2 (columns + 1) u (|V|^2 + columns) in the
+    # second, in Frobenius norms; twice that is added, because the norms are computed as well.
+    gram = _row_sums(turned.swapaxes(1, 2) @ turned) + 4 * (rows + 2 * columns) * _U * squares * sizes
+    skew = _row_sums(V.swapaxes(1, 2) @ V - np.eye(columns)) + 4 * (columns + 1) * _U * (sizes + columns)
+    found: Array = np.sqrt(round_up(gram, 8) / np.maximum(1 - round_up(skew, 8), 0.0))
+    return found
 
 
-def _row_sum(matrix: Array, terms: int) -> arb:
-    """Upper bound on the spectral norm: the largest absolute row or column sum."""
-    sizes = np.abs(matrix)
-    return exact(float(round_up(np.maximum(sizes.sum(axis=0), sizes.sum(axis=1)).max(), terms)))
+def _row_sums(matrices: Array) -> Array:
+    """Upper bounds on the spectral norms of symmetric matrices: the largest absolute row sums."""
+    return round_up(np.abs(matrices).sum(axis=2).max(axis=1), matrices.shape[1])
 
 
 def row_lengths(matrix: Array) -> Array:
