@@ -172,7 +172,7 @@ def decide(check: _Checks, assumptions: tuple[Boolean, ...]) -> Outcome:
             made = conclude(deduce(check.derivation), check.statement)
             lines = list(made.lines())
             keys = dict.fromkeys(key for one in lines for key in one.cites if "/" in key)
-            return _resting(check, held(check, Grade.PROVED, f"{len(lines)} rules"), *keys)
+            return _limited(held(check, Grade.PROVED, f"{len(lines)} rules"), *keys)
         if isinstance(check, Printed):
             both = _both(_made(PRINTED, check.derivation, kernel))
             found = _reached(check, both.first, both.second)
@@ -288,21 +288,19 @@ def _reached(
     shown = sum(len(span.shown) for span in spans)
     lemmas = tuple(dict.fromkeys(one for span in spans for one in span.cites if "/" in one))
     found = held(check, Grade.PROVED, f"{len(spans)} rules, {shown} side conditions shown")
-    found = _resting(check, found, *lemmas, *cites)
-    if found.status is not Status.HELD:
-        return found
+    found = _limited(found, *lemmas, *cites)
     limited = [key for key in lemmas if not any(isinstance(one, NormBound) for one in _claim(key).checks)]
     scopes = (found.scope, f"derived from {', '.join(limited)}" if limited else "")
     supposes = sorted({str(one) for end in ends for one in (*end.hypotheses, *end.given)})
     return replace(found, scope="; ".join(filter(None, scopes)), premises=(*supposes, *lemmas, *cites))
 
 
-def _resting(check: Check, found: Outcome, *keys: str) -> Outcome:
-    """Limit an outcome by the claims that the derivation cites."""
+def _limited(found: Outcome, *keys: str) -> Outcome:
+    """Limit an outcome by the claims that the derivation cites, all of which must hold."""
     for key in keys:
         found = limit_by(found, key, used(key))
         if found.status is not Status.HELD:
-            return undecided(check, f"the derivation rests on a claim that does not hold: {key}")
+            raise UnprovedError(f"it rests on a claim that does not hold: {key}")
     return found
 
 
