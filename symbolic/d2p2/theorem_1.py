@@ -84,8 +84,9 @@ CLAIMS = (
         ),
         remark="""The noise is added after the random projection, so the sensitivity is |A^T (g - g')| /
         sqrt(p), which has no bound: at K = B = n = p = d = 1 the true delta is at least sqrt(delta) times a
-        constant, from some delta down, for every C_1 and C_2 (d2p2/theorem_1/every_constant). By z3 the orders
-        of its proof reach where the divergence is infinite.""",
+        constant, from some delta down, for every C_1 and C_2 (d2p2/theorem_1/every_constant), and so in the
+        range B/n < 1/10 of the proof (d2p2/theorem_1/small_batches). By z3 the orders of its proof reach where
+        the divergence is infinite.""",
     ),
     Ours(
         "d2p2/theorem_1/every_constant",
@@ -139,6 +140,56 @@ CLAIMS = (
             u: "between 0 and 1",
             p: "probability of the event where g = 1",
             q: "where g = -1",
+        },
+    ),
+    Ours(
+        "d2p2/theorem_1/small_batches",
+        "Nor in the range B/n < 1/10 of A.3: at n = 11, K = B = p = d = 1, A known, gradients 1 and 0, every eps <= "
+        "ln(12/11) and the least nu^2 the true delta is at least sqrt(delta)/(44 pi) where nu >= 1 and ln(1/delta) >= "
+        "576 C_2/(11 eps)^2",
+        at("Theorem 1"),
+        Inequality(
+            q * (p - 2 * v),
+            "<= and attained",
+            (1 - q) * v + q * p - u * v,
+            (u <= 1 + q,),
+            "what the event A >= y, |A e + g| >= y nu shows",
+            attained=(Eq(u, 1 + q),),
+        ),
+        Inequality(q * p / 2, "<= and attained", q * (p - 2 * v), (p >= 4 * v,), "at least half of it"),
+        Identity(
+            _density(y - x),
+            exp(x * y - x**2 / 2) * _density(y),
+            "the density of e at x = y/nu nearer to the middle",
+        ),
+        Inequality(
+            Rational(3, 2),
+            "<= and attained",
+            x * y - x**2 / 2,
+            (Eq(x * nu, y), Eq(y**2, 3 * nu), nu >= 1),
+            "exponent",
+        ),
+        IntervalInequality(Integer(4), "<=", exp(Rational(3, 2)), {}, "so the event is four times as probable"),
+        Inequality(
+            (y + 1) ** 2,
+            "<=",
+            chi / 2,
+            (
+                Eq(y**2, 3 * nu),
+                nu >= 1,
+                Eq((11 * epsilon * nu) ** 2, C_2 * chi),
+                (11 * epsilon) ** 2 * chi >= 576 * C_2,
+                epsilon > 0,
+            ),
+            "(1/22) P(A > y)^2 is at least exp(-(y + 1)^2)/(44 pi), as in every_constant",
+        ),
+        letters={
+            q: "1/11, probability that the sample is drawn",
+            p: "probability of the event if it is drawn",
+            v: "if the gradient is 0",
+            u: "exp(eps)",
+            x: "y/nu",
+            y: "sqrt(3 nu)",
         },
     ),
     Ours(
