@@ -1,6 +1,6 @@
 (* The axioms of every theorem that stands for a rule: "Closed under the global context" means none. *)
 From lastiterate Require Import laws tables chain contract rules step induction composition coins moments checker clean sequences.
-From lastiterate Require Import renyi full_batch values expansions batches three_laws monotone.
+From lastiterate Require Import renyi full_batch values expansions batches three_laws monotone sampled_moments.
 Print Assumptions layer_cake.
 Print Assumptions finite_hockey_stick.
 Print Assumptions neyman_pearson.
@@ -125,3 +125,6 @@ Print Assumptions composed_below.
 Print Assumptions contracted_below.
 Print Assumptions damped_below.
 Print Assumptions table_falls.
+Print Assumptions sampled_revealed.
+Print Assumptions above_one_revealed.
+Print Assumptions moment_mixed.
