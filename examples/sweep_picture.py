@@ -2,7 +2,10 @@
 
     python examples/sweep_picture.py examples/sweep.toml noise_std:epsilon --out sweep.csv
 
-The rows that `lastiterate sweep` has written are read, and missing rows are computed. Writes sweep-noise_std.png.
+The rows that `lastiterate sweep` has written are read, and missing rows are computed. Writes sweep-noise_std.png,
+sweep-noise_std.svg and sweep-noise_std.pdf.
+
+Points are not joined: between two of them a line could lie below the bound.
 """
 
 import io
@@ -11,6 +14,7 @@ from collections.abc import Mapping
 from itertools import cycle
 from math import isfinite
 from pathlib import Path
+from textwrap import fill
 from typing import Final
 
 import click
@@ -25,6 +29,20 @@ COLORS: Final[Mapping[str, str]] = {
     "black": "#000000",
 }  # fmt: skip
 """The colours of Okabe and Ito that every kind of colour vision distinguishes."""
+
+WORDS: Final[Mapping[str, str]] = {
+    "noise_std": "standard deviation of the noise on the iterate (length)",
+    "steps": "number of steps",
+    "step_size": "step size (length / gradient)",
+    "clip_norm": "clip norm of a gradient",
+    "dataset_size": "samples in the data set",
+    "batch_size": "samples in a batch",
+    "diameter": "diameter of the domain (length)",
+    "L": "smoothness $L$ (gradient / length)",
+    "order": r"Rényi order $\alpha$",
+    "delta": r"$\delta$",
+}
+"""Axis labels with units."""
 
 _MOST_CURVES: Final = 12
 
@@ -76,37 +94,59 @@ def draw_sweep(table: SweepTable, plot: str) -> Figure:
         )
     canvas = Figure(figsize=(7.4, 5.0), layout="constrained")
     axes = canvas.subplots()
-    looks = cycle([(color, line) for line in ("-", "--") for color in COLORS.values()])
-    for (label, points), (color, line) in zip(groups.items(), looks, strict=False):
-        axes.plot(*zip(*sorted(points), strict=True), color=color, linestyle=line, label=label)
+    looks = cycle(zip(COLORS.values(), "os^Dv<", strict=True))
+    for (label, points), (color, marker) in zip(groups.items(), looks, strict=False):
+        axes.plot(
+            *zip(*sorted(points), strict=True),
+            color=color,
+            linestyle="none",
+            marker=marker,
+            markersize=5,
+            label=label,
+        )
     places = [x for points in groups.values() for x, _ in points]
     axes.set_xscale("log" if 0 < 10 * min(places) <= max(places) else "linear")
+    for ticks in ("major", "minor"):
+        axes.xaxis.set_tick_params(which=ticks, labelsize=8)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("{x:g}")
     axes.set_ylim(bottom=0)
-    axes.set_xlabel(across)
+    axes.set_xlabel(WORDS.get(across, across.replace("_", " ")))
     renyi = "order" in table.plan.axes
     sense = "Rényi $\\varepsilon$" if renyi else "$\\varepsilon$ of $(\\varepsilon, \\delta)$-DP"
-    axes.set_ylabel(sense if upward == "epsilon" else r"$\mu$ of $\mu$-GDP")
+    axes.set_ylabel(f"privacy loss, {sense}" if upward == "epsilon" else r"privacy loss, $\mu$ of $\mu$-GDP")
     axes.grid(color="#dddddd", linewidth=0.6)
     canvas.legend(loc="outside right upper", fontsize=8, frameon=False)
-    canvas.suptitle(f"Privacy loss of the last iterate against {across}", fontsize=11)
-    fixed = ", ".join(f"{name} = {values[0]}" for name, values in others.items() if len(values) == 1)
-    note = "Every number is an upper bound, rounded up." + (f" {fixed}." if fixed else "")
-    missing = table.plan.rows - len(places)
-    canvas.supxlabel(
-        note + (f" {missing} rows without a number are left out." if missing else ""), fontsize=7.5
+    canvas.suptitle("Privacy loss of the last iterate", fontsize=11)
+    fields = vars(table.plan.run) | vars(table.plan.assumption)
+    fixed = fields | {name: values[0] for name, values in others.items() if len(values) == 1}
+    told = ", ".join(
+        f"{name} = {value}".replace("_", " ")
+        for name, value in fixed.items()
+        if value not in (None, "") and (name not in table.plan.axes or len(table.plan.axes[name]) == 1)
     )
+    kind = type(table.plan.assumption).__name__
+    note = f"Every number is an upper bound, rounded up. Assumption: {kind}. Run: {told}."
+    missing = table.plan.rows - len(places)
+    more = f"\n{missing} rows without a number are left out." if missing else ""
+    canvas.supxlabel(fill(note, 110) + more, fontsize=7.5)
     return canvas
 
 
 def write_sweep_picture(table: SweepTable, plot: str, out: Path) -> Path:
-    """Write the picture as a PNG next to the table ``out``, named after it and the axis.
+    """Write the picture as PNG, SVG and PDF next to the table ``out``, named after it and the axis.
+
+    Returns:
+        The path of the PNG.
 
     Raises:
         InputError: as in `draw_sweep`.
     """
-    path, image = out.with_name(f"{out.stem}-{plot.partition(':')[0]}.png"), io.BytesIO()
-    draw_sweep(table, plot).savefig(image, format="png", dpi=160)
-    write_whole(path, image.getvalue())
+    path, canvas = out.with_name(f"{out.stem}-{plot.partition(':')[0]}.png"), draw_sweep(table, plot)
+    for ending in ("png", "svg", "pdf"):
+        image = io.BytesIO()
+        canvas.savefig(image, format=ending, dpi=160)
+        write_whole(path.with_suffix(f".{ending}"), image.getvalue())
     return path
 
 

@@ -183,34 +183,42 @@ def measured(run: NoisySGD, data: str, seeds: int, count: int) -> tuple[list[Row
     return found, clipped
 
 
-def picture(rows: list[Row], data: str, seeds: int) -> bytes:
-    """Epsilon against steps above, accuracy against steps below, as a PNG."""
+def picture(rows: list[Row], run: NoisySGD, data: str, seeds: int, ending: str = "png") -> bytes:
+    """Epsilon against steps above, accuracy against steps below; a bound is points, as a line can lie below it."""
     canvas = Figure(figsize=(8, 6))
     FigureCanvasAgg(canvas)
     above, below = canvas.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": [2, 1]})
     steps = [row.steps for row in rows]
-    above.plot(steps, [row.opacus_rdp for row in rows], color=COLORS["orange"], linestyle="--",
-               label="Opacus, RDP accountant (all iterates)")  # fmt: skip
-    above.plot(steps, [row.opacus_prv for row in rows], color=COLORS["orange"],
-               label="Opacus, PRV accountant (all iterates)")  # fmt: skip
-    above.plot(steps, [row.last_iterate for row in rows], color=COLORS["blue"],
-               label="lastiterate (last iterate only), certified")  # fmt: skip
-    above.set_ylabel(rf"$\varepsilon$ at $\delta$ = {DELTA:g}")
+    for values, color, marker, label in (
+        ([row.opacus_rdp for row in rows], "orange", "^", "Opacus, RDP accountant (all iterates)"),
+        ([row.opacus_prv for row in rows], "orange", "s", "Opacus, PRV accountant (all iterates)"),
+        ([row.last_iterate for row in rows], "blue", "o", "lastiterate (last iterate only), certified"),
+    ):
+        above.plot(
+            steps, values, color=COLORS[color], linestyle="none", marker=marker, markersize=5, label=label
+        )
+    above.set_ylabel(rf"privacy loss $\varepsilon$ at $\delta$ = {DELTA:g}")
     above.set_ylim(bottom=0)
     above.legend(frameon=False)
     above.set_title(f"Private logistic regression, {data}", loc="left", fontsize=11)
     low, high = [row.least_accuracy for row in rows], [row.most_accuracy for row in rows]
     below.fill_between(steps, low, high, color=COLORS["grey"], alpha=0.25, linewidth=0)
     below.plot(steps, [row.accuracy for row in rows], color=COLORS["black"])
-    below.set_ylabel("test accuracy")
+    below.set_ylabel("test accuracy (share)")
     below.set_ylim(0.5, 1)
-    below.set_xlabel(f"steps (accuracy: median and range of {seeds} seeds)")
+    below.set_xlabel(
+        f"number of steps (accuracy: median and range of {seeds} seeds)\n{run.dataset_size} samples, "
+        f"{run.sampling.capitalize()} batches of {run.batch}, clip norm {run.clip_norm:g}, noise of standard "
+        f"deviation {run.noise_std:.3g} on\nthe iterate, domain of diameter {run.diameter:g}; assumption: convex, "
+        f"{CONSTANTS.smoothness:.3g}-smooth losses",
+        fontsize=8,
+    )
     for axes in (above, below):
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(visible=True, color="#dddddd", linewidth=0.6)
     image = io.BytesIO()
     canvas.tight_layout()
-    canvas.savefig(image, format="png", dpi=110)
+    canvas.savefig(image, format=ending, dpi=110)
     return image.getvalue()
 
 
@@ -235,14 +243,15 @@ def table(rows: list[Row]) -> bytes:
 @click.option("--seeds", default=5, show_default=True, help="Runs that the accuracy is measured on.")
 @click.option("--points", default=25, show_default=True, help="About how many numbers of steps are shown.")
 def main(out: Path, data: str, sampling: str, steps: int, seeds: int, points: int) -> None:
-    """Train, account, and write epsilon.csv and epsilon.png."""
+    """Train, account, and write epsilon.csv, and epsilon.png, .svg and .pdf."""
     load, held_out = DATA[data]
     samples = len(load()[0]) - held_out
     run = described(samples, sampling=sampling, steps=steps)
     rows, clipped = measured(run, data, seeds, points)
     out.mkdir(parents=True, exist_ok=True)
     write_whole(out / "epsilon.csv", table(rows))
-    write_whole(out / "epsilon.png", picture(rows, data, seeds))
+    for ending in ("png", "svg", "pdf"):
+        write_whole(out / f"epsilon.{ending}", picture(rows, run, data, seeds, ending))
     last = rows[-1]
     click.echo(
         f"{last.steps} steps, {run.sampling} batches, adjacency {run.adjacency}: the last iterate is "

@@ -1,4 +1,4 @@
-"""Draw figures of the papers, and ours, each as a PNG with the CSV that it is drawn from.
+"""Draw figures of the papers, and ours, each as PNG, SVG and PDF with the CSV that it is drawn from.
 
     python examples/figures --list
     python examples/figures chien_li/1a ours/path --out figures

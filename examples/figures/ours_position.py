@@ -39,7 +39,7 @@ def _panel(batches: int, epochs: int) -> Panel:
         curves,
         top=1.1 * max(found.shifts),
         across="batch of the epoch",
-        upward="$\\varepsilon$",
+        upward="privacy loss $\\varepsilon$",
         logarithmic=False,
         title="a single pass" if epochs == 1 else f"{epochs} epochs",
     )

@@ -66,6 +66,7 @@ def _panel(
             )
     most = max(max(curve.y) for curve in curves)
     return Panel(
-        tuple(curves), top=1.5 * most, bottom=max(most / 3e3, 1e-4), across="$D / \\sigma$", upward="$\\varepsilon$",
+        tuple(curves), top=1.5 * most, bottom=max(most / 3e3, 1e-4), across="diameter over noise, $D / \\sigma$",
+        upward="privacy loss $\\varepsilon$",
         title=title,
     )  # fmt: skip

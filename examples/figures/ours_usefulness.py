@@ -49,5 +49,5 @@ def _panel(n: int, batch: int, noise: float, epochs: tuple[float, ...]) -> Panel
     ]  # fmt: skip
     return Panel(
         (composed, *ours), top=1.5 * max(composed.y), bottom=min(min(one.y) for one in ours) / 2,
-        across="epochs", upward="$\\varepsilon$", title=f"n = {n:,}, batch {batch:,}, noise {noise:g}",
+        across="epochs", upward="privacy loss $\\varepsilon$", title=f"n = {n:,}, batch {batch:,}, noise {noise:g}",
     )  # fmt: skip

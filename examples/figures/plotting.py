@@ -1,4 +1,7 @@
-"""Figures as data, their drawing with matplotlib, and the writing of a PNG beside its CSV.
+"""Figures as data, their drawing with matplotlib, and the writing of PNG, SVG and PDF beside the CSV.
+
+A bound is drawn as steps that never lie below it, a lower bound as steps that never lie above it; if its values
+rise and fall, only its points are drawn.
 
 Panels stand from left to right, at most four in a row, the legend beside them, a note below.
 """
@@ -7,7 +10,9 @@ import csv
 import io
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from math import ceil
+from operator import ge, le
 from pathlib import Path
 from textwrap import fill
 from typing import Any, Final
@@ -15,6 +20,7 @@ from typing import Any, Final
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from lastiterate.numeric.store import write_whole, writing
 
@@ -138,31 +144,44 @@ def draw(figure: Figure) -> Canvas:
         _fill(axes, panel)
     canvas.suptitle(figure.title, x=0.01, ha="left", fontsize=11)
     canvas.supxlabel(note, x=0.01, ha="left", fontsize=7.5)
-    samples = [canvas.axes[0].plot([], [], **_look(curve))[0] for curve in reversed(named.values())]
+    samples = [
+        canvas.axes[0].plot([], [], **(_look(curve) | _between(curve)))[0] for curve in reversed(named.values())
+    ]
     canvas.legend(
         samples, reversed(named), loc="outside right upper", fontsize=8, frameon=False, handlelength=3
     )
     return canvas
 
 
-def write_figure(figure: Figure, folder: Path, stem: str) -> tuple[Path, Path]:
-    """Write ``stem.png`` and ``stem.csv`` into ``folder``, each whole or not at all, and return their paths.
+def write_figure(figure: Figure, folder: Path, stem: str) -> tuple[Path, ...]:
+    """Write ``stem`` with the endings png, svg, pdf and csv into ``folder``, each whole or not at all.
+
+    Returns:
+        Their paths.
 
     Raises:
         InputError: the folder cannot be written.
     """
-    image, png, data = io.BytesIO(), folder / f"{stem}.png", folder / f"{stem}.csv"
-    draw(figure).savefig(image, format="png", dpi=160)
+    canvas, made = draw(figure), {folder / f"{stem}.csv": figure_csv(figure).encode()}
+    for ending in ("png", "svg", "pdf"):
+        image = io.BytesIO()
+        canvas.savefig(image, format=ending, dpi=160)
+        made[folder / f"{stem}.{ending}"] = image.getvalue()
     with writing("A figure needs", f"out={folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(data, figure_csv(figure).encode())
-        write_whole(png, image.getvalue())
-    return png, data
+        for path, content in made.items():
+            write_whole(path, content)
+    return tuple(made)
 
 
 def _fill(axes: Axes, panel: Panel) -> None:
     axes.set_xscale("log" if panel.logarithmic else "linear")
     axes.set_yscale("log" if panel.bottom > 0 else "linear")
+    ends = [x for curve in panel.curves for x in curve.x if x > 0]
+    if panel.logarithmic and ends and max(ends) < 100 * min(ends):
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
     axes.margins(x=0.025 if any(curve.marker for curve in panel.curves) else 0.0)
     axes.set_ylim(panel.bottom, panel.top)
     if not panel.logarithmic and all(float(x).is_integer() for curve in panel.curves for x in curve.x):
@@ -177,7 +196,7 @@ def _fill(axes: Axes, panel: Panel) -> None:
             axes.vlines(curve.x, curve.low, curve.high, color=curve.color, alpha=0.5, linewidth=3)
         elif curve.low:
             axes.fill_between(curve.x, curve.low, curve.high, color=curve.color, alpha=0.16, linewidth=0)
-        axes.plot(curve.x, curve.y, clip_on=not curve.marker, **_look(curve))
+        axes.plot(curve.x, curve.y, clip_on=not curve.marker, **(_look(curve) | _between(curve)))
 
 
 def _look(curve: Curve) -> dict[str, Any]:
@@ -188,6 +207,20 @@ def _look(curve: Curve) -> dict[str, Any]:
         "marker": curve.marker or None,
         "markersize": 4,
     }
+
+
+_UPPER: Final = (CurveKind.BOUND,)
+_LOWER: Final = (CurveKind.LOWER, CurveKind.ATTACK)
+
+
+def _between(curve: Curve) -> dict[str, Any]:
+    """How a curve is drawn between its points, so that no drawn line is stronger than the bounds at its ends."""
+    if not curve.line or curve.status not in (*_UPPER, *_LOWER):
+        return {}
+    rising, falling = (all(op(a, b) for a, b in pairwise(curve.y)) for op in (le, ge))
+    if not (rising or falling):
+        return {"linestyle": "none", "marker": curve.marker or "."}
+    return {"drawstyle": "steps-pre" if rising == (curve.status in _UPPER) else "steps-post"}
 
 
 def _name(curve: Curve, top: float) -> str:

@@ -228,21 +228,26 @@ def table(found: list[Row]) -> bytes:
     return out.getvalue().encode()
 
 
-def picture(found: list[Row], seeds: int) -> bytes:
-    """Epsilon against steps above, accuracy against steps below with that of the head without noise, as a PNG."""
+def picture(found: list[Row], run: NoisySGD, seeds: int, ending: str = "png") -> bytes:
+    """Epsilon against steps above, accuracy against steps below with that of the head without noise.
+
+    Bounds are points, because a line between them can lie below a bound.
+    """
     canvas = Figure(figsize=(8, 6))
     FigureCanvasAgg(canvas)
     above, below = canvas.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": [2, 1]})
     steps = [row.steps for row in found]
-    for values, color, line, label in (
-        ([row.opacus_rdp for row in found], "orange", "--", "Opacus, RDP accountant (all iterates)"),
-        ([row.opacus_prv for row in found], "orange", "-", "Opacus, PRV accountant (all iterates)"),
-        ([row.last_iterate for row in found], "blue", "-", "lastiterate (last iterate only), certified"),
+    for values, color, marker, label in (
+        ([row.opacus_rdp for row in found], "orange", "^", "Opacus, RDP accountant (all iterates)"),
+        ([row.opacus_prv for row in found], "orange", "s", "Opacus, PRV accountant (all iterates)"),
+        ([row.last_iterate for row in found], "blue", "o", "lastiterate (last iterate only), certified"),
     ):
-        above.plot(steps, values, color=COLORS[color], linestyle=line, label=label)
+        above.plot(
+            steps, values, color=COLORS[color], linestyle="none", marker=marker, markersize=5, label=label
+        )
     above.set_xscale("log")
     above.set_yscale("log")
-    above.set_ylabel(rf"$\varepsilon$ at $\delta$ = {DELTA:g}")
+    above.set_ylabel(rf"privacy loss $\varepsilon$ at $\delta$ = {DELTA:g}")
     above.legend(frameon=False)
     above.set_title("Last layer of a pretrained transformer, trained in private", loc="left", fontsize=11)
     low, high = [row.least_accuracy for row in found], [row.most_accuracy for row in found]
@@ -251,10 +256,15 @@ def picture(found: list[Row], seeds: int) -> bytes:
     below.axhline(
         found[-1].without_noise, color=COLORS["black"], linestyle=":", label="without noise, same weight decay"
     )
-    below.set_ylabel("test accuracy")
+    below.set_ylabel("test accuracy (share)")
     below.set_ylim(0.5, 1)
     below.legend(frameon=False, loc="lower right")
-    below.set_xlabel(f"steps (accuracy: median and range of {seeds} seeds)")
+    below.set_xlabel(
+        f"number of steps (accuracy: median and range of {seeds} seeds)\n{run.dataset_size} sentences, Poisson "
+        f"batches of {run.batch}, clip norm {run.clip_norm:.3g}, noise of standard deviation {run.noise_std:.3g} on\n"
+        f"the iterate, domain of diameter {run.diameter:g}; assumption: strongly convex losses",
+        fontsize=8,
+    )
     above.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     above.yaxis.set_minor_formatter(NullFormatter())
     for axes in (above, below):
@@ -264,7 +274,7 @@ def picture(found: list[Row], seeds: int) -> bytes:
         axes.grid(visible=True, color="#dddddd", linewidth=0.6)
     image = io.BytesIO()
     canvas.tight_layout()
-    canvas.savefig(image, format="png", dpi=110)
+    canvas.savefig(image, format=ending, dpi=110)
     return image.getvalue()
 
 
@@ -277,7 +287,7 @@ def picture(found: list[Row], seeds: int) -> bytes:
 @click.option("--seeds", default=3, show_default=True, help="Runs that the accuracy is measured on.")
 @click.option("--points", default=21, show_default=True, help="About how many numbers of steps are shown.")
 def main(out: Path, each: int, steps: int, seeds: int, points: int) -> None:
-    """Train, account, and write epsilon.csv and epsilon.png."""
+    """Train, account, and write epsilon.csv, and epsilon.png, .svg and .pdf."""
     texts, labels = described_sentences(each)
     rows = features(texts)
     run = described(len(rows) - held_out(len(rows)), steps)
@@ -285,7 +295,8 @@ def main(out: Path, each: int, steps: int, seeds: int, points: int) -> None:
         found = measured(run, rows, labels, seeds, points)
     out.mkdir(parents=True, exist_ok=True)
     write_whole(out / "epsilon.csv", table(found))
-    write_whole(out / "epsilon.png", picture(found, seeds))
+    for ending in ("png", "svg", "pdf"):
+        write_whole(out / f"epsilon.{ending}", picture(found, run, seeds, ending))
     last = found[-1]
     click.echo(
         f"{last.steps} steps, {run.sampling} batches, adjacency {run.adjacency}: the last iterate is "

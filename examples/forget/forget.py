@@ -110,32 +110,37 @@ def measured(run: NoisySGD, most: int, seeds: int, count: int) -> list[Row]:
     return found
 
 
-def picture(rows: list[Row], before: float) -> bytes:
-    """Epsilon against clean steps, as a PNG."""
+def picture(rows: list[Row], run: NoisySGD, before: float, ending: str = "png") -> bytes:
+    """Epsilon against clean steps; bounds are points, for a line between them can lie below a bound."""
     canvas = Figure(figsize=(8, 4.5))
     FigureCanvasAgg(canvas)
     axes, steps = canvas.subplots(), [row.clean_steps for row in rows]
-    axes.plot(
-        steps, [row.shifts for row in rows], color=COLORS["orange"], label="shifts of the clean steps alone"
-    )
-    axes.plot(steps, [row.retrained for row in rows], color=COLORS["blue"], linestyle="--",
-              label="ours, against a model that was retrained")  # fmt: skip
-    axes.plot(steps, [row.never_saw for row in rows], color=COLORS["blue"],
-              label="ours, against the run that never saw the sample")  # fmt: skip
-    axes.plot(steps, [row.least_retrained for row in rows], color=COLORS["grey"], linestyle=":",
-              label="what some models lose that were retrained")  # fmt: skip
+    for values, color, marker, label in (
+        ([row.shifts for row in rows], "orange", "^", "shifts of the clean steps alone"),
+        ([row.retrained for row in rows], "blue", "s", "ours, against a model that was retrained"),
+        ([row.never_saw for row in rows], "blue", "o", "ours, against the run that never saw the sample"),
+        ([row.least_retrained for row in rows], "grey", "v", "what some models lose that were retrained"),
+    ):
+        axes.plot(
+            steps, values, color=COLORS[color], linestyle="none", marker=marker, markersize=5, label=label
+        )
     axes.axhline(before, color=COLORS["black"], linewidth=0.8, label="at the deletion")
     axes.set_yscale("log")
     axes.set_ylim(1e-3, 30)
-    axes.set_xlabel("clean steps")
-    axes.set_ylabel(rf"$\varepsilon$ at $\delta$ = {DELTA:g}")
+    axes.set_xlabel(
+        f"number of clean steps after the deletion\n{run.dataset_size} samples, full batches, {run.steps} steps before "
+        f"it, clip norm {run.clip_norm:g}, noise of standard deviation {run.noise_std:.3g} on\n"
+        f"the iterate, domain of diameter {run.diameter:g}; assumption: convex losses",
+        fontsize=8,
+    )
+    axes.set_ylabel(rf"privacy loss $\varepsilon$ at $\delta$ = {DELTA:g}")
     axes.set_title("Forgetting a sample of the breast-cancer data", loc="left", fontsize=11)
     axes.legend(frameon=False, fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(visible=True, color="#dddddd", linewidth=0.6)
     image = io.BytesIO()
     canvas.tight_layout()
-    canvas.savefig(image, format="png", dpi=110)
+    canvas.savefig(image, format=ending, dpi=110)
     return image.getvalue()
 
 
@@ -150,7 +155,7 @@ def picture(rows: list[Row], before: float) -> bytes:
     "--points", default=24, show_default=True, help="About how many numbers of clean steps are shown."
 )
 def main(out: Path, steps: int, clean_steps: int, seeds: int, points: int) -> None:
-    """Train, delete, forget, and write epsilon.csv and epsilon.png."""
+    """Train, delete, forget, and write epsilon.csv, and epsilon.png, .svg and .pdf."""
     run = described(len(rows_and_labels()[0]) - TEST, steps)
     rows = measured(run, clean_steps, seeds, points)
     before = forgetting(run, Convex(CONSTANTS.smoothness), 1, delta=DELTA).before
@@ -160,7 +165,8 @@ def main(out: Path, steps: int, clean_steps: int, seeds: int, points: int) -> No
     writer.writerow(Row.__dataclass_fields__)
     writer.writerows(vars(row).values() for row in rows)
     write_whole(out / "epsilon.csv", text.getvalue().encode())
-    write_whole(out / "epsilon.png", picture(rows, before))
+    for ending in ("png", "svg", "pdf"):
+        write_whole(out / f"epsilon.{ending}", picture(rows, run, before, ending))
     last = rows[-1]
     click.echo(
         f"epsilon {before:.3f} at the deletion, after {last.clean_steps} clean steps {last.never_saw:.3g} against the "

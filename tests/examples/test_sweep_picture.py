@@ -29,9 +29,15 @@ def test_the_picture(tmp_path: Path) -> None:
     ]
     assert list(lines[1].get_ydata()) == [table.results[1].epsilon, table.results[7].epsilon]
     assert "4 rows without a number" in figure.get_supxlabel()
+    assert "Assumption: Convex. Run: steps = 50," in figure.get_supxlabel()
+    assert figure.axes[0].get_xlabel() == "standard deviation of the noise on the iterate (length)"
+    assert all(line.get_linestyle() == "None" for line in lines), "a chord can lie below a bound"
     mu = draw_sweep(table, "noise_std:mu").axes[0].lines[0]
     assert list(mu.get_ydata()) == [table.results[0].mu, table.results[6].mu]
-    assert write_sweep_picture(table, "L:epsilon", tmp_path / "out.csv").read_bytes().startswith(b"\x89PNG")
+    written = write_sweep_picture(table, "L:epsilon", tmp_path / "out.csv")
+    assert written.read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in written.with_suffix(".svg").read_text()
+    assert written.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.parametrize(

@@ -47,11 +47,34 @@ def test_every_curve_is_named_in_the_picture_and_no_text_leaves_it() -> None:
     assert {f"{curve.label} ({curve.status})" for curve in small().curves} <= words
 
 
-def test_a_figure_is_written_as_png_and_csv(tmp_path: Path) -> None:
-    png, data = write_figure(small(), tmp_path / "new", "small")
+def test_a_figure_is_written_in_three_formats_with_its_csv(tmp_path: Path) -> None:
+    data, png, svg, pdf = write_figure(small(), tmp_path / "new", "small")
     assert png.read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in svg.read_text()
+    assert pdf.read_bytes().startswith(b"%PDF")
     assert data.read_text() == figure_csv(small())
-    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["small.csv", "small.png"]
+    assert sorted((tmp_path / "new").iterdir()) == sorted((data, png, svg, pdf))
+
+
+@pytest.mark.parametrize(
+    ("status", "values", "drawn"),
+    [
+        (CurveKind.BOUND, (1.0, 2.0, 3.0), "steps-pre"),
+        (CurveKind.BOUND, (3.0, 2.0, 1.0), "steps-post"),
+        (CurveKind.LOWER, (1.0, 2.0, 3.0), "steps-post"),
+        (CurveKind.LOWER, (3.0, 2.0, 1.0), "steps-pre"),
+        (CurveKind.MEASURED, (1.0, 2.0, 3.0), "default"),
+    ],
+)
+def test_no_drawn_line_is_stronger_than_a_bound(
+    status: CurveKind, values: tuple[float, ...], drawn: str
+) -> None:
+    """Between two points a rising upper bound has the value of the later one, and a falling one of the earlier one."""
+    curve = Curve("one", "one", (1, 2, 3), values, status)
+    (line,) = draw(Figure("title", "note", (Panel((curve,), 4.0),))).axes[0].lines[:1]
+    assert line.get_drawstyle() == drawn
+    hill = replace(curve, y=(1.0, 3.0, 2.0), status=CurveKind.BOUND)
+    assert draw(Figure("title", "note", (Panel((hill,), 4.0),))).axes[0].lines[0].get_linestyle() == "None"
 
 
 def test_an_interrupted_figure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +98,7 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: p
     with pytest.raises(KeyboardInterrupt):
         write_figure(family(), tmp_path, "small")
     assert (tmp_path / "small.csv").read_bytes() == before
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
