@@ -19,8 +19,8 @@ def drawn(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_script_writes_what_it_prints(tmp_path: Path) -> None:
     done = drawn("ours/path", "--out", str(tmp_path))
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split() == [str(tmp_path / f"ours-path.{end}") for end in ("png", "csv")]
-    assert all((tmp_path / f"ours-path.{end}").stat().st_size > 1000 for end in ("png", "csv"))
+    assert done.stdout.split() == [str(tmp_path / f"ours-path.{end}") for end in ("csv", "png", "svg", "pdf")]
+    assert all((tmp_path / f"ours-path.{end}").stat().st_size > 1000 for end in ("csv", "png", "svg", "pdf"))
 
 
 def test_the_list_names_every_figure_first_in_its_line() -> None:
