@@ -305,7 +305,6 @@ WITHOUT = {
     "more samples": (r"Z.to_nat 49%ZZ", lambda _: "Z.to_nat 99%ZZ"),
     "a batch of another size": (r"k == batch_size then", lambda _: "k == batch_size.+1 then"),
     "a larger move": (r"moved : R := 2", lambda _: "moved : R := 3"),
-    "batches of Poisson": (r"swap_node \(", lambda _: "poisson_node ("),
     "a cheaper step": POISSON["a cheaper step"],
 }
 """Edits of the file for batches without replacement."""
