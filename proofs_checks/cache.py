@@ -16,6 +16,7 @@ from enum import Enum
 from functools import lru_cache
 from hashlib import sha256
 from importlib import import_module, metadata
+from multiprocessing import get_context
 from pathlib import Path
 from re import compile as compile_
 from typing import Any, Final
@@ -60,6 +61,11 @@ def _foundation(numbers: bool) -> str:
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_whole(kept, seal(found.encode()))
     return found
+
+
+def _prepare() -> None:
+    for numbers in (False, True):
+        _foundation(numbers)
 
 
 @lru_cache(maxsize=1)
@@ -155,6 +161,11 @@ class ReportCache:
     def __init__(self, folder: Path | None = None, sources: str = "") -> None:
         self.sources = sources
         self.folder = folder or cache_folder("reports")
+
+    def prepare(self) -> None:
+        """Hash the deciding sources in another process, which takes as long as building the claims."""
+        if not self.sources and sys.platform == "linux":
+            get_context("fork").Process(target=_prepare, daemon=True).start()
 
     def basis(self, claim: Claim) -> str:
         """Hash of all other data that can change the report on a claim."""

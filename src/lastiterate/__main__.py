@@ -3,6 +3,7 @@
 Exit status: 0 success, 1 a claim failed, 2 bad input, 130 interrupted, 141 if stdout was closed by its reader.
 """
 
+import atexit
 import gc
 import os
 import sys
@@ -90,6 +91,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input leads to one sentence on stderr and exit status 2."""
     os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")  # with its default of 1000, Sympy repeats much work
     gc.set_threshold(100_000, 20, 50)  # expressions are many and rarely cyclic
+    atexit.register(gc.freeze)  # else Python scans all of them at exit, which takes up to a second
     for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
         warnings.simplefilter("ignore", kind)  # warnings between libraries are not for the user of a command
     try:
