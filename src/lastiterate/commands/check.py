@@ -80,8 +80,8 @@ def command(
         if not reports:
             from lastiterate.proofs_checks.runner import run
 
-            if cache is not None:
-                cache.prepare()
+            if whole:
+                whole.prepare()
             with progress("deciding claims") as told:
                 reports = run(choose(), jobs=chosen.jobs(jobs), cache=cache, seconds=time_limit, on_claim=told)
             if whole:
