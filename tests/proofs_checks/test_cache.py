@@ -89,6 +89,7 @@ def test_claims_on_which_derivations_rest_are_in_it_and_no_other() -> None:
     papers = {
         "ours.expansions",
         "ours.poisson",
+        "ours.sampled",
         "altschuler_talwar.proof_3_1",
         "altschuler_talwar.section_2_4",
         "liang.appendix_a",
