@@ -24,7 +24,7 @@ class Entry:
 
     @property
     def uses(self) -> tuple[str, ...]:
-        """What its derivations rest on; keys of claims among other words."""
+        """Premises of its derivations, by the first word of each; some are keys of claims."""
         return tuple(one.split(" ")[0] for outcome in self.report.outcomes for one in outcome.premises)
 
     @property

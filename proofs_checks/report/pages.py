@@ -18,7 +18,7 @@ from lastiterate.proofs_checks.describe import derivation, symbols
 from lastiterate.proofs_checks.report.entries import Entry, by_paper, entries
 from lastiterate.proofs_checks.report.formats import as_json, summary
 from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign, row
-from lastiterate.proofs_checks.report.printed import Printed
+from lastiterate.proofs_checks.report.printed import PaperForm
 from lastiterate.proofs_checks.selection import paper_title, papers
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import (
@@ -59,7 +59,7 @@ def _templates() -> Environment:
     made.filters["words"] = lambda text: " ".join(text.split()).translate(_ACTIVE)
     made.globals.update(
         address=address,
-        printed_of=Printed,
+        printed_of=PaperForm,
         log10=log10,
         quantified=lambda said: as_html(quantified(said)),
         worded=lambda line: next(as_html([line])),

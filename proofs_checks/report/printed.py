@@ -20,8 +20,8 @@ _DATA: Final = tomllib.loads(
 )
 
 
-class Printed:
-    """What the page of a refuted claim shows first, in the letters of its paper."""
+class PaperForm:
+    """A refuted claim in the letters of its paper, as its page shows it first."""
 
     def __init__(self, claim: Claim, told: RefutingRun) -> None:
         self._claim, self._told = claim, told

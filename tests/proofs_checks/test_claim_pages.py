@@ -11,7 +11,7 @@ from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.refutations import ends, round_numbers
 from lastiterate.proofs_checks.report.entries import entries
 from lastiterate.proofs_checks.report.pages import HOME, address, claim_page
-from lastiterate.proofs_checks.report.printed import _DATA, Printed
+from lastiterate.proofs_checks.report.printed import _DATA, PaperForm
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
@@ -48,7 +48,7 @@ def test_what_is_printed_belongs_to_refuted_claims_and_is_in_their_letters() -> 
         told = claim.refutation
         assert told is not None
         shown = letters((tuple(told.at), told.fails, told.quantity, told.claimed, told.true))
-        printed = Printed(claim, told)
+        printed = PaperForm(claim, told)
         assert len({str(printed.letter(one)) for one in shown}) == len(shown), claim.key
         assert printed.says is not None
         assert "$" not in printed.says
@@ -59,7 +59,7 @@ def test_what_is_printed_belongs_to_refuted_claims_and_is_in_their_letters() -> 
 def test_the_run_is_a_point_of_the_picture_and_refutes_there(claim: Claim) -> None:
     told = claim.refutation
     assert told is not None
-    printed = Printed(claim, told)
+    printed = PaperForm(claim, told)
     (found,) = [(claimed, true) for _, claimed, true, here in printed.points if here]
     assert found == tuple(map(float, ends(told, told.at)))
     claimed, true = found
