@@ -68,7 +68,8 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 @lru_cache(maxsize=8192)
 def _mathml(latex: str, display: str, attribute: str) -> str:
     written = re.sub(r' xmlns="\S+"| display="\w+"|\\(?=[{}]<)', "", convert(latex, display=display))
-    ems = 0.74 * len(re.sub(r"<[^>]*>|&#x\w+(;)", r"\1", written))  # rather more than less
+    signs = 0.35 * written.count("<mo>")  # the space around them
+    ems = signs + 0.74 * len(re.sub(r"<[^>]*>|&#x\w+(;)", r"\1", written))  # rather more than less
     style = f' style="--ems:{ems:.0f}"' if ems > _NARROW else ""
     return written.replace("<math", f"<math{attribute}{style}", 1)
 
