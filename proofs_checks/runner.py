@@ -84,6 +84,7 @@ class _Worker:
         self.process.start()
         there.close()
         self.places: list[int] = []
+        self.paper = ""
         self._seen = -1
         self._looked = self._idle = self._before = 0.0
 
@@ -132,6 +133,10 @@ def _together(claims: Sequence[Claim]) -> list[list[int]]:
     )
 
 
+def _paper(claims: Sequence[Claim], places: Sequence[int]) -> str:
+    return claims[places[0]].key.partition("/")[0]
+
+
 def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
     jobs = min(len(task.claims), cpu_count() if jobs < 0 else jobs)
     forks = sys.platform == "linux"
@@ -142,9 +147,15 @@ def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
     context = multiprocessing.get_context("fork" if forks else "spawn")
     groups, given_up = _together(task.claims)[::-1], dict[int, dict[int, str]]()
     workers: list[_Worker] = []
+    paper_of = partial(_paper, task.claims)
 
     def go_on(worker: _Worker) -> None:
-        worker.places = worker.places or (groups.pop() if groups else [])
+        if not worker.places and groups:
+            # Theorems of one paper share derivations, attacks and side conditions, so a worker keeps to its paper.
+            others = {paper_of(one.places) for one in workers if one.places}
+            by = [2 * (paper_of(one) == worker.paper) - (paper_of(one) in others) for one in groups]
+            worker.places = groups.pop(max(range(len(groups)), key=lambda i: (by[i], i)))
+            worker.paper = paper_of(worker.places)
         if worker.places:
             worker.ask(given_up.get(worker.places[0], {}))
         else:

@@ -9,6 +9,8 @@ log-ratio of the iterates' laws, and both directions agree:
     D_alpha = -T p/(2 (alpha - 1)) log(1 - 4 alpha (alpha - 1) h^2 sigma_A^2/(p nu^2)),   sigma_A = 1.
 """
 
+from functools import cache
+
 from flint import acb, arb
 from scipy import optimize
 
@@ -37,12 +39,13 @@ def _delta(epsilon: arb, setting: Setting) -> arb:
     mean, noise = 1 / (exact(setting["n"]) * p.sqrt()), exact(setting["sigma"])
     edge, factor = epsilon * noise**2 / (2 * mean), epsilon.exp()
     low, high = shape / 10**4, 2 * shape + 60 * shape.sqrt() + 60
+    less, scale = shape * arb(2).log() + shape.lgamma(), noise * arb(2).sqrt()
 
     def tail(g: acb, drift: arb) -> acb:
-        return ((edge - drift * g) / (noise * (2 * g).sqrt())).erfc() / 2
+        return ((edge - drift * g) / (scale * g.sqrt())).erfc() / 2
 
     def inside(g: acb, _: bool) -> acb:
-        weight = ((acb(shape) - 1) * g.log() - g / 2 - shape * arb(2).log() - shape.lgamma()).exp()
+        weight = ((acb(shape) - 1) * g.log() - g / 2 - less).exp()
         return weight * (tail(g, mean) - factor * tail(g, -mean))
 
     found = acb.integral(
@@ -60,14 +63,15 @@ def _epsilon(setting: Setting, _assumed: Assumed) -> BothDirections | None:
     if not delta:
         return None
     aim = delta * (1 + _SAFE)
+    at = cache(lambda epsilon: _delta(exact(epsilon), setting))
     with precision():
-        if not _delta(arb(0), setting) > delta:
+        if not at(0.0) > delta:
             return None
         most = 1.0
-        while _delta(exact(most), setting) > aim:
+        while at(most) > aim:
             most *= 2
-        guess = optimize.brentq(lambda e: float(_delta(exact(e), setting).mid()) - aim, 0, most, xtol=1e-6)
-        value = guess if _delta(exact(guess), setting) >= delta else 0.0
+        guess = optimize.brentq(lambda epsilon: float(at(epsilon).mid()) - aim, 0, most, xtol=1e-6)
+        value = guess if at(guess) >= delta else 0.0
     return BothDirections(value, value)
 
 
