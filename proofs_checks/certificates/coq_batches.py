@@ -134,7 +134,7 @@ def _far(
     pairs, _ = _whole(Table(known.g, values, values), scale)
     back = [1 - r + r * _value(scale, pairs, 1 / r) for r in known.g]
     values = np.minimum(np.maximum([_value(scale, pairs, r) for r in known.g], back) * (1 + 1e-9), 1.0)
-    bits = 46 + ceil(np.log2(known.g[-1] / (delta * min(float(mus[0]), 1.0))))
+    bits = 56 + ceil(np.log2(known.g[-1] / (delta * min(float(mus[0]), 1.0))))
 
     def proved(table: Pairs) -> tuple[list[list[int]], str]:
         found, at = list[list[int]](), list[tuple[Fraction, list[Fraction]]]()
@@ -149,7 +149,8 @@ def _far(
                     s, half = r / mu, mu / 2
                     x, y = (mpf(z.numerator) / z.denominator for z in (half - s, -half - s))
                     over = ncdf(x) - ratio * ncdf(y) - max(1 - ratio, 0)
-                    theta = max(1 - ratio, 0) + over * (1 + mpf(10) ** -7) + mpf(2) ** (8 - bits)
+                    off = mpf(2) ** (4 - bits) * (1 + ratio) * len(table) * len(mus)  # of all enclosures
+                    theta = max(1 - ratio, 0) + over * (1 + mpf(10) ** -7) + off
                     row.append(int(floor(theta * m * scale)) + 1)
                 found.append(row)
                 at.append((r, [r / mu for mu in mus]))

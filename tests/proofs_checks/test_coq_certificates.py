@@ -212,18 +212,7 @@ def _coqc(compiled: Path, folder: Path, text: str) -> "subprocess.CompletedProce
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    "case",
-    [
-        *_RUNS,
-        *_PATHS,
-        *(one for one in _BATCHES if one != "without_many"),
-        pytest.param(
-            "without_many",
-            marks=pytest.mark.xfail(strict=True, reason="an enclosure of a far cost is too wide"),
-        ),
-    ],
-)
+@pytest.mark.parametrize("case", [*_RUNS, *_PATHS, *_BATCHES])
 def test_coq_accepts_the_run(compiled: Path, tmp_path: Path, case: str) -> None:
     done = _coqc(compiled, tmp_path, _file(case))
     assert done.returncode == 0, done.stderr[-3000:]
