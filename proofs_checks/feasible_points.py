@@ -105,6 +105,8 @@ def find_points(
     """
     for point in copy(_stream(tuple(symbols), tuple(conditions), wanted, seed, tries)):
         if isinstance(point, Exception):
+            if not isinstance(point, NoPointError):
+                _stream.cache_clear()  # a lack of time may be temporary
             raise point
         yield dict(point)
 
@@ -113,7 +115,7 @@ def find_points(
 def _stream(
     symbols: tuple[sp.Symbol, ...], conditions: tuple[Boolean, ...], wanted: int, seed: int, tries: int
 ) -> Iterator[Point | Exception]:
-    """Iterator over the points, and over an exception that ends them; its copies share what it has drawn."""
+    """Iterator over the points and the exception, if one ends them; copies share the points drawn so far."""
 
     def points() -> Iterator[Point | Exception]:
         try:

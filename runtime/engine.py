@@ -317,7 +317,7 @@ class _Loop(Way):
         self.gradient = lambda *at: plain.parameters(of(1)(*at)[: sum(plain.sizes)])
 
     def derivative(self, order: int, *given: Tensor) -> Tensor:
-        """Derivative of an order in point and row at vectors, a point, a row and its target."""
+        """Derivative of this order in point and row, along the vectors, at a point, a row and its target."""
         *vectors, point, row, target = given
         if order < 2:
             return self.plain.slopes(point, row, target)[:2][order]

@@ -106,7 +106,7 @@ class Linear:
         return Box(self.matrix @ box.mid, round_up(off, terms + 4))
 
     def between(self, outs: int, ins: int) -> tuple[csr_array, Array]:
-        """Norms of the parts that take a group of inputs to a group of outputs, and how many groups an output meets.
+        """Norms of the blocks between groups of inputs and groups of outputs, and how many groups an output reads.
 
         The norm of a matrix is at most the root of its largest row sum times its largest column sum.
         """

@@ -296,7 +296,7 @@ def _reached(
 
 
 def _limited(found: Outcome, *keys: str) -> Outcome:
-    """Limit an outcome by the claims that the derivation cites, all of which must hold."""
+    """Restrict an outcome to what the cited claims support; UnprovedError if one of them does not hold."""
     for key in keys:
         found = limit_by(found, key, used(key))
         if found.status is not Status.HELD:

@@ -163,7 +163,7 @@ def spread_over(samples: int) -> list[int]:
 
 
 def some_rows(items: Any) -> tuple[Tensor, Tensor]:
-    """Inputs and targets of at most `SAMPLES` items spread over a data set, and of its telling items."""
+    """Inputs and targets of up to `SAMPLES` evenly spaced items of a data set, and of items with extreme values."""
     number = len(items)
     chosen, targets = spread_over(number), targets_of(items)
     if targets is not None:

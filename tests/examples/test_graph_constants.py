@@ -70,7 +70,7 @@ class _Skip(nn.Module):
 
 
 class _Pooled(nn.Module):
-    """Steps for each token, the mean of the tokens, and a head."""
+    """A network that transforms each token, takes the mean over tokens and applies a linear head."""
 
     def __init__(self, steps: list[nn.Module], width: int, outputs: int = 3) -> None:
         super().__init__()

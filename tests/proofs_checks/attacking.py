@@ -27,7 +27,7 @@ _KINDS: Final = (("Renyi", ""), ("epsilon at delta", "_dp"))
 
 
 def tight(*, bounded: bool) -> Iterator[Setting]:
-    """A few settings for slow bounds: extreme, or with solved runs close to the bound; some have a delta."""
+    """A few settings for slow bounds: extreme, or with an exact value close to the bound; some have a delta."""
     base = {"eta": 0.1, "sigma": 1.0, "D": inf, "L": 2.0, "lam": 0.5, "m": 1.0, "alpha": 2.0}
     if bounded:
         yield {**base, "T": 12.0, "n": 6.0, "K": 5.0, "D": 1.0}

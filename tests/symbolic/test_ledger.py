@@ -193,7 +193,7 @@ def bounded(claim: Claim) -> set[str]:
 
 
 def test_what_holds_instead_bounds_the_same_quantity():
-    """The exception is a bound of ours, in whose place another is checked to hold."""
+    """One bound of ours is an exception: another bound is proved in its place."""
     instead: dict[str, set[str]] = {}
     for claim in CLAIMS:
         if claim.repairs:

@@ -4,7 +4,9 @@ from time import process_time
 
 import pytest
 import z3
+from sympy import Symbol
 
+from lastiterate.proofs_checks import feasible_points
 from lastiterate.proofs_checks.engines import z3_answers, z3_terms
 from lastiterate.proofs_checks.engines.time_limit import allowing, limited, seconds_left
 
@@ -47,3 +49,15 @@ def test_it_ends_without_an_answer_where_nothing_else_limits_it(monkeypatch: pyt
     monkeypatch.setattr(z3_answers, "EFFORT", 2**31 - 1)
     monkeypatch.setattr(z3_answers, "_LONGEST", 0.1)
     assert z3_answers.ask_z3(z3_terms.Terms(whole=False), hard()) == z3.unknown
+
+
+def test_points_that_time_ran_out_for_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_late(*_: object) -> bool:
+        raise TimeoutError("no time is left")
+
+    letter = Symbol("letter_of_this_test", real=True)
+    with monkeypatch.context() as late:
+        late.setattr(feasible_points, "truth_at", too_late)
+        with pytest.raises(TimeoutError):
+            list(feasible_points.find_points((letter,), (letter > 0,), 3))
+    assert len(list(feasible_points.find_points((letter,), (letter > 0,), 3))) == 3
