@@ -19,7 +19,6 @@ backward pass.
 """
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
@@ -63,9 +62,6 @@ _LETTERS: Final = 100
 """Largest number of characters quoted from the error of a way."""
 
 
-_UNBATCHED: Final = "not yet implemented the batching rule"
-"""Words of torch's warning that an operator runs in a loop; a way without such operators is preferred."""
-
 _USES: Final = {"gradients": "gradients", "products": "Hessian products", "slopes": "third derivatives"}
 
 
@@ -103,17 +99,26 @@ def without_recomputation() -> Iterator[None]:
 def plain_kernels() -> Iterator[None]:
     """Compute attention, recurrent layers and convolutions by operators that can be batched."""
     fast, backends = torch.backends.mha.get_fastpath_enabled(), torch.backends
+    one_dnn = torch._C._get_mkldnn_enabled()  # flags() of torch.backends.mkldnn warns of Intel's GPUs
     with (
         without_recomputation(),
         sdpa_kernel(SDPBackend.MATH),
-        backends.mkldnn.flags(enabled=False),
         backends.cudnn.flags(enabled=False, allow_tf32=False),
     ):
         try:
             backends.mha.set_fastpath_enabled(False)
+            torch._C._set_mkldnn_enabled(False)
             yield
         finally:
+            torch._C._set_mkldnn_enabled(one_dnn)
             backends.mha.set_fastpath_enabled(fast)
+
+
+def _loop_in_torch(allowed: bool) -> None:
+    """Let torch run operators that it cannot batch in a loop, or not, without a warning each time."""
+    functorch: Any = torch._C._functorch
+    functorch._set_vmap_fallback_enabled(allowed)
+    functorch._set_vmap_fallback_warning_enabled(False)
 
 
 class Plain:
@@ -586,6 +591,7 @@ class Differentiation:
         return self._ways[use]
 
     def _choose(self, use: str) -> None:
+        _loop_in_torch(allowed=True)
         why: list[str] = []
         slow: tuple[Way, str] | None = None
         for name, words, make in _WAYS[3:] if self.plain.scripted else _WAYS:
@@ -595,9 +601,7 @@ class Differentiation:
                 break
             for forward in (True,) if use == "gradients" or looped else (True, False):
                 try:
-                    with warnings.catch_warnings(record=True) as seen:
-                        warnings.simplefilter("always")
-                        said = self._tested(use, lambda plain, *at: make(plain, forward, *at))  # noqa: B023
+                    said = self._tested(use, lambda plain, *at: make(plain, forward, *at))  # noqa: B023
                     if not said:
                         found = make(self.plain, forward, *self._first())
                         break
@@ -606,7 +610,7 @@ class Differentiation:
                 except Exception as error:
                     said = _shortened(describe_error(error))
             if found is not None:
-                if looped or not any(_UNBATCHED in str(one.message) for one in seen):
+                if looped or self._batched(use, found):
                     self._ways[use], self._said[use] = found, (words, why[0] if words and why else "")
                     return
                 said, slow = "torch cannot batch an operator", slow or (found, words)
@@ -617,6 +621,21 @@ class Differentiation:
                 f"workload={self.name}; write the forward pass as a pure function of parameters and input."
             )
         self._ways[use], self._said[use] = slow[0], (slow[1], why[0] if slow[1] else "")
+
+    def _batched(self, use: str, way: Way) -> bool:
+        """Whether torch batches every operator of a way that passed its test."""
+        points, rows, targets = self._example.pairs()
+        try:
+            _loop_in_torch(allowed=False)
+            if use == "gradients":
+                vmap(way.of_one)(points, rows, targets)
+            else:
+                vmap(way.product)(points, torch.ones_like(points), rows, targets)
+        except RuntimeError:
+            return False
+        finally:
+            _loop_in_torch(allowed=True)
+        return True
 
     def _first(self) -> tuple[Leaves, Tensor, Tensor]:
         return self.plain.parameters(self._example.points[0]), self._example.rows[0], self._example.targets[0]
