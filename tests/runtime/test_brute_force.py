@@ -10,8 +10,8 @@ import lastiterate as li
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 
 SMOOTH = (
-    "tanh", "bilinear", "batch_norm_eval", "dropout_of_0", "distances", "in_place",
-    "cumulated", "solved", "orthogonal", "low_rank", "scalar", "graph", "spectrum", "complex_view", "soft_experts",
+    "tanh", "bilinear", "batch_norm_eval", "dropout_of_0", "in_place",
+    "cumulated", "orthogonal", "low_rank", "scalar", "graph", "spectrum", "complex_view", "soft_experts",
     "mse_loss", "kl_loss", "dictionary", "pair_of_outputs", "tied", "attention_with_weights", "own_function",
 )  # fmt: skip
 """Kinds with second derivatives everywhere that torch computes for them as they are."""
