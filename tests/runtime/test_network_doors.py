@@ -26,10 +26,7 @@ SLOW = {"estimate": {"experts", "ctc_loss", "lstm"}, "refute": {"experts", "ctc_
 SHARE = 0.9
 """Share of the corpus that must get a number from a search for constants."""
 
-pytestmark = [
-    pytest.mark.usefixtures("short_search", "short_refutation"),
-    pytest.mark.filterwarnings("ignore:There is a performance drop"),
-]
+pytestmark = pytest.mark.usefixtures("short_search", "short_refutation")
 
 
 @dataclass
