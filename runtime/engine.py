@@ -623,7 +623,7 @@ class Differentiation:
         self._ways[use], self._said[use] = slow[0], (slow[1], why[0] if slow[1] else "")
 
     def _batched(self, use: str, way: Way) -> bool:
-        """Whether torch batches every operator of a way that passed its test."""
+        """Test whether torch batches every operator of a way that passed its test."""
         points, rows, targets = self._example.pairs()
         try:
             _loop_in_torch(allowed=False)
