@@ -769,7 +769,39 @@ class Differentiation:
         parts = [
             f"{' and '.join(names)} {words}{f' ({why})' * bool(why)}" for (words, why), names in uses.items()
         ]
-        return f"{'; '.join(parts)[:1].upper()}{'; '.join(parts)[1:]}." if parts else ""
+        said = f"{'; '.join(parts)[:1].upper()}{'; '.join(parts)[1:]}." if parts else ""
+        return f"{said} {self.own_backward}".strip()
+
+    @cached_property
+    def own_backward(self) -> str:
+        """Sentence about gradients that are not slopes of the loss, or about hooks; empty if there are none."""
+        hooked = [
+            name for name, one in self.plain.module.named_parameters() if getattr(one, "_backward_hooks", None)
+        ]
+        said = f"Hooks on parameters are not applied: {', '.join(hooked)}. " if hooked else ""
+        engine = self if self._twin is None else self._twin
+        points, rows, targets = engine._example.pairs()
+        generator = torch.Generator().manual_seed(3)
+        for k in range(0, len(points), 2):
+            slopes = engine.plain_gradients[k]
+            length = torch.linalg.vector_norm(slopes)
+            if not bool(length > 0) or not bool(length.isfinite()):
+                continue
+            along = slopes / length + _of_length(slopes[None] / length, generator)[0] * (slopes != 0)
+            loss = lambda point, row: engine.plain.slopes(point, row, targets[k])[0].detach()  # noqa: B023, E731
+            for times in _STEPS:
+                found = central(loss, along, points[k], rows[k], engine._eps, times)
+                reach = engine._eps ** (1 / 3) * times * torch.linalg.vector_norm(points[k]).clamp(min=1e-300)
+                room = _CLOSE * length + ULPS * engine._eps * loss(points[k], rows[k]).abs() / reach
+                if bool((found - (slopes * along).sum()).abs() <= room) or not bool(found.isfinite()):
+                    break
+            else:
+                return (
+                    f"{said}The backward pass gives a slope of {float((slopes * along).sum()):.3g} where the loss has "
+                    f"slope {float(found):.3g}, as with straight-through estimators, stopped gradients or hooks: the "
+                    "constants describe the steps of training, not the gradient of the loss."
+                )
+        return said.strip()
 
 
 def _of_length(like: Tensor, generator: torch.Generator) -> Tensor:

@@ -117,6 +117,8 @@ def worst_case_constants(
         parts = sampling.compute(tasks, store)
     searched = best_pairs(asked, [parts[f"search-{lam!r}"] for lam in asked], seed)
     certified, why = certified_side(workload, seed, run.diameter, inputs)
+    if gradients.engine.own_backward:
+        certified, why = None, "not known: the backward pass of the network is not that of its loss"
     outside = inputs is not None and not torch.equal(inputs.projected(workload.inputs), workload.inputs)
     certainly = certified and certified.any_sample and isfinite(certified.smoothness) and isfinite(run.diameter)
     return WorstCaseConstants(

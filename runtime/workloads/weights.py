@@ -105,8 +105,8 @@ def read_saved(path: Path, called: str = "checkpoint") -> Mapping[str, object]:
         raise InputError(f"A {called} must be readable, {got} ({error.strerror}); check it.") from None
 
 
-def weights_for(module: nn.Module, saved: Weights, path: Path) -> tuple[str, Weights]:
-    """Find the weights of a module in a file; return the prefix of their names there, and the weights.
+def weights_for(module: nn.Module, saved: Weights, path: Path) -> tuple[str, Weights, list[str]]:
+    """Find the weights of a module in a file; return the prefix of their names, the weights, and all other names.
 
     Raises:
         InputError: the file lacks a weight, has one of another shape or one more under the same prefix, has a
@@ -152,7 +152,8 @@ def weights_for(module: nn.Module, saved: Weights, path: Path) -> tuple[str, Wei
                 f"A checkpoint must hold finite weights, got nan or inf in {name} of checkpoint={path}; use one from "
                 "before the training diverged."
             )
-    return chosen, sets[chosen]
+    used = {*parts[chosen].values()}
+    return chosen, sets[chosen], [name for name in saved if name not in used]
 
 
 def put_in(saved: Weights, module: nn.Module, path: Path) -> None:

@@ -20,6 +20,9 @@ from lastiterate.runtime.workloads.streaming import read_samples
 from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.weights import read_weights, weights_for
 
+_NAMED: Final = 3
+"""Largest number of unused tensors of a checkpoint that are named."""
+
 
 @teaches()
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ class Workload:
         its own account. File and errors are as in `lastiterate.runtime.workloads.weights.read_weights` and
         `lastiterate.runtime.workloads.weights.weights_for`.
         """
-        part, weights = weights_for(self.initial(0), read_weights(Path(path)), Path(path))
+        part, weights, others = weights_for(self.initial(0), read_weights(Path(path)), Path(path))
 
         def trained() -> nn.Module:
             module = self._made()
@@ -127,6 +130,9 @@ class Workload:
 
         where = f"{part} in {Path(path).name}" if part else Path(path).name
         starts = f"Every run starts at the weights of {where}, whose own training is not accounted for."
+        if others:
+            names = f"{', '.join(others[:_NAMED])}{', ...' if len(others) > _NAMED else ''}"
+            starts += f" {len(others)} other tensors of that file are not used: {names}."
         return replace(
             self,
             module=trained,

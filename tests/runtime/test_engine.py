@@ -178,6 +178,29 @@ def test_a_way_that_is_wrong_is_not_used(
         assert gradients.engine._said[use][1].startswith(f"wrong: {said}")
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(one, id=one.name, marks=[pytest.mark.nightly] * one.nightly)
+        for one in KINDS
+        if one.name not in {*REFUSED, *HALF}
+    ],
+)
+def test_gradients_that_are_no_slopes_of_the_loss_are_said(kind: Kind) -> None:
+    work = kind.workload()
+    for dtype in ("float64", "float32"):
+        engine_of = Gradients(work, work.initial(0), dtype=dtype, tried=False).engine
+        engine_of.way("gradients")
+        assert ("the constants describe the steps of training" in engine_of.words()) is (kind.name in NONE)
+
+
+def test_hooks_on_parameters_are_said() -> None:
+    module = chain(nn.Linear(3, 3))
+    module[0].weight.register_hook(lambda slopes: 2 * slopes)
+    work = Workload("hooked", lambda: module, nn.functional.cross_entropy, normal(4, 3), LABELS[:4])
+    assert Gradients(work, work.initial(0)).engine.words() == "Hooks on parameters are not applied: 0.weight."
+
+
 def test_rows_of_another_shape_are_tried_again() -> None:
     module = chain(nn.AdaptiveAvgPool1d(2), nn.Flatten(), nn.Linear(2, 2), nn.PReLU())
     work = Workload("ragged", lambda: module, nn.functional.cross_entropy, normal(4, 1, 3), LABELS[:4])

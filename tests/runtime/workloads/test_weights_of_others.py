@@ -39,7 +39,7 @@ def _adam() -> dict[str, Any]:
 
 
 def _same(path: Path, net: nn.Module, trained: nn.Module = TRAINED) -> str:
-    part, _ = weights_for(net, read_weights(path), path)
+    part, _, _ = weights_for(net, read_weights(path), path)
     put_in(read_weights(path), net, path)
     for name, values in net.state_dict().items():
         assert torch.equal(values, trained.state_dict()[name])
@@ -188,3 +188,15 @@ def test_a_file_that_contains_itself_is_read_once(tmp_path: Path) -> None:
     held["all"] = held
     torch.save(held, tmp_path / "one.pt")
     assert _same(tmp_path / "one.pt", _net()) == "model"
+
+
+def test_the_tensors_of_a_file_that_are_not_used_are_named(tmp_path: Path) -> None:
+    others = {f"discriminator.{k}": torch.ones(k + 1) for k in range(5)}
+    torch.save({"generator": WEIGHTS, **others}, tmp_path / "gan.pt")
+    work = Workload(
+        "net", _net, nn.functional.cross_entropy, torch.ones(2, 4), torch.zeros(2, dtype=torch.long)
+    )
+    said = work.at_checkpoint(tmp_path / "gan.pt").remark
+    assert said.endswith(
+        "5 other tensors of that file are not used: discriminator.0, discriminator.1, discriminator.2, ..."
+    ), said
