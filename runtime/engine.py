@@ -769,8 +769,8 @@ class Differentiation:
         parts = [
             f"{' and '.join(names)} {words}{f' ({why})' * bool(why)}" for (words, why), names in uses.items()
         ]
-        said = f"{'; '.join(parts)[:1].upper()}{'; '.join(parts)[1:]}." if parts else ""
-        return f"{said} {self.own_backward}".strip()
+        ways = f"{'; '.join(parts)[:1].upper()}{'; '.join(parts)[1:]}." if parts else ""
+        return f"{ways} {self.own_backward}".strip()
 
     @cached_property
     def own_backward(self) -> str:
@@ -788,7 +788,7 @@ class Differentiation:
             if not bool(length > 0) or not bool(length.isfinite()):
                 continue
             along = slopes / length + _of_length(slopes[None] / length, generator)[0] * (slopes != 0)
-            loss = lambda point, row: engine.plain.slopes(point, row, targets[k])[0].detach()  # noqa: B023, E731
+            loss: Callable[..., Tensor] = lambda *at: engine.plain.slopes(*at, targets[k])[0].detach()  # noqa: B023, E731
             for times in _STEPS:
                 found = central(loss, along, points[k], rows[k], engine._eps, times)
                 reach = engine._eps ** (1 / 3) * times * torch.linalg.vector_norm(points[k]).clamp(min=1e-300)

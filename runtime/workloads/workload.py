@@ -131,8 +131,9 @@ class Workload:
         where = f"{part} in {Path(path).name}" if part else Path(path).name
         starts = f"Every run starts at the weights of {where}, whose own training is not accounted for."
         if others:
-            names = f"{', '.join(others[:_NAMED])}{', ...' if len(others) > _NAMED else ''}"
-            starts += f" {len(others)} other tensors of that file are not used: {names}."
+            starts += (
+                f" Tensors of that file that are not used: {len(others)}, such as {', '.join(others[:_NAMED])}."
+            )
         return replace(
             self,
             module=trained,
