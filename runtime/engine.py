@@ -788,7 +788,7 @@ class Differentiation:
             if not bool(length > 0) or not bool(length.isfinite()):
                 continue
             along = slopes / length + _of_length(slopes[None] / length, generator)[0] * (slopes != 0)
-            loss: Callable[..., Tensor] = lambda *at: engine.plain.slopes(*at, targets[k])[0].detach()  # noqa: B023, E731
+            loss: Callable[..., Tensor] = lambda x, r: engine.plain.slopes(x, r, targets[k])[0].detach()  # noqa: B023, E731
             for times in _STEPS:
                 found = central(loss, along, points[k], rows[k], engine._eps, times)
                 reach = engine._eps ** (1 / 3) * times * torch.linalg.vector_norm(points[k]).clamp(min=1e-300)
