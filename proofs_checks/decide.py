@@ -13,9 +13,9 @@ from lastiterate.proofs_checks.engines import decide_check, engine_of, sentence_
 from lastiterate.proofs_checks.engines.time_limit import limited
 from lastiterate.proofs_checks.engines.z3_answers import impossible
 from lastiterate.proofs_checks.implies import left_open
-from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Status, Verdict, verdict_of, weakest
+from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, Verdict, verdict_of, weakest
 from lastiterate.symbolic.checks import Check, Engine
-from lastiterate.symbolic.claim import Claim, Role
+from lastiterate.symbolic.claim import Claim
 
 ROOMS: Final = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
 """Shares of a bound, tried in turn as the ``room`` of `near_misses` while a near miss holds."""
@@ -41,8 +41,6 @@ def _decided(claim: Claim) -> ClaimReport:
     if why:
         return _in_error(claim, why)
     outcomes = tuple(_asked(check, claim) for check in claim.checks)
-    if claim.role is Role.CODE:  # the evidence of a test of the code is a measurement
-        outcomes = tuple(replace(one, grade=Grade.MEASURED) if one.grade else one for one in outcomes)
     misprint = None if claim.misprint is None else decide_check(claim.misprint, claim.assumptions)
     shown = None if claim.refutation is None else decide_check(claim.refutation.check, ())
     mutants = tuple(_asked(mutant, claim, wrong=True) for mutant in claim.mutants)

@@ -1,8 +1,7 @@
 """Claims of a user's own folder or file: modules with a tuple CLAIMS, and the objects that their checks name.
 
-The objects may be in ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (name -> derivation of a distance),
-``ATTACKS`` (name -> `proofs_checks.attacks.ExactRun`) and ``EXPERIMENTS`` (name ->
-`proofs_checks.experiments.Experiment`). Loading runs only the Python code of these modules.
+The objects may be in ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (name -> derivation of a distance)
+and ``ATTACKS`` (name -> `proofs_checks.attacks.ExactRun`). Loading runs only the Python code of these modules.
 """
 
 import sys
@@ -22,7 +21,6 @@ from lastiterate.numeric.errors import InputError, echo
 from lastiterate.proofs_checks.attacks import ATTACKS
 from lastiterate.proofs_checks.cache import PACKAGES, ReportCache, fingerprint
 from lastiterate.proofs_checks.engines import derivation
-from lastiterate.proofs_checks.experiments import EXPERIMENTS
 from lastiterate.symbolic import ledger, notation
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
@@ -38,7 +36,6 @@ _REGISTRIES: Final[dict[str, dict[str, Any]]] = {
     "DERIVATIONS": DERIVATIONS,
     "TRACKED": TRACKED,
     "ATTACKS": ATTACKS,
-    "EXPERIMENTS": EXPERIMENTS,
     "CLAIMS": ledger.OWN,
 }
 _OWNER: dict[tuple[str, str], str] = {}

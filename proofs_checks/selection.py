@@ -68,8 +68,8 @@ OURS = "ours"
 
 
 def owner(claim: Claim) -> str:
-    """Paper whose statement or proof step a claim is; OURS for our results and tests."""
-    return OURS if claim.role in (Role.OURS, Role.CODE) else claim.key.split("/")[0]
+    """Paper whose statement or proof step a claim is; OURS for our results."""
+    return OURS if claim.role is Role.OURS else claim.key.split("/")[0]
 
 
 def paper_title(paper: str) -> str:

@@ -22,14 +22,13 @@ class Verdict(StrEnum):
     PROVED = "PROVED"
     SUPPORTED = "SUPPORTED"
     CITED = "CITED"
-    TESTED = "TESTED"
     REFUTED = "REFUTED"
     GAP = "GAP"
     TYPO = "TYPO"
     UNDECIDED = "UNDECIDED"
 
 
-STANDS = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
+STANDS = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.CITED)
 """Verdicts on claims that hold."""
 
 
@@ -39,8 +38,6 @@ class Grade(StrEnum):
     PROVED = "proved"
     CERTIFIED = "certified"
     NOT_REFUTED = "not refuted"
-    SIMULATED = "simulated"
-    MEASURED = "measured"
     CITED = "cited"
 
 
@@ -260,8 +257,7 @@ def verdict_of(
     A refuted check makes the claim REFUTED, or a GAP if the claim is a step of a proof. A run on the claim's
     page must refute the claim, too. If all checks hold and imply the statement, a claim with a misprint is a
     TYPO if the printed form is refuted, a claim shown by another work is CITED, a claim whose evidence has a
-    scope is SUPPORTED, a test of the code is TESTED, and any other claim is PROVED. In all other cases, the
-    verdict is UNDECIDED.
+    scope is SUPPORTED, and any other claim is PROVED. In all other cases, the verdict is UNDECIDED.
     """
     if shown is not None and shown.status is not Status.REFUTED:
         return Verdict.UNDECIDED
@@ -269,8 +265,6 @@ def verdict_of(
         return Verdict.GAP if claim.role is Role.STEP else Verdict.REFUTED
     if weakest(outcomes) is None or left_open:
         return Verdict.UNDECIDED
-    if claim.role is Role.CODE:
-        return Verdict.TESTED
     if claim.misprint is None:
         if any(outcome.grade is Grade.CITED for outcome in outcomes):
             return Verdict.CITED

@@ -9,7 +9,7 @@ from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal, Never, Self
 
-from sympy import Abs, And, Basic, Eq, Expr, Function, Ge, Integer, Le, Lt, Rational, S, Subs, Symbol, nan, true
+from sympy import Abs, And, Basic, Eq, Expr, Function, Ge, Integer, Le, Lt, Rational, Subs, Symbol, nan, true
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, BooleanAtom, false
 
@@ -41,20 +41,6 @@ Sign = Literal["==", "<=", "<", "<= and attained", "<~"]
 """The sign of a `Relation` in a claim."""
 
 
-class Signed:
-    """A mixin with a sign between two sides."""
-
-    sign: Sign
-
-    def __post_init__(self) -> None:
-        self.relation  # noqa: B018  # raises an error for another sign
-
-    @property
-    def relation(self) -> Relation:
-        """The sign as a member of `Relation`."""
-        return Relation(self.sign)
-
-
 class Engine(StrEnum):
     """The engine that decides a check."""
 
@@ -64,7 +50,6 @@ class Engine(StrEnum):
     ATTACK = "attack"
     ASYMPTOTICS = "asymptotics"
     UNITS = "units"
-    SIMULATION = "simulation"
     DERIVATION = "derivation"
     VECTORS = "vectors"
     GRAM = "gram"
@@ -181,12 +166,20 @@ _NONE: Final[Mapping[Any, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class TwoSided(Signed, Check):
+class TwoSided(Check):
     """Two sides with a sign between them."""
 
     left: Expr
     sign: Sign
     right: Expr
+
+    def __post_init__(self) -> None:
+        self.relation  # noqa: B018  # raises an error for another sign
+
+    @property
+    def relation(self) -> Relation:
+        """The sign as a member of `Relation`."""
+        return Relation(self.sign)
 
     @property
     def formula(self) -> Basic:
@@ -501,35 +494,6 @@ class UpperBound(Check):
     @property
     def notes(self) -> tuple[Sentence, ...]:
         return (*_replaced(self.altered), sentence(f"Attacked by the runs {', '.join(self.attacks)}"))
-
-
-@dataclass(frozen=True)
-class Simulated(Signed, Check):
-    """The mean of a simulated quantity has the relation ``sign`` to ``value``.
-
-    ``quantity`` names an entry of `proofs_checks.experiments.EXPERIMENTS` with ``parameters``. For "==", the
-    confidence interval lies within ``tolerance`` of the value; for "<=", the interval exceeds the value by at
-    most ``tolerance``.
-    """
-
-    engine = Engine.SIMULATION
-    quantity: str
-    sign: Sign
-    value: Expr
-    parameters: Mapping[Symbol, Expr | int]
-    tolerance: Expr = S.Zero
-    name: str = "simulation"
-
-    @property
-    def formula(self) -> Basic:
-        mean = Expectation(Symbol(self.quantity.replace("_", " ")))
-        if self.relation is Relation.EQUAL:
-            return Le(Abs(mean - self.value), self.tolerance, evaluate=False)
-        return Le(mean, self.value + self.tolerance, evaluate=False)
-
-    @property
-    def conditions(self) -> tuple[Basic, ...]:
-        return tuple(_equal(self.parameters))
 
 
 @dataclass(frozen=True)

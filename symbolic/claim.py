@@ -71,16 +71,14 @@ class RefutingRun:
 
 
 class Role(StrEnum):
-    """A statement of the paper, a step of its proof, a result of ours, or a test of the code.
+    """A statement of the paper, a step of its proof, or a result of ours.
 
-    A refuted statement is REFUTED, and a refuted step is a GAP (the statement can still hold). A test is at
-    best TESTED.
+    A refuted statement is REFUTED, and a refuted step is a GAP (the statement can still hold).
     """
 
     STATEMENT = "statement"
     STEP = "step"
     OURS = "ours"
-    CODE = "code"
 
 
 @dataclass(frozen=True, init=False)
@@ -201,9 +199,3 @@ class Ours(Claim):
     """A result of ours that the paper does not state."""
 
     role = Role.OURS
-
-
-class CodeTest(Claim):
-    """A test of the code that computes our numbers; it has no mathematical statement."""
-
-    role = Role.CODE

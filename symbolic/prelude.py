@@ -15,10 +15,10 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.symbolic.checks import (
     Asymptotic, Check, Cited, Consequence, Deduced, Derived, Engine, Expected, Identity, Induction,
     Inequality, IntervalInequality, NormBound, Printed, Recursion, Relation, RenyiBound,
-    Simulated, Tracked, Unbounded, Units, UpperBound, Value, VectorInequality, begin, gains, mean_square,
+    Tracked, Unbounded, Units, UpperBound, Value, VectorInequality, begin, gains, mean_square,
     sum_induction,
 )  # fmt: skip
-from lastiterate.symbolic.claim import LAST_ITERATES, Claim, CodeTest, Ours, RefutingRun, Step, Words, words
+from lastiterate.symbolic.claim import LAST_ITERATES, Claim, Ours, RefutingRun, Step, Words, words
 from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, Transposed, batch_mean, gaussian_mean
 from lastiterate.symbolic.families import (
     ConvexSet,

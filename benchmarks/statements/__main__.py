@@ -21,7 +21,7 @@ from lastiterate.proofs_checks.statement import in_a_line, one_line, quantified
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import Claim, Role, derived
+from lastiterate.symbolic.claim import Claim, derived
 
 HERE: Final = Path(__file__).parent
 FIELDS: Final = ("id", "kind", "label", "statement", "letters", "source", "arxiv", "variant_of", "why")
@@ -41,7 +41,7 @@ def rows(claims: Iterable[Claim]) -> Iterator[dict[str, Any]]:
     verdicts = read_lock()
     for claim in claims:
         verdict = Verdict(verdicts[claim.key].verdict)
-        if claim.role is Role.CODE or verdict not in LABELS:
+        if verdict not in LABELS:
             continue
         yield _row(claim, claim.key, claim.role.value, LABELS[verdict], in_a_line(claim), claim.remark)
         if claim.misprint is not None:

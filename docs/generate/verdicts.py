@@ -33,16 +33,14 @@ engines. `lastiterate show KEY` prints the evidence for one claim; `lastiterate 
 | SUPPORTED | every check holds on the scope that is printed with it: a box, a sample or settings of an attack |
 | CITED | taken from another work, which is named, or derived from it; no solver finds a point at which it fails |
 | UNDECIDED | neither shown nor refuted, with the reason; a statement that the checks do not imply is never supported |
-| TESTED | not a statement but a test of the code, which passed; the smallest fault that it notices is printed with it |
 | TYPO | the formula as printed fails; its evident reading holds |
 | GAP | a step of a proof does not follow as written; the theorem may still hold |
 | REFUTED | there is a counterexample |
 
 Each claim states the strength of its evidence: *proved* by computer algebra or z3, *certified* by ball arithmetic on a
-box, *not refuted* by attacks with runs whose law is known exactly, *simulated* with random draws, *cited*. A
-verdict is never stronger than the claims it rests on: the limits of a claim that a derivation uses (a citation, a
-scope) also limit the derived claim, and are printed with its verdict. For a test of the code, *measured* says how much
-too small a number must be before the test fails.
+box, *not refuted* by attacks with runs whose law is known exactly, *cited*. A verdict is never stronger than the claims
+it rests on: the limits of a claim that a derivation uses (a citation, a scope) also limit the derived claim, and are
+printed with its verdict.
 """
 _PAGE = "verdicts.md"
 """Where this page lies, seen from the others at its height."""
@@ -51,7 +49,6 @@ _SOUND = {
     Verdict.PROVED: "that are proved",
     Verdict.SUPPORTED: "that are supported",
     Verdict.CITED: "that are cited",
-    Verdict.TESTED: "tests of the code",
 }
 _FAULTY = (Verdict.REFUTED, Verdict.GAP, Verdict.TYPO, Verdict.UNDECIDED)
 

@@ -12,7 +12,6 @@ _COLOUR = {
     Verdict.PROVED: "green",
     Verdict.SUPPORTED: "blue",
     Verdict.CITED: "bright_blue",
-    Verdict.TESTED: "white",
     Verdict.REFUTED: "red",
     Verdict.GAP: "yellow",
     Verdict.TYPO: "cyan",
@@ -24,7 +23,7 @@ def summary(reports: Sequence[ClaimReport]) -> str:
     """Counts of claims by verdict, and of rejected mutants and near misses.
 
     >>> summary(())
-    '0 claims: 0 PROVED, 0 SUPPORTED, 0 CITED, 0 TESTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 0 of 0 mutants rejected'
+    '0 claims: 0 PROVED, 0 SUPPORTED, 0 CITED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 0 of 0 mutants rejected'
     """
     counts = Counter(report.verdict for report in reports)
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)

@@ -2,7 +2,7 @@
 
 ``pytest --lastiterate`` searches the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` by
 default), and files named as arguments, for a tuple ``CLAIMS`` of `lastiterate.symbolic.claim.Claim`. Each
-claim is one test. It passes if the verdict is PROVED, SUPPORTED, CITED or TESTED and every mutant is
+claim is one test. It passes if the verdict is PROVED, SUPPORTED or CITED and every mutant is
 rejected. With a lock file from ``lastiterate check --update-lock``, it passes if verdict, grade, checks and
 mutants are as locked, and a run of whole folders fails if a locked claim is missing. Without the flag, no
 file is imported or run.

@@ -22,7 +22,6 @@ _sample = (*_case_1, z >= g - _near, z <= g + _near)  # z is the norm of a sampl
 _rare = (p <= x, 25 * x <= 1)
 _slope, _fifth_part = g <= sqrt(2 * L) * G, 2 * K * G / (5 * sqrt(2 * L))
 _x, _y = Vector("x"), Vector("y")
-_five = {dim: 5, eta: Rational(1, 2), sigma_dp: Integer(2)}
 _noise = dim * eta**2 * sigma_dp**2
 _Z = Symbol("Z")
 _squared = gaussian_mean([Transposed(_Z), _Z], entries={_Z: (dim, S.One, eta**2 * sigma_dp**2)})
@@ -169,7 +168,6 @@ CLAIMS = (
         "(69): the noise adds d eta^2 sigma_DP^2; its first line prints eta^2 sigma_DP^2",
         at("C.1", "(69)"),
         Expected(_squared, "==", _noise, name="every d"),
-        Simulated("noise_energy", "==", _noise, _five, _q(1, 2), "d = 5"),
         misprint=Expected(_squared, "==", eta**2 * sigma_dp**2, name="as printed"),
         remark="""The mean square of d coordinates is d eta^2 sigma_DP^2, as the second line of (69) has it.
         The earlier version's (60) has the same slip.""",
@@ -225,7 +223,6 @@ CLAIMS = (
         Inequality(p * x, "<=", p * (p * x), (p < 1,), "excess x with probability p, else none").mutant(
             "half of it", right=p * (p * x) / 2
         ),
-        Simulated("clipping_excess", "<=", K * p**2, {p: _q(1, 4), K: 1}, name="a quarter of 2 K"),
         remark="""The excess is zero wherever nothing is clipped, so that the law of total expectation has the
         mean *given* clipping next to the probability. A right bound is |E[clip X - X]| <= sigma_SGD^2/(2 K),
         from (d - K/2)^+ <= d^2/(2 K).""",
@@ -280,7 +277,6 @@ CLAIMS = (
         Expected(batch_mean(_mean, "draws", b), "<=", SQUARES / b, (b >= 1,), "in the mean").mutant(
             "1/b^2", right=SQUARES / b**2
         ),
-        Simulated("batch_energy", "<=", K**2 / (2 * b), {b: 4, K: 1}, name="gradients K or 0, b = 4"),
         letters={SQUARES: "E|g_xi|^2"},
         remark="""It fails for any b >= 2 equal vectors. Convexity gives 1/b; the variance alone falls with 1/b,
         not the squared mean. The last line of (74) needs the clipping bias besides 2 eta^2 sigma_SGD^2/b.""",

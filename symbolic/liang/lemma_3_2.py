@@ -114,12 +114,10 @@ CLAIMS = (
             (x <= z, j <= n, b <= n, L > 0),
             "losses -L theta^2/2, a batch of j samples, sum divided by b",
         ).mutant("no expansion", left=(1 + eta * L) * x, sign="<=", right=x, given=(L > 0,)),
-        Simulated("poisson_expansion", "<=", S.Zero, {n: 10, b: 2, eta: Rational(1, 10), L: 1}, name="runs"),
         Printed("liang/theorem_3_4", "the printed proof of Theorem 3.4"),
         remark="""Algorithm 1 and Definition A.12 draw each sample with probability b/n: a batch of j samples,
-        divided by b, expands by 1 + eta L j/b, which concave quadratics attain, and j may be n. Coupled runs
-        on such batches, simulated, pass 1 + eta L in a third of the steps. There (12), (14), (15) and (48)
-        need 1 + eta L n/b.""",
+        divided by b, expands by 1 + eta L j/b, which concave quadratics attain, and j may be n. There
+        (12), (14), (15) and (48) need 1 + eta L n/b.""",
     ),
     Ours(
         "liang/lemma_3_2/lipschitz_repaired",

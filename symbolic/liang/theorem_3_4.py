@@ -51,7 +51,7 @@ _sign = two_coins(cumulative(S.Half), tail(S.Half))
 _rare_sign = log(1 + 4 * ((cumulative(Rational(1, 10)) - S.Half) / 5) ** 2)
 _near = {z: (Rational(1, 10**4), Rational(1, 10)), r: (S.One, Integer(1000))}  # z = D/eta
 # The weight w of a coin of which D_2 from a fair one, log(2 w^2 + 2 (1 - w)^2), is 100 times (12).
-_seen = (1 + sqrt(exp(200 * D**2 / eta**2) - 1)) / 2
+_seen = (1 + sqrt(exp(200 * z**2) - 1)) / 2
 
 # (14) at alpha = 2, n = 100, K = 10, b = eta = sigma_DP = T = 1, L = 0 on [-D/2, D/2]: all gradients K, the added -K.
 _right = tail(K + D / 2)
@@ -74,8 +74,8 @@ CLAIMS = (
         IntervalInequality(
             _sign, "<=", 2 * r * z**2, _near, "T = n = b = K = sigma_DP = 1, alpha = 2, L = 0"
         ).mutant("D^4", right=2 * r * z**4),
-        Simulated(
-            "positive_end", "<=", _seen, {T: 1, eta: 1, sigma_dp: 1, K: 1, D: Rational(1, 100)}, name="r = 100"
+        IntervalInequality(
+            cumulative(S.One), "<=", _seen, {z: (0, Rational(1, 100))}, "probability that theta_1 > 0, r = 100"
         ),
         statement=_stated,
         refutation=RefutingRun(
@@ -92,10 +92,9 @@ CLAIMS = (
             true=two_coins(cumulative(K / (2 * sigma_dp)), tail(K / (2 * sigma_dp))),
         ),
         remark="""One step with a linear loss of slope K/2, and one of slope -K added, n = b = 1, alpha = 2
-        has divergence at least 0.52 by the sign of theta_1, whatever D > 0; a simulation of the projected run
-        shows the same for the constant 100. The right rate is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)},
-        in the order of liang/theorem_3_3/forward. (48), (18), (94), (95), (103) and the last row of Table 1
-        rest on the same term.""",
+        has divergence at least 0.52 by the sign of theta_1, whatever D > 0. The right rate is
+        min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)}, in the order of liang/theorem_3_3/forward. (48), (18),
+        (94), (95), (103) and the last row of Table 1 rest on the same term.""",
     ),
     Ours(
         "liang/theorem_3_4/step_only",

@@ -74,7 +74,7 @@ def _again(claim: Claim, written: Check, found: Counterexample, digits: int) -> 
     if isinstance(check, UpperBound):
         with precision(bits):  # balls inside, floats rounded outwards at the end
             outcome = attack_at(check, {name: float(value) for name, value in found.at.items()})
-    else:  # a limit, a unit, a simulation: the engine decides it again
+    else:  # a limit, a unit: the engine decides it again
         outcome = decide_check(check, claim.assumptions)
     anew = None if outcome is None else outcome.counterexample
     if anew is not None and isinstance(check, Value):

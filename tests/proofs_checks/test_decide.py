@@ -7,9 +7,9 @@ from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.report.formats import limits
 from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Status, Verdict, limit_by
-from lastiterate.symbolic.checks import Cited, Engine, Identity, Inequality, IntervalInequality, Simulated
+from lastiterate.symbolic.checks import Cited, Engine, Identity, Inequality, IntervalInequality, UpperBound
 from lastiterate.symbolic.claim import Step
-from lastiterate.symbolic.notation import K, b, x, y
+from lastiterate.symbolic.notation import x, y
 from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import Probability
 
@@ -17,7 +17,7 @@ TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 FALSE = Identity((x + y) ** 2, x**2 + y**2)
 OPEN = Identity(sp.gamma(x) * sp.Function("f")(y), sp.Function("g")(y))
 RAISES = IntervalInequality(sp.zeta(x), "<=", x, {x: (2, 3)})
-WEAK = Simulated("batch_energy", "<=", K**2, {b: 4, K: 1})
+WEAK = UpperBound("composition", ("linear",))
 CITED = Cited(Probability(x >= 1) <= sp.Rational(1, 2), Source("A book", "Theorem 1"))
 
 BOXED = IntervalInequality(sp.exp(-x), "<=", sp.S.One, {x: (0, 1)})
@@ -27,7 +27,7 @@ BOXED = IntervalInequality(sp.exp(-x), "<=", sp.S.One, {x: (0, 1)})
     ("checks", "rest", "verdict", "grade"),
     [
         ((TRUE,), {}, Verdict.PROVED, Grade.PROVED),
-        ((TRUE, WEAK), {}, Verdict.SUPPORTED, Grade.SIMULATED),
+        ((TRUE, WEAK), {}, Verdict.SUPPORTED, Grade.NOT_REFUTED),
         ((BOXED,), {}, Verdict.SUPPORTED, Grade.CERTIFIED),
         ((BOXED,), {"assumptions": (x <= 1,)}, Verdict.PROVED, Grade.CERTIFIED),
         ((TRUE, FALSE), {}, Verdict.REFUTED, None),

@@ -25,7 +25,6 @@ from lastiterate.symbolic.checks import (
     Induction,
     Inequality,
     Recursion,
-    Simulated,
     UpperBound,
 )
 from lastiterate.symbolic.claim import Claim
@@ -116,45 +115,6 @@ def test_functions_of_a_late_index_are_not_computed(monkeypatch: pytest.MonkeyPa
 
 def test_an_unequal_value_is_refuted_in_a_run() -> None:
     assert decide_check(Induction(t, sp.Ne(f(t), 0)), ()).status is Status.REFUTED
-
-
-CHANCE, NORM = sp.Symbol("p", positive=True), sp.Symbol("K", positive=True)
-AT = {CHANCE: HALF, NORM: 1}
-
-
-@pytest.mark.parametrize(
-    ("value", "assumptions", "words"),
-    [
-        (CHANCE * NORM, (r < CHANCE, r > 1), "The parameters"),
-        (NORM + (CHANCE - HALF) * sp.log(r), (), "must be finite real numbers at the parameters"),
-        (NORM / 2 + (CHANCE - HALF) / (NORM - 1), (), "must be finite real numbers at the parameters"),
-    ],
-)
-def test_a_simulation_is_not_held(value: sp.Expr, assumptions: tuple[sp.Basic, ...], words: str) -> None:
-    check = Simulated("clipping_excess", "<=", value, AT, tolerance=Rational(1, 10))  # type: ignore[arg-type]
-    outcome = decide_check(check, assumptions)
-    assert outcome.status is Status.ERROR
-    assert words in outcome.detail
-
-
-@pytest.mark.parametrize(
-    ("quantity", "parameters", "words"),
-    [
-        ("clipping_excess", {CHANCE: 2, NORM: 1}, "p needs a probability"),
-        (
-            "poisson_expansion",
-            {sp.Symbol("n"): 3, sp.Symbol("b"): 4, sp.Symbol("eta"): 1, sp.Symbol("L"): 1},
-            "b/n needs",
-        ),
-        ("batch_energy", {sp.Symbol("b"): Rational(5, 2), NORM: 1}, "b needs a whole number"),
-    ],
-)
-def test_a_simulation_at_numbers_that_are_none_of_its_run_is_refused(
-    quantity: str, parameters: dict[sp.Symbol, int], words: str
-) -> None:
-    outcome = decide_check(Simulated(quantity, "<=", sp.Integer(9), parameters), ())  # type: ignore[arg-type]
-    assert outcome.status is Status.ERROR
-    assert words in outcome.detail
 
 
 NEVER = (x < 1, x > 2)

@@ -28,7 +28,6 @@ from lastiterate.symbolic.checks import (
     Printed,
     Recursion,
     RenyiBound,
-    Simulated,
     Tracked,
     Unbounded,
     Units,
@@ -64,7 +63,6 @@ CHECKS: tuple[Check, ...] = (
     NormBound(Vector("v"), x),
     VectorInequality(Norm(Vector("v")), "<=", Norm(Vector("v"))),
     UpperBound("composition", ("linear",)),
-    Simulated("clipping_excess", "<=", x, {x: 1}),
 )
 
 

@@ -19,7 +19,6 @@ from lastiterate.symbolic.checks import (
     Inequality,
     IntervalInequality,
     Recursion,
-    Simulated,
     Units,
     Value,
     VectorInequality,
@@ -33,10 +32,8 @@ from lastiterate.symbolic.notation import (
     L,
     alpha,
     c,
-    dim,
     eta,
     s,
-    sigma_dp,
     t,
     x,
     y,
@@ -65,7 +62,6 @@ MEANS = Inequality(2 * x * y, "<= and attained", x**2 + y**2)
         (Inequality(-(c**2), "<= and attained", 1 - 2 * c, attained=(sp.Eq(c, 1),)), (), 1),
         (Value(sp.sqrt(2), "1.41"), (), 2),
         (Units(eta * (K + L * x), x, {L: GRADIENT / LENGTH}), (), MOST),
-        (Simulated("noise_energy", "==", dim * eta, {dim: 3, eta: 1, sigma_dp: 1}, sp.Rational(1, 2)), (), 1),
     ],
 )
 def test_each_is_a_check_of_its_type_that_the_engine_refutes(check, assumptions, least):
@@ -103,7 +99,6 @@ def test_one_where_there_is_room_leaves_none(check, assumptions):
         Inequality(sp.S.Zero, "<=", sp.S.Zero),
         IntervalInequality(sp.exp(-(10**9) * x), "<=", sp.exp(-x), {x: (10**9, 10**9)}),
         Asymptotic(x, 2 * x, constant=sp.S.One),
-        Simulated("noise_energy", "<=", eta, {dim: 3, eta: 1, sigma_dp: 1}),
     ],
 )
 def test_none_where_it_is_not_known_what_is_wrong(check):

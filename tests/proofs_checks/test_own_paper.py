@@ -158,16 +158,11 @@ def test_the_workflow_runs(folder, tmp_path):
 OWN = """
 from dataclasses import replace
 
-from sympy import Rational
-
 from lastiterate.proofs_checks.attacks import ATTACKS as KNOWN
-from lastiterate.proofs_checks.experiments import EventIndicator, Experiment
-from lastiterate.symbolic.prelude import Claim, Simulated, Source, UpperBound
+from lastiterate.symbolic.prelude import Claim, Source, UpperBound
 from lastiterate.symbolic.notation import K, alpha
 
 ATTACKS = {"mine/linear": replace(KNOWN["linear"], name="mine/linear")}
-_SEEN = EventIndicator()
-EXPERIMENTS = {"mine/coin": Experiment(frozenset(), 20_000, lambda draw, m, _: 1.0 * (draw.random(m) < 0.5), _SEEN)}
 CLAIMS = (
     Claim(
         "mine/bound",
@@ -176,23 +171,17 @@ CLAIMS = (
         UpperBound("composition", ("mine/linear",)).mutant("half the clip norm", altered={K: K / 2}),
         assumptions=(alpha > 1,),
     ),
-    Claim(
-        "mine/coin",
-        "A coin drawn by an experiment of our own",
-        Source("mine", "2"),
-        Simulated("mine/coin", "<=", Rational(3, 5), {}).mutant("rarer", value=Rational(2, 5)),
-    ),
 )
 """
 
 
-def test_attacks_and_experiments_of_ones_own(tmp_path, capsys):
+def test_attacks_of_ones_own(tmp_path, capsys):
     (tmp_path / "claims").mkdir()
     (tmp_path / "claims" / "mine.py").write_text(OWN)
     code, out = told(capsys, "check", tmp_path, "--jobs", "1")
     assert code == 0, out
-    assert "2 claims: 0 PROVED, 2 SUPPORTED" in out
-    assert "2 of 2 mutants" in out
+    assert "1 claim: 0 PROVED, 1 SUPPORTED" in out
+    assert "1 of 1 mutants" in out
     (tmp_path / "claims" / "mine.py").write_text(OWN.replace('"mine/linear": replace', '"other": replace'))
     code, out = told(capsys, "check", tmp_path, "--jobs", "1")
     assert code == 1

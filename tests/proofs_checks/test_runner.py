@@ -193,13 +193,13 @@ def test_every_drift_is_a_sentence(claims):
     reports = run(claims, jobs=1)
     expected = _expected(reports)
     expected["toy/a"] = LockedVerdict(Verdict.REFUTED, None, 1, 1, 3)
-    expected["toy/b"] = LockedVerdict(Verdict.PROVED, Grade.SIMULATED, 2, 1, 2)
+    expected["toy/b"] = LockedVerdict(Verdict.PROVED, Grade.CERTIFIED, 2, 1, 2)
     expected["toy/gone"] = LockedVerdict(Verdict.PROVED, Grade.PROVED, 1, 2, 3)
     del expected["toy/c"]
     found = drifts(reports, expected)
     assert found == (
         "toy/a is PROVED, but the lock file says REFUTED.",
-        "toy/b is proved, but the lock file says simulated.",
+        "toy/b is proved, but the lock file says certified.",
         "toy/b has 1 checks, but the lock file says 2.",
         "toy/b rejects 3 of 3 near misses, but the lock file says 2.",
         "toy/c is new, with PROVED (proved), 1 mutants rejected: the lock file does not have it.",
@@ -262,7 +262,7 @@ def test_two_formats(claims):
     assert [entry["key"] for entry in data["claims"]] == ["toy/a", "toy/b", "toy/c"]
     assert data["drifts"] == list(sentences)
     line = formats.summary(reports)
-    verdicts = "3 claims: 3 PROVED, 0 SUPPORTED, 0 CITED, 0 TESTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED"
+    verdicts = "3 claims: 3 PROVED, 0 SUPPORTED, 0 CITED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED"
     assert line == f"{verdicts}; 3 of 3 mutants and 9 of 9 near misses rejected"
     assert formats.table(reports).row_count == 3
 

@@ -4,7 +4,7 @@
 from dataclasses import replace
 
 import sympy as sp
-from referee_letters import ONE, ZERO, R, at_most, count, k, mean, on, pos, pos2, r, s, same
+from referee_letters import ONE, ZERO, R, at_most, count, k, on, pos, pos2, r, s, same
 from sympy import And, Eq, Ge, Le, Lt
 
 from lastiterate.symbolic import ledger
@@ -29,7 +29,6 @@ from lastiterate.symbolic.notation import (
     L,
     T,
     alpha,
-    b,
     c,
     chi,
     epsilon,
@@ -293,7 +292,7 @@ FALSE = [
     ("two laws of one letter", follows(Probability(x >= 3) <= HALF, cited(Probability(x >= 2) <= HALF, Binomial(x, T, p)), given=(Binomial(x, T, p), Binomial(x, T, v))), ()),
     ("a premise that no law obeys at every outcome", follows(Probability(x >= 2) <= 0, cited(TAIL, Binomial(x, T, p)), given=(Binomial(x, T, p), x <= 1)), ()),
     ("two premises that no law obeys at every outcome", follows(Probability(x >= y) >= 1, cited(TAIL, Binomial(x, T, p)), given=(Binomial(x, T, p), Binomial(y, T, p), z <= x, z >= y)), ()),
-    # attacks, simulations
+    # attacks
     ("half the sensitivity, attacked", UpperBound("composition", ("linear",), {K: K / 2}), (alpha > 1,)),
     ("one step less, attacked", UpperBound("composition", ("linear",), {T: T - 1}), (alpha > 1,)),
     ("noise counted twice, attacked", UpperBound("composition", ("linear",), {sigma: 2 * sigma}), (alpha > 1,)),
@@ -301,8 +300,6 @@ FALSE = [
     ("four times the strong convexity, attacked", UpperBound("shifts_full_strongly_convex", ("quadratic", "clamped_quadratic"), {m: 4 * m}), (alpha > 1, m <= L)),
     ("a bound that there is not", UpperBound("no_such_bound", ("linear",)), ()),
     ("runs that there are not", UpperBound("composition", ("no_such_run",)), ()),
-    ("a simulated mean, 5 % off", mean("batch_energy", "==", R(105, 100) * K**2 * (1 + 1 / b) / 4, {b: 4, K: 1}, R(1, 100)), ()),
-    ("a simulated mean from below", mean("clipping_excess", "<=", p * K * R(9, 10), {p: R(1, 4), K: 1}), ()),
 ]  # fmt: skip
 
 TRUE = [

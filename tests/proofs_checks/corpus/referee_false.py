@@ -25,7 +25,6 @@ from referee_letters import (
     irrational,
     k,
     matrix,
-    mean,
     neg,
     nonneg,
     nonneg2,
@@ -54,7 +53,7 @@ from referee_letters import (
 )
 
 from lastiterate.symbolic.checks import Relation
-from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, p, sigma_dp, stab, t, x
+from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, growth, t, x
 from lastiterate.symbolic.unevaluated import put
 
 N = growth
@@ -201,11 +200,6 @@ WRONG = [
     ("a sum up to a length", alike(sp.Sum(1, (k, 1, D)), ONE), ()),
     ("a length under a logarithm", alike(sp.log(D) + 0, ONE), ()),
     ("an infinite length", alike(sp.oo * D, D), ()),
-    ("no mean", mean("noise_energy", EQUAL, eta**2 * sigma_dp**2, {dim: 5, eta: R(1, 2), sigma_dp: 2}), ()),
-    ("a mean above", mean("batch_energy", AT_MOST, K**2 / (2 * b), {b: 4, K: 1}), ()),
-    ("any mean within an infinite tolerance", mean("batch_energy", EQUAL, K**2, {b: 4, K: 1}, sp.oo), ()),
-    ("parameters against the assumptions", mean("clipping_excess", EQUAL, p * K, {p: R(1, 4), K: 1}, R(1, 50)), (p > R(1, 2),)),
-    ("a negative number for a positive letter", mean("normalised_gradient", AT_MOST, 0, {stab: -R(1, 2)}), ()),
     ("one step too few", attacked("composition", ALL_RUNS, {T: T - 1}), ()),
     ("half the sensitivity", attacked("composition", ALL_RUNS, {K: K / 2}), ()),
 ]  # fmt: skip

@@ -10,7 +10,6 @@ from lastiterate.symbolic.checks import (
     IntervalInequality,
     Recursion,
     Relation,
-    Simulated,
     Unbounded,
     Units,
     UpperBound,
@@ -94,10 +93,6 @@ def grows(left, right, path):
 
 def alike(left, right, units=None):
     return Units(left, right, units or {})
-
-
-def mean(quantity, relation, value, parameters, tolerance=ZERO):
-    return Simulated(quantity, relation, sp.sympify(value), parameters, sp.sympify(tolerance))
 
 
 def attacked(bound, runs, altered=None):
