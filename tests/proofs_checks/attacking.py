@@ -18,7 +18,9 @@ from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.proofs_checks.attacks import ATTACKS, BothDirections, ExactRun, targets
 from lastiterate.proofs_checks.attacks.record import LOSSES, Assumed, Setting, assumption_at
 from lastiterate.symbolic.checks import UpperBound
+from lastiterate.symbolic.claim import Ours
 from lastiterate.symbolic.notation import K, L, alpha, m, sigma
+from lastiterate.symbolic.ours.paper import proof
 
 _DELTA: Final = {"delta": 1e-5}
 _KINDS: Final = (("Renyi", ""), ("epsilon at delta", "_dp"))
@@ -86,5 +88,13 @@ def _checks(scheme: str) -> Iterator[UpperBound]:
             yield check.mutant(f"{losses}: {words}", altered=altered)
 
 
-ASSUMPTIONS: Final = alpha > 1, m <= L
-ATTACKED: Final = {scheme: tuple(_checks(scheme)) for scheme in SCHEMES}
+ATTACKED: Final = {
+    f"attacked/{scheme}": Ours(
+        f"tests/attacked/{scheme}",
+        f"`bound` for {scheme} batches is not below the best solved run, in Renyi divergence and at a delta",
+        proof("shift_program", "Theorem"),
+        *_checks(scheme),
+        assumptions=(alpha > 1, m <= L),
+    )
+    for scheme in SCHEMES
+}

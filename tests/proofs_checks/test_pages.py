@@ -168,7 +168,7 @@ def test_counts(toys):
 
 def test_other_programs_read_the_rest(contents):
     assert len(json.loads(contents["ledger.json"])["claims"]) == 4
-    assert "| toy | 1 | 0 | 0 | 0 | 1 | 0 | 0 | 0 | 4/4 |" in contents["ledger.md"]
+    assert "| toy | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 4/4 |" in contents["ledger.md"]
 
 
 def test_a_graph_has_every_claim_as_a_link_with_a_shape_and_an_arc_to_what_is_repaired(contents):

@@ -29,7 +29,7 @@ def normalised(gradient: Array, gamma: float) -> Array:
 def positive_ends(step: float, radius: float) -> Array:
     """Indicators that one projected step from 0, K = sigma_DP = 1, for one sample of slope -K, ends above 0."""
     noise = np.random.default_rng(1).normal(size=COPIES)
-    return np.clip(step * (1 + noise), -radius, radius) > 0
+    return np.where(np.clip(step * (1 + noise), -radius, radius) > 0, 1.0, 0.0)
 
 
 def test_the_mean_of_normalised_gradients() -> None:
