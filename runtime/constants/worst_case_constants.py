@@ -76,10 +76,12 @@ def worst_case_constants(
     """
     asked, sampling = check_orders(lambdas), Sampling().but(**settings)
     kind = choose_member("kind", kind, Kind)
-    if inputs is not None and not workload.inputs.is_floating_point():
+    mixed = workload.layout is not None and workload.layout.mixed
+    if inputs is not None and (mixed or not workload.inputs.is_floating_point()):
+        got = "partly integer" if mixed else str(workload.inputs.dtype).removeprefix("torch.")
         raise InputError(
-            f"A set of inputs to search needs floating-point data, got inputs={inputs} for "
-            f"{str(workload.inputs.dtype).removeprefix('torch.')} inputs; leave inputs out to search the data only."
+            f"A set of inputs to search needs floating-point data, got inputs={inputs} for {got} inputs; leave inputs "
+            "out to search the data only."
         )
     clip_norm = run.clip_norm if kind is Kind.SAMPLE_CLIPPED else inf
     gradients, seed = sampling.gradients(workload), sampling.seed

@@ -16,6 +16,7 @@ from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.trials import refuse_complex, user_code
 from lastiterate.runtime.workloads.independence import refuse_other_loss
+from lastiterate.runtime.workloads.parts import Layout, LossOfParts, Names, OnParts
 from lastiterate.runtime.workloads.streaming import read_samples
 from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.weights import read_weights, weights_for
@@ -34,15 +35,16 @@ class Workload:
         module: factory of a freshly initialised module, which draws only from torch's global generator.
         loss: loss(output, target), a scalar, for output and target of shape (rows, ...). Gradients use one
             row; the loss of several rows must be the mean, or the sum, of their single losses.
-        inputs: shape (n, ...), one row per sample. Floating-point inputs are cast to the dtype of the
-            measurement.
-        targets: shape (n, ...).
+        inputs: shape (n, ...), one row per sample; or several such tensors, in a dict for a module that takes
+            them by name, or in a tuple. Floating-point inputs are cast to the dtype of the measurement.
+        targets: shape (n, ...), or a dict or tuple of such tensors, which the loss takes as it is.
         remark: remark for the reader of results.
         constants: constants(module, diameter), if proved, on the ball of ``diameter`` around the parameters
             of ``module``, for every sample whose features are no longer than stated.
         recommended: defaults for fields of `lastiterate.runtime.constants.sampling.Sampling`, for arguments
             of `lastiterate.runtime.training.descent.paper_run`, and for the number of ``samples`` to draw.
         subset: draw of these samples from a larger set; see `subset`.
+        layout: layout of several inputs, which is found from them.
 
     Raises:
         InputError: data that are not real, finite, nonempty tensors of one length, or a module in place of a
@@ -51,13 +53,14 @@ class Workload:
 
     name: str
     module: Callable[[], nn.Module]
-    loss: Callable[[Tensor, Tensor], Tensor]
+    loss: Callable[[Any, Any], Tensor]
     inputs: Tensor
     targets: Tensor
     remark: str = ""
     constants: Callable[[nn.Module, float], LossConstants] | None = None
     recommended: Mapping[str, object] = field(default_factory=dict)
     subset: Subset | None = None
+    layout: Layout | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.module, nn.Module):
@@ -65,6 +68,12 @@ class Workload:
                 f"A workload needs a function that makes its module, got module={type(self.module).__name__}, which is "
                 "already a module; pass lambda: module."
             )
+        for name in ("inputs", "targets"):
+            if isinstance(getattr(self, name), Mapping | tuple):
+                layout, rows = Layout.of(name, getattr(self, name))
+                object.__setattr__(self, name, rows)
+                own = ("layout", layout) if name == "inputs" else ("loss", LossOfParts(self.loss, layout))
+                object.__setattr__(self, *own)
         for name, values in (("inputs", self.inputs), ("targets", self.targets)):
             if not isinstance(values, Tensor):
                 raise InputError(
@@ -96,18 +105,19 @@ class Workload:
         cls,
         name: str,
         module: Callable[[], nn.Module],
-        loss: Callable[[Tensor, Tensor], Tensor],
+        loss: Callable[[Any, Any], Tensor],
         loader: Iterable[Any] | Dataset[Any],
         *,
         samples: int | None = None,
+        targets: Names | None = None,
         **others: Any,
     ) -> "Workload":
         """Workload on the samples of a DataLoader or Dataset.
 
-        ``samples`` and errors are as in `lastiterate.runtime.workloads.streaming.read_samples`.
+        ``samples``, ``targets`` and errors are as in `lastiterate.runtime.workloads.streaming.read_samples`.
         """
-        inputs, targets = read_samples(loader, samples)
-        return cls(name, module, loss, inputs, targets, **others)
+        inputs, wanted = read_samples(loader, samples, targets)
+        return cls(name, module, loss, inputs, wanted, **others)
 
     @property
     def samples(self) -> int:
@@ -173,7 +183,10 @@ class Workload:
     def _made(self) -> nn.Module:
         mend = f"from workload={self.name}; correct its factory."
         with user_code("The module of a workload must be built without an error", mend):
-            return self.module()
+            made = self.module()
+        if self.layout is None or isinstance(made, OnParts) or not isinstance(made, nn.Module):
+            return made
+        return OnParts(made, self.layout)
 
     def initial(self, seed: int) -> nn.Module:
         """Module initialised from ``seed``, on the CPU; torch's global generator is left unchanged."""
