@@ -71,7 +71,9 @@ class Layout:
             bool((one != again).any())
             for one, again in zip(leaves, tree_leaves(made.of_rows(rows)), strict=True)
         ):
-            raise InputError(f"Integers beside floats must be at most 2^53, got others in {name}; shift them.")
+            raise InputError(
+                f"Integers next to floats must be at most 2^53, got larger ones in {name}; shift them."
+            )
         return made, rows
 
     def __deepcopy__(self, _memo: Any) -> "Layout":
