@@ -8,6 +8,7 @@ from abc import abstractmethod
 from dataclasses import asdict, dataclass
 from html import escape
 from io import StringIO
+from math import isfinite
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -84,6 +85,21 @@ class TextTable:
 
 
 _LIKE_NUMBERS: Final = ("inf", "nan", "-", "infinite", "not known", "none trusted")
+
+
+def plain(value: Any) -> Any:
+    """Value with "inf", "-inf" or "nan" for each number that JSON cannot represent.
+
+    >>> plain({"epsilon": float("inf"), "window": (0, 5)})
+    {'epsilon': 'inf', 'window': [0, 5]}
+    """
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    return value
 
 
 class Displayed:

@@ -20,7 +20,8 @@ from schemas import schemas
 from stopping import stopped
 
 from lastiterate.__main__ import COMMANDS, cli, main
-from lastiterate.commands.output import plain, say_json
+from lastiterate.commands.output import say_json
+from lastiterate.numeric.display import plain
 
 _ROOT = Path(__file__).parents[1]
 _RUN = str(_ROOT / "examples" / "run.toml")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any, Final
@@ -179,6 +180,15 @@ class Workload:
                 outputs = module(self.inputs[:1].to(next(module.parameters()))).shape[-1]
             refuse_other_loss(self.loss, self.targets, outputs, known.loss, known.scale)
         return known
+
+    def hessian_operator(self, point: Any = None, sample: int | None = None, **settings: Any) -> Any:
+        """Hessian of a sample's loss, or of the mean loss (None), as a `scipy.sparse.linalg.LinearOperator`.
+
+        ``point`` is the vector of all trained parameters; None for the initial ones. ``settings`` are fields
+        of `lastiterate.runtime.constants.sampling.Sampling`, such as the seed of the initial parameters.
+        """
+        above = import_module("lastiterate.runtime.hessian")  # which measures workloads
+        return above.hessian_operator(self, point, sample, **settings)
 
     def _made(self) -> nn.Module:
         mend = f"from workload={self.name}; correct its factory."

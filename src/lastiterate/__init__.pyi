@@ -51,8 +51,11 @@ from lastiterate.runtime.constants.closed_form import assumption_of as assumptio
 from lastiterate.runtime.constants.holder import estimate_holder as estimate_holder
 from lastiterate.runtime.constants.refutation import Refutation as Refutation
 from lastiterate.runtime.constants.refutation import refute as refute
+from lastiterate.runtime.hessian import HessianOperator as HessianOperator
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD as ProjectedNoisySGD
 from lastiterate.runtime.optimisers.recorded import RecordedSGD as RecordedSGD
+from lastiterate.runtime.portrait.look import look as look
+from lastiterate.runtime.portrait.record import Portrait as Portrait
 from lastiterate.runtime.workloads.layers import constants_of_network as constants_of_network
 from lastiterate.runtime.workloads.loading import load_workload as load_workload
 from lastiterate.runtime.workloads.workload import Workload as Workload

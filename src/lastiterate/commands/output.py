@@ -5,13 +5,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
+from lastiterate.numeric.display import plain
 from lastiterate.numeric.errors import Interrupted
 
 if TYPE_CHECKING:
@@ -21,21 +21,6 @@ if TYPE_CHECKING:
 
 WIDTH: Final = 130
 """Number of columns of a table if the output is not a terminal."""
-
-
-def plain(value: Any) -> Any:
-    """Value with "inf", "-inf" or "nan" for each number that JSON cannot represent.
-
-    >>> plain({"epsilon": float("inf"), "window": (0, 5)})
-    {'epsilon': 'inf', 'window': [0, 5]}
-    """
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)
-    if isinstance(value, dict):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    return value
 
 
 def say_json(value: Any, indent: int | None = None) -> None:

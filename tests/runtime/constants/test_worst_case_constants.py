@@ -9,8 +9,8 @@ import torch
 from click.testing import CliRunner
 
 from lastiterate.commands.constants import estimate_command as command
-from lastiterate.commands.output import plain
 from lastiterate.numeric.bound import bound
+from lastiterate.numeric.display import plain
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.losses.certified import logistic_regression

@@ -1,0 +1,1 @@
+"""Portrait of a network: all measurements of one workload on one page."""
