@@ -68,6 +68,11 @@ _TRACKED = _record(
     {"kind": Literal["assumed", "certified"], "excess": float, "distances": list[float]}
     | _fields(str, "name statement"),
 )
+_AT_RADIUS = _record("_AtRadius", _fields(float, "radius found") | {"certified": float | None, "why": str})
+_LAYER = _record(
+    "_Layer",
+    {"name": str, "size": int, "found": float, "worst": int, "share": float | None, "alone": _AT_RADIUS | None},
+)
 _MEASURED = {"measurement": HolderEstimate, "untrusted": NotRequired[str], **_CARRIED}
 _LISTED = _record("_Listed", {"key": str, "title": str, "paper": str, "verdict": Verdict | None})
 
@@ -90,6 +95,16 @@ PRINTED: Final[dict[str, Any]] = {
     | _record("_Rechecked", {"rechecked": _list[_PAIR]}),
     "forget": _plain(Forgetting),
     "list": _list[_LISTED],
+    "look": _record(
+        "_Portrait",
+        _fields(str, "workload versions data")
+        | {"given": bool, "delta": float, "run": dict[str, Any], "facts": dict[str, str], "constants": _SEARCH}
+        | {"numbers": _list[_record("_Number", {"under": str, **_BOUND.__annotations__})]}
+        | {"curve": _list[_AT_RADIUS], "modulus": list[tuple[float, float]], "layers": _list[_LAYER]}
+        | {"spectra": _list[_record("_Spectrum", {"of": str} | _fields(float, "least greatest trace error"))]}
+        | {"seconds": dict[str, float], "skipped": dict[str, str]}
+        | {"repeat": _record("_Repeat", {"command": str, "seed": int})},
+    ),
     "participation": _plain(Participation) | _plain(ByPosition),
     "report": _record("_Files", {"files": list[str]}),
     "show": _Claim,

@@ -157,6 +157,7 @@ def test_a_file_or_a_name_that_is_not_there(
                 "forget": [wrong, "--steps", "5", "--delta", "1e-5"],
                 "sweep": [wrong, "--out", str(tmp_path / "out.csv")],
                 "estimate": ["builtin:iris-mlq"],
+                "look": ["builtin:iris-mlq"],
                 "checkpoints": ["builtin:iris-mlq", "net.pt", "later.pt"],
                 "attack": [wrong, "--delta", "1e-5"],
                 "drift": [wrong, "--workload", "builtin:iris-mlp"],

@@ -137,7 +137,11 @@ def look(
         changes = parts.do("changes", lambda: _changes_of(gradients, worst, radius))
         layers = parts.do("layers", lambda: _layers(own, quiet, gradients, changes, top, radius, parts))
         prints = identify_workload(own, gradients)
-    steps = sorted((distance, float(np.linalg.norm(moved, axis=0).max())) for moved, distance in changes)
+    steps = sorted(
+        (distance, float(np.linalg.norm(moved, axis=0).max()))
+        for moved, distance in changes
+        if distance >= radius * _APART[0]
+    )
     versions = [f"{name} {metadata.version(name)}" for name in ("lastiterate", "torch", "numpy")]
     return Portrait(
         {"workload": workload.name, "given": given, "delta": delta, "run": asdict(run), "numbers": numbers}
