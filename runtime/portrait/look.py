@@ -72,9 +72,9 @@ class _Parts:
             self.skipped[name] = f"{done}, as the budget of {self._budget:g} s is used up; raise the budget."
         return name in self.skipped
 
-    def do(self, name: str, compute: Callable[[], Any], otherwise: Any = (), *, needed: bool = False) -> Any:
-        """Result of a part; unless it is needed, ``otherwise`` if time is up or an `InputError` is raised."""
-        begun, found = monotonic(), otherwise
+    def do(self, name: str, compute: Callable[[], Any], otherwise: Any = None, *, needed: bool = False) -> Any:
+        """Result of a part; unless it is needed, ``otherwise`` or [] if time is up or an `InputError` is raised."""
+        begun, found = monotonic(), otherwise or []
         try:
             if needed or not self.late(name):
                 found = compute()
@@ -133,7 +133,7 @@ def look(
     with threads_of_torch(sampling.threads):
         gradients = quiet.gradients(own)
         curve = parts.do("radii", lambda: _curve(own, gradients, radius, found, worst, seed, parts))
-        spectra, top = parts.do("Hessian", lambda: _spectra(gradients, found, seed), ((), None))
+        spectra, top = parts.do("Hessian", lambda: _spectra(gradients, found, seed), ([], None))
         changes = parts.do("changes", lambda: _changes_of(gradients, worst, radius))
         layers = parts.do("layers", lambda: _layers(own, quiet, gradients, changes, top, radius, parts))
         prints = identify_workload(own, gradients)

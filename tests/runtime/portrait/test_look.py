@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from torch import nn
 import lastiterate as li
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.constants import worst_case_constants
 from lastiterate.runtime.portrait import look as module
 from lastiterate.runtime.portrait.record import Portrait
 
@@ -66,6 +68,8 @@ def _few_radii(monkeypatch: pytest.MonkeyPatch, short_search: None) -> None:  # 
 def shown() -> Portrait:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_SHARES", (0.01, 0.3))
+        patch.setattr(worst_case_constants, "_STARTS", 16)
+        patch.setattr(worst_case_constants, "_SCREENED", 100)
         return li.look(small(), RUN, lambdas=(0.5,))
 
 
@@ -78,7 +82,7 @@ def test_constants_of_a_quadratic_are_known() -> None:
     (layer,) = found["layers"]
     assert (layer["worst"], layer["share"], layer["alone"]) == (1, pytest.approx(1.0), None)
     changes = np.array(found["modulus"])
-    assert changes[:, 1] <= pytest.approx(4.0 * changes[:, 0])
+    assert (changes[:, 1] <= 4.0 * (1 + 1e-9) * changes[:, 0]).all()
     assert changes[-1, 1] == pytest.approx(4.0, rel=1e-2)
     assert not found["given"]
 
@@ -88,7 +92,7 @@ def test_what_is_proved_is_never_below_what_is_found(shown: Portrait) -> None:
     curve = data["curve"]
     assert len(curve) == 3
     assert all(one["certified"] >= one["found"] * (1 - 1e-12) > 0 for one in curve)
-    for less, more in zip(curve, curve[1:], strict=False):
+    for less, more in pairwise(curve):
         assert less["found"] <= more["found"]
         assert less["certified"] <= more["certified"]
     for layer in data["layers"]:
