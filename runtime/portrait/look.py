@@ -137,11 +137,8 @@ def look(
         changes = parts.do("changes", lambda: _changes_of(gradients, worst, radius))
         layers = parts.do("layers", lambda: _layers(own, quiet, gradients, changes, top, radius, parts))
         prints = identify_workload(own, gradients)
-    steps = sorted(
-        (distance, float(np.linalg.norm(moved, axis=0).max()))
-        for moved, distance in changes
-        if distance >= radius * _APART[0]
-    )
+    far = [(distance, moved) for moved, distance in changes if distance >= radius * _APART[0]]
+    steps = sorted((distance, float(np.linalg.norm(moved, axis=0).max())) for distance, moved in far)
     versions = [f"{name} {metadata.version(name)}" for name in ("lastiterate", "torch", "numpy")]
     return Portrait(
         {"workload": workload.name, "given": given, "delta": delta, "run": asdict(run), "numbers": numbers}
@@ -156,12 +153,9 @@ def look(
 def _facts(workload: Workload, own: Workload, gradients: Gradients, sampling: Sampling) -> dict[str, str]:
     frozen = sum(p.numel() for p in gradients.module.parameters() if not p.requires_grad)
     rows = [f"{str(one.dtype)[6:]} of shape {tuple(one.shape[1:])}" for one in (own.inputs, own.targets)]
-    cuda = gradients.device.type == "cuda"
-    place = (
-        torch.cuda.get_device_name(gradients.device)
-        if cuda
-        else f"{sampling.threads} threads, {platform.machine()}"
-    )
+    place = f"{sampling.threads} threads, {platform.machine()}"
+    if gradients.device.type == "cuda":
+        place = torch.cuda.get_device_name(gradients.device)
     return {
         "network": f"{type(gradients.module).__name__}, {len(gradients.layers)} layers with trained parameters",
         "parameters": f"{gradients.dimension:,} trained, {frozen:,} frozen",

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from lastiterate.numeric.display import plain
 from lastiterate.numeric.errors import Interrupted
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ def say_json(value: Any, indent: int | None = None) -> None:
 
 def dumped(value: Any, indent: int | None) -> str:
     """String that `say_json` prints."""
+    from lastiterate.numeric.display import plain
+
     return json.dumps(plain(value), indent=indent, allow_nan=False)
 
 
