@@ -283,7 +283,7 @@ def _layers(
         alone = None
         if len(gradients.layers) > 1 and not parts.late("layers", f"{k} layers are measured alone"):
             with suppress(InputError):
-                only = replace(workload, module=partial(_frozen_but, workload.module, name))
+                only = replace(workload, module=partial(_frozen_but, workload.module, leaves))
                 alone, _ = _at_radius(only, sampling.gradients(only), radius, sampling.seed)
         share = None if squares is None else float(sum(squares[leaf] for leaf in leaves))
         kind = type(gradients.module.get_submodule("" if name == "(module)" else name)).__name__
@@ -292,8 +292,9 @@ def _layers(
     return layers
 
 
-def _frozen_but(made: Callable[[], nn.Module], layer: str) -> nn.Module:
+def _frozen_but(made: Callable[[], nn.Module], leaves: Sequence[int]) -> nn.Module:
     module = made()
-    for name, one in unwrapped(module).named_parameters():
-        one.requires_grad_(one.requires_grad and (name.rpartition(".")[0] or "(module)") == layer)
+    trained = [one for one in unwrapped(module).parameters() if one.requires_grad]
+    for k, one in enumerate(trained):
+        one.requires_grad_(k in leaves)
     return module
