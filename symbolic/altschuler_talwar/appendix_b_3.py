@@ -34,9 +34,7 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_3/bound",
         "(B.3): T times the cost S of a step, or a window of them and the distance that is left",
         at("B.3", "(B.3)"),
-        IntervalInequality(SEEN, "<=", _equal_losses, {}, "T = 1, ten quadratics of one curvature").mutant(
-            "half", right=_equal_losses / 2
-        ),
+        IntervalInequality(SEEN, "<=", _equal_losses, {}, "T = 1, ten quadratics of one curvature"),
         IntervalInequality(SEEN, "<=", log(Rational(10, 9)), {}, "S is at most log(1/(1 - q))"),
         refutation=RefutingRun(
             fails=words(

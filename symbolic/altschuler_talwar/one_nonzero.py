@@ -56,9 +56,7 @@ CLAIMS = (
         "altschuler_talwar/theorem_4_1/one_nonzero",
         "The lower bound holds even when all but one of the losses are zero",
         at("Section 4"),
-        IntervalInequality(
-            _pair.subs(sigma_dp, _small), "<=", _most(1000 / _small), {}, "sigma_DP = 10^-7"
-        ).mutant("a third of (4.1)", left=_pair.subs(sigma_dp, _small) / 3),
+        IntervalInequality(_pair.subs(sigma_dp, _small), "<=", _most(1000 / _small), {}, "sigma_DP = 10^-7"),
         Asymptotic(_pair, _most(1000 / sigma_dp), path={sigma_dp: 1 / growth**4}, name="noise falling to 0"),
         refutation=_refutation,
         remark="""The bound is said to hold even when all but one of the losses are zero. With b = n/2, little

@@ -85,9 +85,7 @@ CLAIMS = (
         "altschuler_talwar/proof_3_1/independence",
         "V is a contractive noisy iteration: its maps are drawn independently of the state they act on",
         at("Step 2"),
-        Identity(c**2 * (y + v) + (1 - c) ** 2 * v + v, c**2 * y + 2 * v, "variance of V_(t+1)").mutant(
-            "offset Y_t", left=c**2 * (y + v) + v + v
-        ),
+        Identity(c**2 * (y + v) + (1 - c) ** 2 * v + v, c**2 * y + 2 * v, "variance of V_(t+1)"),
         assumptions=(c < 1,),
         remark="""Its map phi_t takes gradients at V_t + sum Z - Y_t, and V_t itself contains Y_t: map and state
         are dependent, as the variance for quadratics shows, and Lemmas 2.15 and 2.16 do not apply. U_t = W_t -
@@ -143,9 +141,7 @@ CLAIMS = (
         "altschuler_talwar/proof_3_1/bound",
         "(3.7) follows from (3.4)-(3.6), at any order and noise: T - tau times S and alpha D^2/(2 eta^2 sigma_1^2 w)",
         at("Step 4", "(3.7)"),
-        IntervalInequality(SEEN, "<=", claimed(LEAST), {}, "ten linear losses, any T >= 176, order 2").mutant(
-            "half", right=claimed(LEAST) / 2
-        ),
+        IntervalInequality(SEEN, "<=", claimed(LEAST), {}, "ten linear losses, any T >= 176, order 2"),
         remark="""The lines before (3.7) use no condition on the noise or on the order, so that they would give
         it for all, as Remark B.1 says. There it fails: ten linear losses on [-2, 2] at sigma_DP = 1/10 have D_2
         above 144 for every T from 176 on, where (3.7) is below 37. Under the conditions of Theorem 3.1 it is

@@ -82,8 +82,6 @@ CLAIMS = (
             x + zeta - eta * (x + zeta) ** 2 - (xi + x - eta * (xi + x) ** 2),
             zeta - eta * zeta**2 - (xi - eta * xi**2),
             "second difference with noise x, and without",
-        ).mutant(
-            "noise counted once", left=x + zeta - eta * (x + zeta) ** 2 - (xi - eta * xi**2), right=zeta - xi
         ),
         assumptions=(eta < 1,),
         remark="""With the curved loss x^3/3 the next difference depends on the noise that both runs share.

@@ -60,7 +60,7 @@ CLAIMS = (
         at("Section 3.1", "below (8); (10)"),
         Identity(
             _tilted_tail(xi), tail(S.One), "P(W'_1 > 1 given Z'_1 = xi) is that of W_1, clipped gradients"
-        ).mutant("tilted the other way", left=_tilted_tail(-xi)),
+        ),
         *(
             Printed(f"chien_li/{one}", one)
             for one in (

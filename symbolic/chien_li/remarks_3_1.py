@@ -193,9 +193,7 @@ CLAIMS = (
         "chien_li/remarks_3_1/strict_every_t",
         "Tracking gives a strict improvement over the prior bounds for all T, strongly convex losses",
         at("Section 3.1", "above Lemma 3.5"),
-        Inequality(Min(2 * s**2, s**2 * (1 + c) ** 2), "<", 2 * s**2, name="T = 2, D >= s").mutant(
-            "T = 1", left=Min(s**2, s**2 * (1 + c) ** 2), right=s**2
-        ),
+        Inequality(Min(2 * s**2, s**2 * (1 + c) ** 2), "<", 2 * s**2, name="T = 2, D >= s"),
         IntervalInequality(Rational(19, 10) ** 2, "<", Integer(2), {}, "T = 2, c = 0.9: the one window of (3)"),
         assumptions=(c > 0, c < 1),
         refutation=RefutingRun(

@@ -49,7 +49,7 @@ CLAIMS = (
             _ceiling,
             {},
             "n = 10, b = eta = K = sigma = T = 1, alpha = 20, no projection: gradients 0, replaced sample K or 0",
-        ).mutant("half", right=_ceiling / 2),
+        ),
         IntervalInequality(_event, "<=", _ceiling, {}, "the same on a domain of diameter 100: W_1 >= 20"),
         statement=_stated,
         refutation=RefutingRun(
@@ -132,9 +132,7 @@ CLAIMS = (
         "chien_li/theorem_3_12/conditioning",
         "(65): given Z = Z' = z the two runs draw the same batches, so the updates are identical",
         at("A.3", "(65)"),
-        Inequality(_posterior, "==", q, name="probability that the batch holds i*, given Z'_t = z").mutant(
-            "certain", right=S.One
-        ),
+        Inequality(_posterior, "==", q, name="probability that the batch holds i*, given Z'_t = z"),
         Printed("chien_li/theorem_3_12", "the printed proof"),
         Printed("chien_li/theorem_3_12, given the share of a step alone", "its last step alone"),
         assumptions=_densities,

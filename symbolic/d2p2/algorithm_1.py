@@ -86,9 +86,7 @@ CLAIMS = (
         "d2p2/algorithm_1/projected_gradient_one",
         "Below (16), (30): E|A A^T g|^2/p <= p d^2 sigma_A^4, for |g| = 1",
         at("A.6", "(30)"),
-        Expected(_there_and_back, "<=", ell * dim**2 * sigma_A**4, (Eq(Norm(_o), 1),), "every d and p").mutant(
-            "half", right=ell * dim**2 * sigma_A**4 / 2
-        ),
+        Expected(_there_and_back, "<=", ell * dim**2 * sigma_A**4, (Eq(Norm(_o), 1),), "every d and p"),
         remark="""In one dimension the bound says E A^4/p <= p sigma_A^4 where the truth is (p + 2) sigma_A^4. From d =
         2 on it holds and is far from tight: p + d + 1 for p d^2. (17) prints p^1.5 d^2 for p d^2, as small at d = p =
         1.""",

@@ -53,9 +53,7 @@ CLAIMS = (
         "d2p2/theorem_1",
         "nu^2 >= C_2 B^2 K^2 ln(1/delta) / (n^2 epsilon^2) gives (epsilon, delta)-DP, at K = B = n = p = d = 1",
         at("Theorem 1"),
-        IntervalInequality(
-            _at_least(_noise, sqrt(_noise)), "<=", exp(-chi), _box, "epsilon = 1, A known"
-        ).mutant("delta squared", right=exp(-2 * chi)),
+        IntervalInequality(_at_least(_noise, sqrt(_noise)), "<=", exp(-chi), _box, "epsilon = 1, A known"),
         IntervalInequality(
             2 * (1 - exp(-1)) * tail(sqrt(_noise)) ** 2, "<=", exp(-chi), _box, "epsilon = 1, A not known"
         ),

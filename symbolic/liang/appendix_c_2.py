@@ -103,9 +103,7 @@ CLAIMS = (
         "liang/appendix_c_2/privacy_range",
         "(88): at this T the noise meets sigma_DP > 8 C/(b sqrt(beta)), which (81) assumes, for some constant",
         at("C.2", "(88)"),
-        Asymptotic(
-            64 / b**2, 1 / (b * dim), path={dim: growth**2, b: growth}, name="beta <= 1, noise r/(b d)"
-        ).mutant("1/(b^2 d)", right=1 / (b**2 * dim)),
+        Asymptotic(64 / b**2, 1 / (b * dim), path={dim: growth**2, b: growth}, name="beta <= 1, noise r/(b d)"),
         remark="""With T of (88) the noise sigma_DP^2/C^2 is of the order 1/(b d), so the assumption says that
         b is above 64 d times a constant; the path d = b^2 = N^2 refutes every constant. With b of the order d
         the choice is consistent; else only (80), with n b for n^2, may be used.""",

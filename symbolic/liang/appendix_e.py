@@ -46,7 +46,7 @@ CLAIMS = (
             4 * (D + eta) ** 2,
             {D: (Rational(1, 100), Rational(1, 10)), eta: (Rational(1, 1000), Rational(1, 100))},
             "alpha = 2, b = K = sigma_DP = 1: sign of theta_1",
-        ).mutant("half of it", right=2 * (D + eta) ** 2),
+        ),
         IntervalInequality(cumulative(S.One), "<=", _seen.subs(_tiny), {}, "probability that theta_1 > 0"),
         refutation=RefutingRun(
             fails=words(

@@ -61,7 +61,7 @@ CLAIMS = (
             4 / beta,
             {beta: (Rational(1, 2), S.One)},
             "n = 10, b = K = sigma_DP = 1, alpha = 20, every share; numerator with the added sample",
-        ).mutant("n^2 for n b", right=40 / (beta * 100)),
+        ),
         IntervalInequality(EVENT, "<=", Integer(4), {}, "the event theta_1 > 20 alone, beta = 1"),
         refutation=RefutingRun(
             fails=words(
@@ -113,7 +113,7 @@ CLAIMS = (
             (1 + eta * L) * z,
             (x <= z, j <= n, b <= n, L > 0),
             "losses -L theta^2/2, a batch of j samples, sum divided by b",
-        ).mutant("no expansion", left=(1 + eta * L) * x, sign="<=", right=x, given=(L > 0,)),
+        ),
         Printed("liang/theorem_3_4", "the printed proof of Theorem 3.4"),
         remark="""Algorithm 1 and Definition A.12 draw each sample with probability b/n: a batch of j samples,
         divided by b, expands by 1 + eta L j/b, which concave quadratics attain, and j may be n. There

@@ -73,7 +73,7 @@ CLAIMS = (
         "liang/table_1/figure_1_conditions",
         "Figure 1's setting meets the conditions of the rows it draws: b <= n/5 and sigma_DP > 8 sqrt(2) M/b",
         at("D.1", "Figure 1"),
-        Inequality(Integer(2), "<=", Rational(8, 5), name="b = 2, n = 8").mutant("n/10", right=Rational(8, 10)),
+        Inequality(Integer(2), "<=", Rational(8, 5), name="b = 2, n = 8"),
         IntervalInequality(8 * sqrt(2) * 2 / 2, "<", Integer(4), {}, "sigma_DP = 4, M = b = 2"),
         remark="""Figure 1 draws the bound of Altschuler & Talwar at n = 8, b = M = 2 and sigma_DP = 4, where
         Table 1 gives it for b <= n/5 = 1.6 and sigma_DP > 8 sqrt(2) M/b = 11.3 only. The curve is not a bound
