@@ -1,10 +1,9 @@
 """Targets of the attacks: every bound that a claim may name, with its assumption and its settings.
 
-The ledger decides which targets hold. Some targets replace refuted bounds of Liang et al. and of D2P2-SGD: A
-and A' are costs of a step and B is the cost of the domain, as in
-`lastiterate.numeric.published.closed_forms`; the constant beta < 1 is set to its limit 1 or its best value.
-Their settings have a batch size b or a projection dimension p. Other targets are wrong in one respect, and
-the ledger refutes them.
+The ledger decides which targets hold. Some targets replace refuted bounds of Liang et al.: A and A' are costs
+of a step and B is the cost of the domain, as in `lastiterate.numeric.published.closed_forms`; the constant
+beta < 1 is set to its limit 1 or its best value. Their settings have a batch size b. Other targets are wrong
+in one respect, and the ledger refutes them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,14 +14,11 @@ from math import inf, isfinite
 from types import MappingProxyType
 from typing import Final
 
-import numpy as np
-from sympy import S, Symbol, sqrt
+from sympy import sqrt
 
 from lastiterate.numeric.accounting.batches import outcome_distance, rate
-from lastiterate.numeric.accounting.conversion import rdp_to_dp
 from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.divergences import s_down
-from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.losses.assumptions import Assumption, Convex
 from lastiterate.numeric.published.altschuler_talwar import order_is_small
@@ -36,17 +32,12 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.proofs_checks.attacks.record import LOSSES, Assumed, Setting, assumption_at
 from lastiterate.proofs_checks.attacks.settings import settings
 from lastiterate.symbolic.formulas import published as stated
-from lastiterate.symbolic.formulas.divergences import projected_step
-from lastiterate.symbolic.notation import T, alpha, ell
+from lastiterate.symbolic.notation import T
 
 _SEED, _MANY = 2027, 10
 """Seed and number of the random settings with batches."""
 _WIDEST = 1e4
 """Largest move, in noise deviations, for which S_down is enclosed; beyond, log(1 / (1 - q)) is used."""
-_RATIO: Final = Symbol("R", positive=True)
-_PROJECTED: Final = T * projected_step(alpha, _RATIO, ell, S.One)
-_ORDERS = 40
-"""Number of orders at which a divergence is converted to an epsilon."""
 
 
 @dataclass(frozen=True)
@@ -135,38 +126,6 @@ def with_batches(*, bounded: bool) -> Iterator[Setting]:
         yield from ({**setting, "b": float(b)} for b in {n, max(n // 7, 1)})
 
 
-def repaired_projection(setting: Setting) -> float:
-    """`projected_step` times T; at a delta, the least epsilon over some orders; inf if the divergence is."""
-    with precision():
-        ratio = (2 / (exact(setting["n"]) * exact(setting["sigma"]))) ** 2 / exact(setting["p"])
-        known = {T: exact(setting["T"]), ell: exact(setting["p"]), _RATIO: ratio}
-
-        def composed(order: float) -> float:
-            finite = exact(order) * (exact(order) - 1) * ratio < 1
-            return upper(enclose(_PROJECTED, known | {alpha: exact(order)})) if finite else inf
-
-        if "delta" not in setting:
-            return composed(setting["alpha"])
-        excess = float(((1 + 4 / ratio).sqrt() - 1) / 2)
-        orders = 1 + excess * np.geomspace(1e-3, 1, _ORDERS, endpoint=False)
-        return min(rdp_to_dp(order, composed(order), setting["delta"]) for order in map(float, orders))
-
-
-def _with_projections(*, bounded: bool) -> Iterator[Setting]:
-    base = {"eta": 0.1, "K": 1.0, "D": inf, "L": 1.0, "lam": 1.0, "m": 0.0}
-    for p, noise, steps in ((1.0, 3.0, 1.0), (2.0, 2.5, 3.0), (7.0, 4.0, 10.0), (50.0, 1.0, 5.0)) * (
-        not bounded
-    ):
-        for n, order in ((1.0, 1.1), (1.0, 2.0), (4.0, 2.0), (4.0, 6.0)):
-            yield {**base, "T": steps, "n": n, "p": p, "sigma": noise, "alpha": order}
-
-
-def _with_projections_and_delta(*, bounded: bool) -> Iterator[Setting]:
-    for setting in _with_projections(bounded=bounded):
-        if setting["alpha"] == 2:
-            yield {**setting, "delta": 1e-5 if setting["n"] == 1 else 1e-2}
-
-
 def _affine_untested(setting: Setting) -> float:
     """Least cost of `untested_window` over all windows, with c = 1 + eta L."""
     T = int(setting["T"])
@@ -224,8 +183,6 @@ _ALL = (
     AttackedBound(
         "liang_mended_small_orders", Assumed.SMOOTH, partial(repaired_liang, small=True), with_batches
     ),
-    AttackedBound("projection", Assumed.CLIPPED, repaired_projection, _with_projections),
-    AttackedBound("projection_dp", Assumed.CLIPPED, repaired_projection, _with_projections_and_delta),
     AttackedBound("affine_untested", Assumed.SMOOTH, _affine_untested),
     AttackedBound("cyclic_best_position", Assumed.CONVEX, _best_position),
     AttackedBound("half_the_rate", Assumed.CONVEX, _amplified_twice, thin=10),

@@ -217,7 +217,7 @@ CLAIMS = (
     ),
     Ours(
         "d2p2/theorem_1/projected_run",
-        "T steps cost T times projected_step at most; the last iterate alone attains it at d = 1, one noise",
+        "The last iterate at d = 1, one noise in all steps: its moment given A has the exponent of T projected steps",
         at("Theorem 1"),
         # Given A the iterate is N(-g |A|^2/sqrt(p), nu^2 |A|^2), g = 1 or -1, and the log-ratio 2 x/(sqrt(p) nu^2).
         Identity(
@@ -225,12 +225,6 @@ CLAIMS = (
             2 * alpha * (alpha - 1) * x / (ell * nu**2),
             "the exponent of the moment, x = |A|^2, u = 2 alpha/(sqrt(p) nu^2)",
             (Eq(u, 2 * alpha / (sqrt(ell) * nu**2)),),
-        ),
-        UpperBound("projection", ("projected",), name="T steps, A not known").mutant(
-            "one percent more noise", altered={sigma: sigma * 101 / 100}
-        ),
-        UpperBound("projection_dp", ("projected_dp",), name="at a delta").mutant(
-            "a tenth more noise", altered={sigma: sigma * 11 / 10}
         ),
         assumptions=(alpha > 1,),
     ),

@@ -1,16 +1,14 @@
-"""Runs with an added sample or a random projection, and what holds in place of refuted bounds."""
+"""Runs with an added sample, and what holds in place of refuted bounds."""
 
-from math import inf, log
+from math import inf
 
-import numpy as np
 import pytest
 
 from lastiterate.numeric.divergences import s_down, s_up
 from lastiterate.proofs_checks.attacks import ATTACKS, Assumed
-from lastiterate.proofs_checks.attacks.targets import repaired_liang, repaired_projection, with_batches
+from lastiterate.proofs_checks.attacks.targets import repaired_liang, with_batches
 
 _ADDED = {"T": 1.0, "n": 6.0, "b": 2.0, "eta": 1.0, "sigma": 1.0, "K": 1.0, "D": inf, "L": 1.0, "alpha": 4.0}
-_PROJECTED = {"T": 3.0, "n": 2.0, "p": 2.0, "eta": 0.1, "sigma": 3.0, "alpha": 2.0, "D": inf}
 
 
 @pytest.mark.parametrize(("batches", "rate", "shift"), [("fixed", 2 / 7, 1.0), ("drawn", 1 / 3, 0.5)])
@@ -31,31 +29,6 @@ def test_a_steep_loss_adds_to_what_an_added_sample_does_on_a_small_domain() -> N
     assert flat is not None
     assert steep is not None
     assert steep.backward > 2 * flat.backward > 0
-
-
-@pytest.mark.parametrize("setting", [_PROJECTED, {**_PROJECTED, "T": 1.0, "p": 1.0, "n": 1.0, "sigma": 4.0}])
-def test_the_law_of_a_projected_run_against_a_simulation(setting: dict[str, float]) -> None:
-    """D_2 and the hockey stick from a million draws of the iterate, by its log-ratio given the matrices."""
-    generator, h = np.random.default_rng(3), 1 / setting["n"]
-    squares = generator.chisquare(setting["T"] * setting["p"], 10**6)
-    mean, noise = h / setting["p"] ** 0.5, setting["sigma"]
-    iterate = mean * squares + noise * np.sqrt(squares) * generator.normal(size=10**6)
-    ratio = 2 * mean * iterate / noise**2
-    renyi = ATTACKS["projected"].lower(setting, Assumed.CLIPPED)
-    assert renyi is not None
-    assert renyi.forward == pytest.approx(log(np.mean(np.exp(ratio))), rel=0.02)
-    assert renyi.forward == pytest.approx(repaired_projection(setting), rel=1e-12)
-    delta = float(np.mean(np.maximum(1 - np.exp(0.2 - ratio), 0)))
-    epsilon = ATTACKS["projected_dp"].lower({**setting, "delta": delta}, Assumed.CLIPPED)
-    assert epsilon is not None
-    assert epsilon.forward == pytest.approx(0.2, abs=0.01)
-    assert epsilon.forward <= repaired_projection({**setting, "delta": delta})
-
-
-def test_a_projected_run_of_infinite_divergence_is_left_out() -> None:
-    far = {**_PROJECTED, "sigma": 0.3, "alpha": 4.0}
-    assert ATTACKS["projected"].lower(far, Assumed.CLIPPED) is None
-    assert repaired_projection(far) == inf
 
 
 def test_small_orders_are_asked_only_where_their_conditions_hold() -> None:

@@ -1,4 +1,4 @@
-"""Attacks on runs with random projections, whose last iterate has a known law.
+"""Runs with random projections whose last iterate has a known law; their divergence bounds that of all runs below.
 
 The dimension is 1, batches are full, the replaced sample has normalised gradient +1 or -1, all others have
 gradient 0, and the noise is the same in every step. With h = 1/n and G the sum of all T p squared entries of
@@ -15,7 +15,9 @@ from flint import acb, arb
 from scipy import optimize
 
 from lastiterate.numeric.rounding import exact, lower, precision
-from lastiterate.proofs_checks.attacks.record import Assumed, BothDirections, ExactRun, Setting
+
+Setting = dict[str, float]
+"""Letters T, n, p and sigma (the noise nu) with their values."""
 
 _TOLERANCE = 1e-10
 """Relative tolerance of the integrals; the absolute tolerance is a thousandth of this."""
@@ -23,14 +25,14 @@ _SAFE = 1e-4
 """Relative margin above delta for the hockey-stick divergence, so that the solution can be certified."""
 
 
-def _renyi(setting: Setting, _assumed: Assumed) -> BothDirections | None:
+def renyi_below(setting: Setting, alpha: float) -> float | None:
+    """Renyi divergence of this order, rounded down; None if it is infinite."""
     with precision():
-        order, p = exact(setting["alpha"]), exact(setting["p"])
+        order, p = exact(alpha), exact(setting["p"])
         load = 4 * order * (order - 1) / (exact(setting["n"]) ** 2 * p * exact(setting["sigma"]) ** 2)
         if not load < 1:
             return None
-        value = lower(-exact(setting["T"]) * p / (2 * (order - 1)) * (1 - load).log())
-    return BothDirections(value, value)
+        return lower(-exact(setting["T"]) * p / (2 * (order - 1)) * (1 - load).log())
 
 
 def _delta(epsilon: arb, setting: Setting) -> arb:
@@ -58,26 +60,15 @@ def _delta(epsilon: arb, setting: Setting) -> arb:
     return found - factor * outside
 
 
-def _epsilon(setting: Setting, _assumed: Assumed) -> BothDirections | None:
-    delta = setting.get("delta")
-    if not delta:
-        return None
+def epsilon_below(setting: Setting, delta: float) -> float:
+    """Least epsilon at this delta, rounded down."""
     aim = delta * (1 + _SAFE)
     at = cache(lambda epsilon: _delta(exact(epsilon), setting))
     with precision():
         if not at(0.0) > delta:
-            return None
+            return 0.0
         most = 1.0
         while at(most) > aim:
             most *= 2
         guess = optimize.brentq(lambda epsilon: float(at(epsilon).mid()) - aim, 0, most, xtol=1e-6)
-        value = guess if at(guess) >= delta else 0.0
-    return BothDirections(value, value)
-
-
-_WORDS = "d = 1, full batches, the replaced sample has gradient +1 or -1 once normalised, all others 0"
-_MEETS = frozenset({Assumed.CLIPPED})
-PROJECTED = (
-    ExactRun("projected", _WORDS, _MEETS, _renyi, bounded=False),
-    ExactRun("projected_dp", _WORDS, _MEETS, _epsilon, bounded=False, quantity="epsilon at delta"),
-)
+        return guess if at(guess) >= delta else 0.0
