@@ -29,14 +29,14 @@ import torch
 from torch import Tensor, nn
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import Function
-from torch.func import functional_call, grad, jvp, vjp, vmap
+from torch.func import grad, jvp, vjp, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import checkpoint
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.leaves import Leaves, flat
+from lastiterate.runtime.leaves import Leaves, called_at, flat, places_of
 from lastiterate.runtime.trials import describe_error
 
 Loss = Callable[[Any, Tensor], Tensor]
@@ -70,6 +70,9 @@ def unwrapped(module: nn.Module) -> nn.Module:
     while isinstance(module, nn.DataParallel | nn.parallel.DistributedDataParallel):
         module = module.module
     own = getattr(module, "_orig_mod", None)
+    for part in module.modules():
+        if isinstance(part, nn.Embedding | nn.EmbeddingBag):
+            part.sparse = False  # sparse gradients cannot be batched
     return unwrapped(own) if isinstance(own, nn.Module) else module
 
 
@@ -127,7 +130,7 @@ class Plain:
     def __init__(self, module: nn.Module, loss: Loss) -> None:
         named = {name: p for name, p in module.named_parameters() if p.requires_grad}
         self.module, self.loss, self._held = module, loss, tuple(named.values())
-        self.names, self.eps = tuple(named), 0.0
+        self.names, self.eps, self._places = tuple(named), 0.0, places_of(module)
         self.shapes = tuple(p.shape or torch.Size((1,)) for p in named.values())
         self.sizes = [p.numel() for p in named.values()]
         self._scalars = [not p.ndim for p in named.values()]
@@ -146,7 +149,7 @@ class Plain:
             name: leaf.reshape(()) if scalar else leaf
             for name, leaf, scalar in zip(self.names, leaves, self._scalars, strict=True)
         }
-        return self.loss(functional_call(self.module, given, (row[None],)), target[None])
+        return self.loss(called_at(self.module, given, row[None], self._places), target[None])
 
     def slopes(
         self, point: Tensor, row: Tensor, target: Tensor, again: bool = False

@@ -1,7 +1,11 @@
-"""Norms, differences and clip factors of per-sample gradients, leaf by leaf."""
+"""Norms, differences and clip factors of per-sample gradients, leaf by leaf, and modules at other parameters."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.func import functional_call
 
 Leaves = tuple[Tensor, ...]
 """One tensor per parameter, each of shape (points, samples, *parameter)."""
@@ -37,3 +41,24 @@ def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None 
 def clip_factor(norms: Tensor, clip_norm: float) -> Tensor:
     """Factors min(1, K / norm) that scale gradients with these norms into the ball of radius K."""
     return (clip_norm / norms).clamp(max=1.0).nan_to_num(nan=1.0)
+
+
+def places_of(module: nn.Module) -> dict[str, list[str]]:
+    """Names of the places of each parameter, by its first name; places inside a repeated module count once.
+
+    `functional_call` itself replaces a parameter of a repeated module repeatedly, and fails to restore it.
+    """
+    first: dict[int, str] = {}
+    found: dict[str, list[str]] = {}
+    for prefix, part in module.named_modules():
+        for name, one in part.named_parameters(prefix, recurse=False, remove_duplicate=False):
+            found.setdefault(first.setdefault(id(one), name), []).append(name)
+    return found
+
+
+def called_at(
+    module: nn.Module, given: Mapping[str, Tensor], row: Tensor, places: Mapping[str, Sequence[str]]
+) -> Any:
+    """Output of a module with other parameters, in the places that `places_of` returns."""
+    put = {place: one for name, one in given.items() for place in places[name]}
+    return functional_call(module, put, (row,), tie_weights=False)

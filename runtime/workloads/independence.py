@@ -10,17 +10,17 @@ mean, or the sum, of the single-row losses. Passing the test is not a proof.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from itertools import combinations_with_replacement
 from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 from torch.nn import functional
 from torch.utils._pytree import tree_leaves, tree_map
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.leaves import called_at, places_of
 from lastiterate.runtime.trials import user_code
 from lastiterate.runtime.workloads.rows import Rows, telling_rows
 
@@ -61,8 +61,16 @@ def keep_random_state(device: torch.device) -> Iterator[None]:
         yield
 
 
+def opened(output: Any) -> Any:
+    """Tensors of a dataclass by name; any other output itself."""
+    if not is_dataclass(output) or isinstance(output, Mapping):
+        return output
+    return {key: value for key, value in vars(output).items() if isinstance(value, Tensor)}
+
+
 def first_tensor(output: object) -> Tensor | None:
     """First tensor of a module's output, or None if it is not real."""
+    output = opened(output)
     while isinstance(output, tuple | list | Mapping) and output:
         output = next(iter(output.values() if isinstance(output, Mapping) else output))
     return output if isinstance(output, Tensor) and output.is_floating_point() else None
@@ -198,13 +206,16 @@ def refuse_tied_rows(
         user_code("The module must take rows", f"in workload={name}; correct its forward."),
     ):
         mixing = "" if _refuse_mixed_rows(name, module, rows[:_ROWS]) else ", the module itself was not tested"
-        outputs = _outputs_of(module, rows)
+        outputs, closed = _outputs_of(module, rows)
         leaves = tree_leaves(outputs)
-    if not all(isinstance(leaf, Tensor) and leaf.ndim and len(leaf) == len(rows) for leaf in leaves):
+    if not leaves or not all(
+        isinstance(leaf, Tensor) and leaf.ndim and len(leaf) == len(rows) for leaf in leaves
+    ):
         return "rows were not tested together, because the module has no output for each row"
     most = max(2, min(len(rows), _NUMBERS // max(1, sum(leaf[0].numel() for leaf in leaves))))
     outputs, names = tree_map(lambda leaf: leaf[:most], outputs), [f"row {k}" for k in chosen[:most]]
-    return refuse_tied_losses(name, Together(loss, outputs, labels[:most], names), batched=batched) + mixing
+    own = loss if closed is None else lambda held, target: loss(replace(closed, **held), target)
+    return refuse_tied_losses(name, Together(own, outputs, labels[:most], names), batched=batched) + mixing
 
 
 def refuse_tied_losses(name: str, given: Together, *, batched: bool = False) -> str:
@@ -248,27 +259,33 @@ def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, sca
             )
 
 
-def _outputs_of(module: nn.Module, rows: Tensor) -> Any:
+def _outputs_of(module: nn.Module, rows: Tensor) -> tuple[Any, Any]:
+    """Outputs of rows, None if there are none for each row; and a dataclass that the module returns, or None."""
     for size in (_ROWS, 1):
         try:
             with torch.no_grad():
-                found = [module(some) for some in torch.split(rows, size)]
-            return tree_map(lambda *leaves: torch.cat(leaves), *found)
+                made = [module(some) for some in torch.split(rows, size)]
+            found = [opened(one) for one in made]
+            if not all(isinstance(leaf, Tensor) and leaf.ndim for leaf in tree_leaves(found)):
+                break
+            joined = tree_map(lambda *leaves: torch.cat(leaves), *found)
+            return joined, None if found[0] is made[0] else made[0]
         except Exception:
             if size == 1:
                 raise
-    return None
+    return None, None
 
 
 def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
     """Refuse a module that mixes rows at or near its parameters; False if this cannot be tested."""
     if len(rows) == 1 and rows.is_floating_point():
         rows = torch.cat([rows, _perturb(rows, 0.5)])
+    places = places_of(module)
     for share in (0.0, _MOVED):
         point = _some_parameters(module, share)
         try:
             again, together, *each = (
-                _real_tensors(functional_call(module, point, (some,)))
+                _real_tensors(called_at(module, point, some, places))
                 for some in (rows[:1], rows, *torch.split(rows, 1))
             )
         except Exception:  # a module for single rows cannot mix rows
@@ -291,7 +308,9 @@ def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
 
 def _real_tensors(output: object) -> list[Tensor]:
     first = first_tensor(output)
-    leaves = [leaf for leaf in tree_leaves(output) if isinstance(leaf, Tensor) and leaf.is_floating_point()]
+    leaves = [
+        leaf for leaf in tree_leaves(opened(output)) if isinstance(leaf, Tensor) and leaf.is_floating_point()
+    ]
     return leaves if first is None else [first, *(leaf for leaf in leaves if leaf is not first)]
 
 
@@ -313,9 +332,10 @@ def _gradients_differ(together: Tensor, apart: Tensor, leaves: Sequence[Tensor])
         return False
     along = torch.randn_like(together)
     here, there = (
-        torch.autograd.grad(outputs, leaves, along, allow_unused=True, materialize_grads=True)
-        for outputs in (together, apart)
+        torch.autograd.grad(outputs, leaves, along, True, allow_unused=True, materialize_grads=True)
+        for outputs in (together, apart)  # other outputs of the module share their graphs
     )
+    here, there = ([one.to_dense() if one.is_sparse else one for one in some] for some in (here, there))
     change = torch.cat([(a - b).reshape(-1) for a, b in zip(here, there, strict=True)]).norm()
     # nan compares False.
     return bool(change > _SLACK * tolerance(together) * torch.cat([b.reshape(-1) for b in there]).norm())

@@ -76,7 +76,7 @@ def probe(name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows)
             buffer; a loss that is not a finite number, or without a finite gradient.
     """
     for part, values in (*module.named_parameters(), *module.named_buffers()):
-        if not bool(torch.isfinite(values).all()):
+        if not bool(torch.isfinite(_entries(values)).all()):
             raise InputError(
                 f"A module needs finite initial parameters and buffers, got nan or inf in {part} of workload={name}; "
                 "initialise it again, or use a checkpoint from before it diverged."
@@ -88,7 +88,8 @@ def probe(name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows)
             _loss_of_row(row, name, module, loss, inputs, targets) for row in (0, *_extreme_labels(targets))
         )
         trained = [p for p in module.parameters() if p.requires_grad]
-        parts = torch.autograd.grad(value, trained, allow_unused=True, materialize_grads=True)
+        with user_code("The loss must have a gradient", f"in workload={name}; use operators that have one."):
+            parts = torch.autograd.grad(value, trained, allow_unused=True, materialize_grads=True)
         plain = torch.cat([part.reshape(-1) for part in parts])
         if not bool(torch.isfinite(plain).all()):
             raise InputError(
@@ -97,8 +98,13 @@ def probe(name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows)
             )
 
 
+def _entries(values: Tensor) -> Tensor:
+    """Stored entries of a dense or sparse tensor."""
+    return values if values.layout is torch.strided else values.to_sparse_coo().coalesce().values()
+
+
 def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
-    before = {key: value.clone() for key, value in module.named_buffers()}
+    before = {key: _entries(value).clone() for key, value in module.named_buffers()}
     outputs = []
     shape = (
         f"for inputs[:1] of shape={tuple(inputs[:1].shape)} and dtype={_dtype_name(inputs)} in workload={name}"
@@ -114,7 +120,7 @@ def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
             torch.manual_seed(seed)
             outputs.append(first_tensor(module(inputs[:1])))
     for key, value in module.named_buffers():
-        if not torch.equal(value, before[key]):
+        if not torch.equal(_entries(value), before[key]):
             raise InputError(
                 f"A forward pass must leave the module as it was, got a change of buffer={key} in workload={name}; put "
                 "that part in eval mode or freeze it."
@@ -143,7 +149,8 @@ def _extreme_labels(rows: Rows) -> set[int]:
 
 def _loss_of_row(row: int, name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows) -> Tensor:
     rows = slice(row, row + 1)
-    output, target = module(inputs[rows]), targets[rows]
+    with user_code("The module must take one row", f"in workload={name}; use operators that have a gradient."):
+        output, target = module(inputs[rows]), targets[rows]
     shapes = f"output.shape={tuple(output.shape)} and " if isinstance(output, Tensor) else ""
     shapes += f"targets[{row or ''}:{row + 1}] of shape={tuple(target.shape)} and dtype={_dtype_name(targets)}"
     shapes += f" ({target.item()})" if row and target.numel() == 1 else ""
