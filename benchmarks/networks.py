@@ -153,7 +153,6 @@ def _page(found: Sequence[dict[str, Any]]) -> str:
 
 
 def _line(name: str, results: dict[tuple[str, str], dict[str, Any]]) -> str:
-    first = results[name, "estimate"]
     said = {door: _words(results[name, door]) for door in DOORS if (name, door) in results}
     way = results.get((name, "way"), {}).get("way", "")
     others = [

@@ -331,14 +331,18 @@ def _gradients_differ(together: Tensor, apart: Tensor, leaves: Sequence[Tensor])
     if not together.requires_grad or not apart.requires_grad:
         return False
     along = torch.randn_like(together)
+    options = {"retain_graph": True, "allow_unused": True, "materialize_grads": True}  # outputs share graphs
     here, there = (
-        torch.autograd.grad(outputs, leaves, along, True, allow_unused=True, materialize_grads=True)
-        for outputs in (together, apart)  # other outputs of the module share their graphs
+        torch.cat(
+            [
+                (one.to_dense() if one.is_sparse else one).reshape(-1)
+                for one in torch.autograd.grad(outputs, leaves, along, **options)
+            ]
+        )
+        for outputs in (together, apart)
     )
-    here, there = ([one.to_dense() if one.is_sparse else one for one in some] for some in (here, there))
-    change = torch.cat([(a - b).reshape(-1) for a, b in zip(here, there, strict=True)]).norm()
     # nan compares False.
-    return bool(change > _SLACK * tolerance(together) * torch.cat([b.reshape(-1) for b in there]).norm())
+    return bool((here - there).norm() > _SLACK * tolerance(together) * there.norm())
 
 
 class _Trial:

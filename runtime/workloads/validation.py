@@ -100,11 +100,15 @@ def probe(name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows)
 
 def _entries(values: Tensor) -> Tensor:
     """Stored entries of a dense or sparse tensor."""
-    return values if values.layout is torch.strided else values.to_sparse_coo().coalesce().values()
+    if values.layout is torch.strided:
+        return values
+    sparse: Tensor = values.to_sparse_coo()  # type: ignore[no-untyped-call]
+    return sparse.coalesce().values()
 
 
 def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
     before = {key: _entries(value).clone() for key, value in module.named_buffers()}
+    versions = [(key, value, value._version) for key, value in module.named_parameters()]
     outputs = []
     shape = (
         f"for inputs[:1] of shape={tuple(inputs[:1].shape)} and dtype={_dtype_name(inputs)} in workload={name}"
@@ -119,6 +123,12 @@ def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
         for seed in range(2):
             torch.manual_seed(seed)
             outputs.append(first_tensor(module(inputs[:1])))
+    for key, parameter, version in versions:
+        if parameter._version != version:
+            raise InputError(
+                f"A forward pass must leave the module as it was, got a write to parameter={key} in workload={name}; "
+                "leave the parameters unchanged (an embedding with max_norm rescales its table)."
+            )
     for key, value in module.named_buffers():
         if not torch.equal(_entries(value), before[key]):
             raise InputError(

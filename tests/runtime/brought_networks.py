@@ -32,7 +32,11 @@ from torch.nn import functional
 from torch.nn.utils import parametrizations, parametrize, prune
 
 BROUGHT: list[Kind] = []
-"""Kinds that are tested by night only, but for a few."""
+
+BY_DAY = {
+    "normalising_flow", "sparse_graph", "shared_three_times", "sparse_table", "dataclass_output", "returns_the_loss",
+}  # fmt: skip
+"""Kinds that are tested by day, too."""
 
 RIGHTLY_REFUSED = (
     "batch_norm_training",
@@ -51,6 +55,7 @@ RIGHTLY_REFUSED = (
     "complex_linear",
     "quantised",
     "rows_mixed",
+    "bounded_table",
 )
 """Kinds without per-sample gradients of real parameters, or whose complex buffers a cast would make real."""
 
@@ -61,7 +66,7 @@ def of(
     name: str, module: Callable[[], nn.Module], inputs: Rows, loss: Loss = cross_entropy, targets: Any = None
 ) -> None:
     targets = (LABELS if len(inputs) == len(LABELS) else FOUR) if targets is None else targets
-    BROUGHT.append(Kind(name, module, inputs, targets, loss, nightly=True))
+    BROUGHT.append(Kind(name, module, inputs, targets, loss, nightly=name not in BY_DAY))
 
 
 def of_vectors(name: str, module: Callable[[], nn.Module], *more: Any) -> None:

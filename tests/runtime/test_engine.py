@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from brought_networks import BROUGHT, RIGHTLY_REFUSED
 from network_corpus import KINDS, LABELS, Kind, chain, normal
 from torch import Tensor, nn
 from torch.func import vmap
@@ -41,7 +42,11 @@ def points_near(start: Tensor, number: int) -> Tensor:
 
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(one, id=one.name, marks=[pytest.mark.nightly] * one.nightly) for one in KINDS],
+    [
+        pytest.param(one, id=one.name, marks=[pytest.mark.nightly] * one.nightly)
+        for one in [*KINDS, *BROUGHT]
+        if one.name not in RIGHTLY_REFUSED
+    ],
 )
 def test_gradients_and_products_are_those_of_a_plain_loop(kind: Kind) -> None:
     work = kind.workload()
@@ -70,6 +75,16 @@ def test_gradients_and_products_are_those_of_a_plain_loop(kind: Kind) -> None:
         there = (ends[0] - ends[1]) / (2 * step)
         room = (0.05 if kind.name in COARSE else 1e-4) * float(there.norm()) + 1e-7 * float(wanted.norm())
         assert float((made[k] - there).norm()) <= room
+
+
+def test_a_repeated_module_keeps_its_parameters() -> None:
+    work = next(one for one in BROUGHT if one.name == "shared_three_times").workload()
+    module = work.initial(0)
+    held = list(module.parameters())
+    gradients = Gradients(work, module)
+    gradients.at(gradients.start[None])
+    assert [id(one) for one in module.parameters()] == [id(one) for one in held]
+    assert torch.equal(torch.cat([one.detach().flatten() for one in held]), gradients.start)
 
 
 @pytest.mark.parametrize("name", HALF)
