@@ -78,7 +78,7 @@ SUBJECTS = (
         "Training",
         "Optimisers that account for every step, and the names in `lastiterate.opacus`. "
         "[Train with privacy](../train.md).",
-        "ProjectedNoisySGD RecordedSGD",
+        "ProjectedNoisySGD",
         tuple(
             (f"lastiterate.opacus.{path.rpartition('.')[2]}", f"lastiterate.runtime.opacus.{path}")
             for path in ("accountant.LastIterateAccountant", "projection.project", "projection.Projection")

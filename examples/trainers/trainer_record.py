@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
+from recorded_sgd import RecordedSGD
+
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.runtime.optimisers.recorded import RecordedSGD
 
 _ONE_BATCH: Final = "every step uses one batch; describe a larger batch_size"
 _CLIPPED: Final = "samples are clipped one by one to clip_norm, which bounds their mean, too; leave it out"

@@ -53,7 +53,6 @@ from lastiterate.runtime.constants.refutation import Refutation as Refutation
 from lastiterate.runtime.constants.refutation import refute as refute
 from lastiterate.runtime.hessian import HessianOperator as HessianOperator
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD as ProjectedNoisySGD
-from lastiterate.runtime.optimisers.recorded import RecordedSGD as RecordedSGD
 from lastiterate.runtime.portrait.look import look as look
 from lastiterate.runtime.portrait.record import Portrait as Portrait
 from lastiterate.runtime.workloads.layers import constants_of_network as constants_of_network

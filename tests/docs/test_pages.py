@@ -84,7 +84,9 @@ class Reader:
             command += PLUGINS
         torch = program == "python" or {"estimate", "attack"} & set(arguments)
         environment = os.environ | {
-            "PYTHONPATH": str(self.source),
+            "PYTHONPATH": os.pathsep.join(
+                (str(self.source), str(ROOT / "examples" / "trainers"))
+            ),  # as if copied
             "LASTITERATE_CACHE_DIR": str(self.folder.parent / "cache"),
             "XDG_CACHE_HOME": str(self.folder.parent / "cache"),
             "OMP_NUM_THREADS": "1",

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from fuzzing import both, refuse_or_answer
+from recorded_sgd import RecordedSGD
 from torch import nn
 
 import lastiterate as li
@@ -80,8 +81,8 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
             )
             for name in ("center", "seed", "memory")
         },
-        "RecordedSGD": lambda: li.RecordedSGD(_network(), nn.MSELoss(), _RUN, junk, other),
-        "RecordedSGD run": lambda: li.RecordedSGD(_network(), nn.MSELoss(), junk, _INPUTS, _TARGETS),
+        "RecordedSGD": lambda: RecordedSGD(_network(), nn.MSELoss(), _RUN, junk, other),
+        "RecordedSGD run": lambda: RecordedSGD(_network(), nn.MSELoss(), junk, _INPUTS, _TARGETS),
         "LightningRecord": lambda: import_module("lightning_record").LightningRecord(junk, other),
         "HuggingFaceRecord": lambda: import_module("hugging_face_record").HuggingFaceRecord(junk, other),
         "ClippedRows": lambda: li.ClippedRows(junk, other),

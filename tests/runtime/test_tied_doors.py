@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from recorded_sgd import RecordedSGD
 from tied_losses import FREE, TIED, Case, made
 from torch.utils.data import DataLoader, TensorDataset
 from trainer_record import Record
@@ -28,7 +29,7 @@ def workload(case: Case) -> Workload:
 
 def recorded(case: Case) -> Any:
     module, inputs, targets = made(case)
-    return Record(li.RecordedSGD(module, case.loss, RUN, inputs, targets), li.Clipped(), delta=1e-5)
+    return Record(RecordedSGD(module, case.loss, RUN, inputs, targets), li.Clipped(), delta=1e-5)
 
 
 def stepped(case: Case) -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from recorded_sgd import RecordedSGD
 from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
 
@@ -12,7 +13,6 @@ from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
-from lastiterate.runtime.optimisers.recorded import RecordedSGD
 from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload

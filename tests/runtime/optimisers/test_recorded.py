@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 import torch
+from recorded_sgd import RecordedSGD
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss
 from torch.utils.data import DataLoader, TensorDataset
 
 import lastiterate as li
-from lastiterate.runtime.optimisers.recorded import RecordedSGD
 from lastiterate.runtime.workloads.hugging_face import import_torchvision
 
 _RUN = li.NoisySGD(

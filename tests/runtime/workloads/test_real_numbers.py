@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from recorded_sgd import RecordedSGD
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
@@ -47,7 +48,7 @@ DOORS: dict[str, Callable[[], Any]] = {
     "attack": lambda: li.attack(workload(), FEWER, "loss", delta=1e-3, runs=8),
     "drift": lambda: li.measure_drift(workload(), FEWER, li.Clipped(), pairs=4),
     "optimiser": lambda: li.ProjectedNoisySGD(Fourier(), cross_entropy, RUN),
-    "trainer": lambda: li.RecordedSGD(Fourier(), cross_entropy, RUN, ROWS, LABELS),
+    "trainer": lambda: RecordedSGD(Fourier(), cross_entropy, RUN, ROWS, LABELS),
     "certified": lambda: layers_of(nn.Sequential(nn.Linear(3, 2, dtype=torch.complex64))),
     "inputs": lambda: Workload(
         "theirs", lambda: nn.Linear(3, 2), cross_entropy, ROWS.to(torch.complex64), LABELS
