@@ -11,7 +11,7 @@ those that Transformers computes with its own mask.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
@@ -27,6 +27,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.trials import user_code
+from lastiterate.runtime.workloads.columns import read_columns
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -300,15 +301,8 @@ def read_tokens(path: Path, padding: int, *, labelled: bool = True) -> tuple[Ten
     Raises:
         InputError: a file that is missing, damaged or of another kind, or columns that do not fit together.
     """
-    if not path.is_file():
-        raise InputError(f"Tokenised data must be a file, got data={path}; check the path.")
-    if path.suffix not in _READERS:
-        raise InputError(
-            f"Tokenised data must be in a file whose name ends in one of {', '.join(_READERS)}, got "
-            f"data={path}; convert it."
-        )
-    try:
-        columns = _READERS[path.suffix](path)
+
+    def use(columns: Mapping[str, Any]) -> tuple[list[Tensor], ...]:
         columns = {_LABELS if name == "label" else name: values for name, values in columns.items()}
         if _MASK not in columns and not any(padding in row for row in columns.get(_TOKENS, ())):
             columns[_MASK] = [[1] * len(row) for row in columns.get(_TOKENS, ())]
@@ -322,18 +316,9 @@ def read_tokens(path: Path, padding: int, *, labelled: bool = True) -> tuple[Ten
         segments = [_whole_numbers(row) for row in columns.get(_SEGMENTS, ())] or [
             torch.zeros_like(row) for row in ids
         ]
-        each = [torch.from_numpy(np.array(row)) for row in columns.get(_LABELS, ())]
-    except InputError:
-        raise
-    except ImportError as error:
-        raise InputError(
-            f"This file needs {error.name}, which is not installed, got data={path}; install the package."
-        ) from None
-    except Exception as error:  # damaged bytes may raise anything
-        said = f"{type(error).__name__}: {' '.join(str(error).split())[:100].rstrip('.')}"
-        raise InputError(
-            f"Tokenised data must be whole numbers in an undamaged file, got data={path} ({said}); write it again."
-        ) from None
+        return ids, mask, segments, [torch.from_numpy(np.array(row)) for row in columns.get(_LABELS, ())]
+
+    ids, mask, segments, each = read_columns(path, "Tokenised data", "whole numbers", use)
     lengths = {tuple(map(len, one)) for one in (ids, mask, segments)}
     each = each or [torch.where(held != 0, row, _IGNORED) for row, held in zip(ids, mask, strict=False)]
     one_size = len({one.shape for one in each}) == 1 or [one.shape for one in each] == [
@@ -366,16 +351,3 @@ def _whole_numbers(values: Any) -> Tensor:
     if read.dtype.kind not in "iub":
         raise ValueError(f"{read.dtype} is not an integer type")
     return torch.from_numpy(read.astype(np.int64))
-
-
-def _of_lines(path: Path) -> Mapping[str, Any]:
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    return {name: [row[name] for row in rows] for name in rows[0]}
-
-
-_READERS: Final[Mapping[str, Callable[[Path], Mapping[str, Any]]]] = MappingProxyType({
-    ".safetensors": lambda path: import_module("safetensors.numpy").load_file(path),
-    ".npz": lambda path: dict(np.load(path, allow_pickle=False)),
-    ".parquet": lambda path: import_module("pyarrow.parquet").read_table(path).to_pydict(),
-    ".jsonl": _of_lines,
-})  # fmt: skip

@@ -38,12 +38,13 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
 
     Args:
         name: builtin:NAME, hf:FOLDER (`lastiterate.runtime.workloads.hugging_face`) or module:factory.
-        data: folder or file of the user's data, passed to the factory as ``data``; None omits it.
+        data: folder or file of the user's data, passed to the factory as ``data``, or read by `Workload.on_file`
+            if the factory does not take ``data``; None omits it.
         checkpoint: initial weights, as in `Workload.at_checkpoint`; None for the factory's own.
 
     Raises:
-        InputError: a factory that does not exist, does not take ``data``, raises, or does not return a
-            `Workload`; a module that raises; or an unsuitable checkpoint.
+        InputError: a factory that does not exist, raises, or does not return a `Workload`; a module that
+            raises; or unsuitable data or an unsuitable checkpoint.
     """
     home, colon, attribute = name.partition(":") if isinstance(name, str) else ("", "", "")
     if not (home and colon and attribute):
@@ -72,15 +73,9 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
     with user_code(
         "The factory of a workload must return a workload", f"from workload={name}; correct the factory."
     ):
-        if data is None:
-            workload = factory()
-        else:
-            takes = inspect.signature(factory).parameters
-            if "data" not in takes and not any(one.kind is one.VAR_KEYWORD for one in takes.values()):
-                raise InputError(
-                    f"The workload does not read user data, got data={data} for workload={name}; leave it out."
-                )
-            workload = factory(data=data)
+        takes = {} if data is None else inspect.signature(factory).parameters
+        passed = "data" in takes or any(one.kind is one.VAR_KEYWORD for one in takes.values())
+        workload = factory(data=data) if passed else factory()
     if not isinstance(workload, Workload):
         got = f"the class {workload.__name__}" if isinstance(workload, type) else type(workload).__name__
         remedy = (
@@ -89,6 +84,7 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
         raise InputError(
             f"The factory must return a lastiterate.Workload, got {got} from workload={name}; {remedy}."
         )
+    workload = workload if passed or data is None else workload.on_file(data)
     return workload if checkpoint is None else workload.at_checkpoint(checkpoint)
 
 

@@ -5,7 +5,7 @@ them so, otherwise the dict or the tuple itself.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,14 +17,15 @@ from lastiterate.numeric.errors import InputError
 
 Names = str | int | Sequence[str | int]
 
-_TARGETS: Final = ("labels", "label", "targets", "target", "y")
+TARGETS: Final = ("labels", "label", "targets", "target", "y")
+"""Names of targets, the preferred one first."""
 
 
 def split_targets(given: Any, targets: Names | None) -> tuple[Any, Any]:
     """Inputs and targets of a dict or tuple; without ``targets``, the target is named as usual or the last entry."""
     named = isinstance(given, Mapping)
     held = dict(given) if named else dict(enumerate(given)) if isinstance(given, tuple | list) else {}
-    chosen = [name for name in _TARGETS if name in held][:1] if named else [*held][-1:]
+    chosen = [name for name in TARGETS if name in held][:1] if named else [*held][-1:]
     if targets is not None:
         chosen = [targets] if isinstance(targets, str | int) else [*targets]
     if not chosen or not {*chosen} < held.keys():
@@ -95,28 +96,19 @@ class Layout:
 
 
 class OnParts(nn.Module):
-    """Module of several tensors as a module of rows."""
+    """Module of several tensors as a module of rows, or loss of several targets as a loss of their rows."""
 
-    def __init__(self, module: nn.Module, layout: Layout) -> None:
+    def __init__(self, whole: Any, layout: Layout) -> None:
         super().__init__()
-        self.module, self.layout = module, layout
+        self.module, self.layout = whole, layout
 
-    def forward(self, rows: Tensor) -> Any:
-        held = self.layout.of_rows(rows)
-        given, named = ([], held) if isinstance(held, dict) else (held, {})
+    def forward(self, *given: Any) -> Any:
+        held = self.layout.of_rows(given[-1])
+        if len(given) > 1:
+            return self.module(given[0], held)
+        several, named = ([], held) if isinstance(held, dict) else (held, {})
         try:
-            inspect.signature(self.module.forward).bind(*given, **named)
+            inspect.signature(self.module.forward).bind(*several, **named)
         except TypeError:
-            given, named = [held], {}
-        return self.module(*given, **named)
-
-
-class LossOfParts(nn.Module):
-    """Loss of several targets as a loss of their rows."""
-
-    def __init__(self, loss: Callable[[Any, Any], Tensor], layout: Layout) -> None:
-        super().__init__()
-        self.loss, self.layout = loss, layout
-
-    def forward(self, output: Any, rows: Tensor) -> Tensor:
-        return self.loss(output, self.layout.of_rows(rows))
+            several, named = [held], {}
+        return self.module(*several, **named)

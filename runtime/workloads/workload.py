@@ -16,8 +16,9 @@ from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.trials import refuse_complex, user_code
+from lastiterate.runtime.workloads.columns import read_rows
 from lastiterate.runtime.workloads.independence import refuse_other_loss
-from lastiterate.runtime.workloads.parts import Layout, LossOfParts, Names, OnParts
+from lastiterate.runtime.workloads.parts import Layout, Names, OnParts
 from lastiterate.runtime.workloads.streaming import read_samples
 from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.weights import read_weights, weights_for
@@ -73,7 +74,7 @@ class Workload:
             if isinstance(getattr(self, name), Mapping | tuple):
                 layout, rows = Layout.of(name, getattr(self, name))
                 object.__setattr__(self, name, rows)
-                own = ("layout", layout) if name == "inputs" else ("loss", LossOfParts(self.loss, layout))
+                own = ("layout", layout) if name == "inputs" else ("loss", OnParts(self.loss, layout))
                 object.__setattr__(self, *own)
         for name, values in (("inputs", self.inputs), ("targets", self.targets)):
             if not isinstance(values, Tensor):
@@ -151,6 +152,21 @@ class Workload:
             remark=f"{self.remark} {starts}".lstrip(),
             recommended={**self.recommended, "inits": 1},
         )
+
+    def on_file(self, path: Path) -> "Workload":
+        """Workload on the samples of a .safetensors, .npz, .parquet or .jsonl file in place of its own.
+
+        If the inputs are a dict, the columns have their names; if they are one tensor, all columns except that of
+        the targets (named labels, label, targets, target or y) are put side by side. Values get its own dtypes.
+        """
+        inputs, targets, loss = self.inputs[:1], self.targets[:1], self.loss
+        if self.layout is not None:
+            inputs = self.layout.of_rows(inputs)
+        if isinstance(loss, OnParts):
+            targets, loss = loss.layout.of_rows(targets), loss.module
+        inputs, targets = read_rows(path, inputs, targets)
+        remark = f"{self.remark} The samples are those of {path.name}.".lstrip()
+        return replace(self, loss=loss, inputs=inputs, targets=targets, layout=None, subset=None, remark=remark)
 
     def certified(self, seed: int, diameter: float) -> LossConstants:
         """Constants of the loss on the ball of ``diameter`` around the parameters drawn from ``seed``."""

@@ -209,6 +209,19 @@ def test_gradients_that_are_no_slopes_of_the_loss_are_said(kind: Kind) -> None:
         assert ("the constants describe the steps of training" in engine_of.words()) is (kind.name in NONE)
 
 
+def test_steep_curvature_in_float32_is_no_other_backward_pass() -> None:
+    class Steep(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.full((4,), 1.0))
+
+        def forward(self, rows: Tensor) -> Tensor:
+            return torch.sin(3e4 * (self.weight.float() * rows.float()).sum(dim=1, keepdim=True)).to(rows)
+
+    work = Workload("steep", Steep, lambda z, y: (z * y).sum(), normal(4, 4), torch.ones(4, 1))
+    assert Gradients(work, work.initial(0)).engine.own_backward == ""
+
+
 def test_hooks_on_parameters_are_said() -> None:
     module = chain(nn.Linear(3, 3))
     module[0].weight.register_hook(lambda slopes: 2 * slopes)

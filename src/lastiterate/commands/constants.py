@@ -68,7 +68,9 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @option("--sampling", default="full", help="Batches: full, cyclic, shuffled, without_replacement or poisson.")
 @computing
 @click.option("--layers", is_flag=True, help="Also measure every layer; needs --draw.")
-@click.option("--data", type=click.Path(path_type=Path), help="Your data, for a workload that reads data.")
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Your data, passed to the factory or read as columns."
+)
 @from_checkpoint
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @resuming
@@ -271,7 +273,9 @@ def print_layers(found: "HolderEstimate") -> None:
 @click.option("--samples", type=int, show_default="all", help="Number of randomly drawn samples to use.")
 @computing
 @click.option("--layers", is_flag=True, help="Also measure every layer, without further gradients.")
-@click.option("--data", type=click.Path(path_type=Path), help="Your data, for a workload that reads data.")
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Your data, passed to the factory or read as columns."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @resuming
 def checkpoints_command(

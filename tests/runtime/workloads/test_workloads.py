@@ -80,9 +80,7 @@ def test_a_factory_that_takes_data_gets_the_folder(user_module: str, tmp_path: P
     assert load_workload(f"{user_module}:reading").samples == 3
     assert load_workload(f"{user_module}:reading", tmp_path).inputs[:, 0].tolist() == [5.0, 6.0]
     for name in (f"{user_module}:small", "builtin:iris-mlp"):
-        with pytest.raises(
-            InputError, match=f"does not read user data, got data={tmp_path} for workload={name}"
-        ):
+        with pytest.raises(InputError, match=f"Data must be a file, got data={tmp_path}"):
             load_workload(name, tmp_path)
 
 
