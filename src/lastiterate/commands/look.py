@@ -31,7 +31,7 @@ _PATH = click.Path(path_type=Path)
 @option("--centers", default=20, help="Number of evenly spaced iterates around which the search begins.")
 @click.option("--samples", type=int, show_default="all", help="Number of randomly drawn samples to use.")
 @computing
-@click.option("--data", type=_PATH, help="Your data, for a workload that reads data.")
+@click.option("--data", type=_PATH, help="Your data, passed to the factory or read as columns.")
 @from_checkpoint
 @click.option("--json", "as_json", is_flag=True, help="Print all results as JSON.")
 @resuming
