@@ -13,9 +13,11 @@ from lastiterate.symbolic.ledger import known
 from lastiterate.symbolic.notation import D, Delta, K, L, T, c, eta, lam, m, n, s, t, tau, w
 from lastiterate.symbolic.vectors import Vector
 
-_z: Final = Symbol("z", nonnegative=True)
+_z, _h = symbols("z h", nonnegative=True)
 omega: Final = Function("omega", nonnegative=True)
 """The largest difference between two gradients, as a function of the distance between the points."""
+psi: Final = Function("psi", nonnegative=True)
+"""The largest distance after a step, as a function of the step size and the distance before."""
 
 j: Final = Symbol("j", integer=True, nonnegative=True)
 """The number of a step in an induction."""
@@ -31,8 +33,8 @@ class Losses:
     """A class of losses with (clipped) gradients of length at most K: its hypothesis and its constants.
 
     ``modulus`` is a bound on the difference between unclipped gradients at points z apart; None for convex
-    losses, which are L-smooth with curvature at least ``least``. ``lemmas`` are keys of claims and cited
-    mathematics.
+    losses, which are L-smooth with curvature at least ``least``, and for losses of which only the largest
+    distance after a step is known, ``carries``. ``lemmas`` are keys of claims and cited mathematics.
     """
 
     says: str
@@ -40,6 +42,7 @@ class Losses:
     lemmas: tuple[str, ...]
     modulus: Expr | None = None
     least: Expr = S.Zero
+    carries: Callable[[Expr, Expr], Expr] | None = None
 
     @rule
     def same_data(self, low: Expr, high: Expr) -> Expansion:
@@ -49,7 +52,7 @@ class Losses:
     @rule
     def other_data(self, eta: Expr, b: Expr, k: Expr) -> Expansion:
         """The maps of two data sets if k of the b samples of a batch are replaced, k = 0 or 1."""
-        common = self._after(eta, eta) if self.modulus is None else self._after(S.Zero, eta * (b - k) / b)
+        common = self._after(eta, eta) if self._curved else self._after(S.Zero, eta * (b - k) / b)
         after, conditions = (
             common + k * update.step_sensitivity(eta, K, b),
             (Ge(eta, 0), Gt(b, 0), Ge(k, 0), Le(k, 1)),
@@ -72,7 +75,13 @@ class Losses:
         """z -> c z + s for full batches, with a letter s, if this is at least the expansion of the class."""
         return no_less(self.other_data(eta, n, S.One), c * _z + s)
 
+    @property
+    def _curved(self) -> bool:
+        return self.modulus is None and self.carries is None
+
     def _after(self, low: Expr, high: Expr) -> Expr:
+        if self.carries is not None:
+            return self.carries(high, _z)
         if self.modulus is not None:
             return update.same_batch(_z, self.modulus, high, K)
         return update.strongly_convex_over_sizes(S.One, L, self.least, S.One, low, high) * _z
@@ -85,7 +94,7 @@ class Losses:
         also: Hypothesis | None = None,
         *lemmas: str,
     ) -> Expansion:
-        curved = () if self.modulus is not None else (Le(self.least, L),)
+        curved = (Le(self.least, L),) if self._curved else ()
         supposed = frozenset({Hypothesis(self.says, self.constants), *((also,) if also else ())})
         made = Expansion(_z, after, guide, (*self.lemmas, *lemmas), supposed, (*conditions, *curved))
         known = any(self is one for one in LOSSES.values())  # claims of the ledger show only those
@@ -108,6 +117,10 @@ _MODULUS: Final = ("ours/expansions/projection", "ours/expansions/modulus", _TRI
 
 _HOELDER: Final = "gradients of every loss are (L, lambda)-Hoelder, and clipped at K"
 _ANY: Final = "gradients at points z apart differ by at most omega(z), nondecreasing, and are clipped at K"
+_STEPS: Final = (
+    "a step of size h along the mean of (clipped) gradients takes points z apart to points at most psi(h, z) apart, "
+    "psi is nondecreasing in h and z, and no gradient is longer than K; (psi(h, z), K) is"
+)
 _CONVEX: Final = "every loss is convex and L-smooth, and no gradient is longer than K"
 _STRONG: Final = "every loss is m-strongly convex and L-smooth, and no gradient is longer than K"
 
@@ -119,6 +132,7 @@ LOSSES: Final[Mapping[str, Losses]] = MappingProxyType(
         "smooth": Losses("every loss is L-smooth, and gradients are clipped at K", (L, K), _MODULUS, L * _z),
         "Hoelder": Losses(_HOELDER, (L, lam, K), _MODULUS, L * _z**lam),
         "modulus": Losses(_ANY, (omega(_z), K), _MODULUS, omega(_z)),
+        "steps": Losses(_STEPS, (psi(_h, _z), K), (), carries=psi),
         "convex": Losses(_CONVEX, (L, K), ("ours/expansions/convex", _COCOERCIVE, _TRIANGLE)),
         "strongly convex": Losses(
             _STRONG, (m, L, K), ("ours/expansions/strongly_convex", _COCOERCIVE, _TRIANGLE), least=m

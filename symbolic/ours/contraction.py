@@ -18,7 +18,7 @@ from lastiterate.symbolic.derivations import random_batches
 from lastiterate.symbolic.derivations.contraction import M, N, chance, far, i, k, near
 from lastiterate.symbolic.ours.paper import *
 
-_CLASSES = ("modulus", "convex", "strongly convex")
+_CLASSES = ("modulus", "convex", "strongly convex", "steps")
 _X, _N, _F = map(Letter, "XNF")
 _z = Symbol("z", nonnegative=True)
 _EACH = blocks.suppositions("XNF", at_every_block=True)

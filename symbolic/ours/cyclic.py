@@ -33,7 +33,7 @@ CLAIMS = (
         attacked("shifts_cyclic_convex", linear("cyclic"), COMMON[0]).mutant(
             "the best position", bound="cyclic_best_position"
         ),
-        *windows("cyclic", "convex", "modulus", "strongly convex"),
+        *windows("cyclic", "convex", "modulus", "strongly convex", "steps"),
         assumptions=(alpha > 1, m <= L),
     ),
     Ours(

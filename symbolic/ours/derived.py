@@ -61,7 +61,7 @@ CLAIMS = (
             f"ours/derived/{name}_windows",
             f"{title}: shifts of any lengths that hide what the runs differ in, for every class of losses",
             proof(*where),
-            *windows(scheme, "modulus", "convex", "strongly convex"),
+            *windows(scheme, "modulus", "convex", "strongly convex", "steps"),
             assumptions=(q <= 1, m <= L),
         )
         for name, scheme, title, where in (

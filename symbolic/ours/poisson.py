@@ -12,7 +12,7 @@ from lastiterate.symbolic.derivations import checks
 from lastiterate.symbolic.formulas.accounting import recurring
 from lastiterate.symbolic.ours.paper import *
 
-_CLASSES = ("modulus", "convex", "strongly convex")
+_CLASSES = ("modulus", "convex", "strongly convex", "steps")
 _w, _v, _g = map(Vector, "wvg")  # an iterate, a sum of gradients, and the gradient of i*
 
 # Densities over the law without i*: of the mixture where that with i* has u, and u times that where it has 1/u.
