@@ -14,13 +14,16 @@ A class of losses is given by inequalities between lengths and inner products: c
 Theorems 2.1.5 and 2.1.12), the variational inequality of a projection, or a modulus.
 """
 
+from itertools import permutations
+
 from lastiterate.symbolic.ours.paper import *
-from lastiterate.symbolic.vector_steps import DOMAIN
+from lastiterate.symbolic.vector_steps import CLIPPING, DOMAIN
 
 _k = Symbol("k", nonnegative=True)
 _d, _g, _u, _v, _w = map(Vector, "dguvw")
 _near: Final = (Norm(_d) <= z, h >= 0)
 _clipped: Final = (*_near, Norm(_g) <= y, Norm(_g) <= 2 * K)
+_KEPT: Final = "what weight decay leaves of an iterate, 1 - eta lambda"
 _POINTS: Final = {_v: "a point", _w: "another", Symbol("f"): "the mean of the losses of a batch"}
 
 # Blocks of a gradient: two of them, of orders gamma and kappa, and W, m_1 W and m_2 W.
@@ -33,6 +36,17 @@ _order, _total, _orders, _squares = (Function(name, real=True) for name in "lWMR
 _weighted = {_total: _weight(t), _orders: _weight(t) * _order(t), _squares: _weight(t) * _order(t) ** 2}
 
 
+_leaning: Final = (
+    Norm(_d) <= z,
+    h >= 0,
+    Norm(_u) <= y,
+    r >= 0,
+    r**2 >= _k**2 * z**2 + h**2 * y**2,
+    inner(_u, _d) >= 0,
+)
+_here, _there = symbols("p q", real=True)
+
+
 def _square(vector: Expr) -> Expr:
     return inner(vector, vector)
 
@@ -42,6 +56,34 @@ def _step(family: Functions, factor: Expr, kept: Expr = S.One) -> VectorInequali
     one, other = map(family.at, (_v, _w))
     moved = kept * (_v - _w) - h * (one.image - other.image)
     return VectorInequality(Norm(moved), "<=", factor * Norm(_v - _w), (one, other), (h >= 0,), name="one step")
+
+
+def _squared(more: Expr) -> Expr:
+    """A bound on the squared distance after a step of size h; gradients change by at most y."""
+    return _k**2 * Norm(_v - _w) ** 2 + h * more * y**2
+
+
+def _any_step(family: Functions, more: Expr, name: str) -> VectorInequality:
+    """A step of size h, with ``more`` >= 0, along the gradient from k times the point."""
+    one, other = map(family.at, (_v, _w))
+    change = one.image - other.image
+    helped = {"f(v, w)": 2 * _k * h, "f(w, v)": 2 * _k * h, "given 1": h * more}
+    moved = Norm(_k * (_v - _w) - h * change) ** 2
+    return VectorInequality(
+        moved, "<=", _squared(more), (one, other), (Norm(change) <= y, more >= 0), helped, name
+    )
+
+
+def _clipped_step(factor: Expr, gradient: Expr, clip: Expr, given: Boolean, name: str) -> VectorInequality:
+    """A step of size h along clipped gradients from k times the point; the multipliers of the premises are given."""
+    family = convex("f", L)
+    one, other = map(family.at, (_v, _w))
+    short, also = (CLIPPING.at(at.image) for at in (one, other))
+    moved = Norm(_k * (_v - _w) - h * (short.image - also.image)) ** 2
+    helped = dict.fromkeys(("f(v, w)", "f(w, v)"), gradient)
+    helped |= {f"clip({x}, {y})": clip for x, y in permutations((one.image, other.image))}
+    samples = (one, other, short, also)
+    return VectorInequality(moved, "<=", factor * Norm(_v - _w) ** 2, samples, (given,), helped, name)
 
 
 def _contracts(kept: Expr, name: str) -> NormBound:
@@ -142,6 +184,67 @@ CLAIMS = (
         letters=_POINTS,
     ),
     Ours(
+        "ours/expansions/every_step",
+        "Convex losses, steps of every size h: z^2 goes to k^2 z^2 + h (h - 2 k / L) min(2 K, L z)^2 from h L = 2 k on",
+        proof("expansions", "Steps of every size"),
+        _any_step(convex("f", L), h - 2 * _k / L, "smooth").mutant(
+            "three percent less", right=_squared(Rational(97, 100) * (h - 2 * _k / L))
+        ),
+        _any_step(convex("f"), h, "not smooth"),
+        letters=_POINTS | {_k: _KEPT, y: "a bound on the change of the gradient: min(2 K, L z), or 2 K"},
+        assumptions=(L > 0, h >= 0, _k >= 0),
+    ),
+    Ours(
+        "ours/expansions/clipped_convex",
+        "Convex losses whose gradients are clipped: c z with c^2 = 4 k^3/(4 k - h L), or h L - k, or h K + r",
+        proof("expansions", "Clipping that acts on convex losses"),
+        _clipped_step(
+            4 * _k**3 / (4 * _k - h * L),
+            4 * h * _k**2 / (4 * _k - h * L),
+            4 * h * _k / L,
+            4 * _k > h * L,
+            "smooth",
+        ).mutant("as if clipping never acted", right=_k**2 * Norm(_v - _w) ** 2),
+        _clipped_step(
+            (h * L - _k) ** 2, 2 * h * (h * L - _k), 2 * h * (h * L - _k) / L, h * L >= 3 * _k, "a long step"
+        ),
+        NormBound(_k * _d - h * _u, r, _leaning, "not smooth: a change of at most y that leans along d").mutant(
+            "whatever its direction", given=_leaning[:-1]
+        ),
+        Inequality(
+            _k**2 * z**2 + 4 * h**2 * K**2,
+            "<=",
+            (h * K + r) ** 2,
+            (r >= 0, r**2 >= _k**2 * z**2 + h**2 * K**2),
+            "y = 2 K if the clipped gradients change along d",
+        ),
+        NormBound(
+            _w - h * _v,
+            h * K + r,
+            (Norm(_w) <= r, Norm(_v) <= K, h >= 0),
+            "y = K if one does, whatever the other",
+        ),
+        Inequality(
+            kappa * _there,
+            "<=",
+            S.Zero,
+            (_there <= _here, gamma * _here < 0, gamma >= 0, kappa >= 0),
+            "no other case",
+        ),
+        letters=_POINTS
+        | {
+            _k: _KEPT,
+            _d: "difference of the points",
+            _u: "change of the clipped gradients, or one of them",
+            r: "at least the root of k^2 z^2 + h^2 y^2",
+            gamma: "what clipping leaves of one gradient",
+            kappa: "what it leaves of the other",
+            _here: "one gradient along d",
+            _there: "the other along d",
+        },
+        assumptions=(L > 0, h >= 0, _k > 0),
+    ),
+    Ours(
         "ours/clipped_scores/convex",
         "Clipped gradients of a convex loss of a linear score are those of a convex, K-Lipschitz loss, no less smooth",
         proof("expansions", "Clipping that acts on convex losses"),
@@ -164,7 +267,7 @@ CLAIMS = (
         NormBound(_k * _d - h * _g, update.same_batch(z, y, h, K, _k), _clipped, "a modulus"),
         _contracts(_k, "losses that are m-strongly convex; convex ones where m = 0"),
         _step(strongly_convex("f", m, L), Max(_k - h * m, h * L - _k), _k),
-        letters={_k: "what weight decay leaves of an iterate, 1 - eta lambda"} | _POINTS,
+        letters={_k: _KEPT} | _POINTS,
     ),
     Ours(
         "ours/layers/combined",
