@@ -214,7 +214,8 @@ def described_run(what: str, run: object) -> NoisySGD:
 
 def extreme(run: NoisySGD, assumption: object) -> str:
     """First number that float searches cannot handle, as ``name=value``; "" if there is none."""
-    constants = list(_numbers(assumption, "assumption"))
+    # An infinite L is a class of its own, not a large number.
+    constants = [(name, value) for name, value in _numbers(assumption, "assumption") if isfinite(value)]
     for field in ("clip_norm", "diameter", "step_size", "noise_std"):
         for name, value in _numbers(getattr(run, field), field):
             if isfinite(value) and not 1 / _LENGTH <= value <= _LENGTH:

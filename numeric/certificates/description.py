@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from itertools import groupby
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from flint import arb
@@ -88,4 +88,5 @@ def write_loss(assumption: Assumption) -> Node:
     if isinstance(assumption, Tabulated):
         rows = zip(assumption.distances, assumption.values, strict=True)
         return {"name": name, "table": [{"distance": dyadic(z), "value": dyadic(omega)} for z, omega in rows]}
-    return {"name": name} | {letter: dyadic(getattr(assumption, letter)) for letter in KINDS[name][1]}
+    constants = {letter: getattr(assumption, letter) for letter in KINDS[name][1]}
+    return {"name": name} | {letter: None if x == inf else dyadic(x) for letter, x in constants.items()}

@@ -2,7 +2,8 @@
 
 A `Modulus` bounds the change of every per-sample gradient g: |g(x) - g(y)| <= omega(|x - y|) for all x, y in
 the domain. `Convex` and `StronglyConvex` bound the update map directly. Both require losses whose Lipschitz
-constant is the clip norm K, so that clipping never acts (a clipped convex gradient step need not contract).
+constant is the clip norm K, so that clipping never acts; where it acts on convex losses, a step can expand
+(`ClippedConvex`).
 
 Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, Definition 2.5, Lemma 3.4, sec. 5.
 """
@@ -22,7 +23,14 @@ from flint import arb
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, echo, is_list, portion, positive, teaches, within
-from lastiterate.numeric.losses.expansion import Affine, Increasing, LeastOf, ModulusExpansion, UpdateExpansion
+from lastiterate.numeric.losses.expansion import (
+    Affine,
+    Increasing,
+    LeastOf,
+    ModulusExpansion,
+    RootExpansion,
+    UpdateExpansion,
+)
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
 
@@ -30,6 +38,10 @@ from lastiterate.numeric.run import NoisySGD
 def loss_constant(name: str, value: object) -> float:
     """Return the value as a finite float >= 0, or raise an `InputError`."""
     return within(name, value, "a finite number of at least 0", lambda x: 0 <= x < inf, "give the constant.")
+
+
+def _smoothness(value: object) -> float:
+    return within("L", value, "a number of at least 0, or inf", lambda x: x >= 0, "give the smoothness.")
 
 
 def _sensitivity(run: NoisySGD, t: int, *, differs: bool) -> arb:
@@ -47,8 +59,8 @@ class Assumption(ABC):
 
     parts: "tuple[Assumption, ...]" = ()
     """Assumptions that this assumption combines, if any."""
-    claim: ClassVar[str] = "chien_li/theorem_3_1/gdp/one_step"
-    """Key of the ledger's claim that bounds the divergence under this assumption."""
+    claim: ClassVar[str] = "ours/derived/known_windows"
+    """Key of the ledger's claim that bounds the divergence of full batches under this assumption."""
 
     def __new__(cls, *_: object, **__: object) -> Self:
         if isabstract(cls) or not (cls._words or cls.statement is not Assumption.statement):
@@ -57,13 +69,13 @@ class Assumption(ABC):
             )
         return super().__new__(cls)
 
+    def cited(self, run: NoisySGD) -> str:  # noqa: ARG002
+        """Key of the claim that bounds the divergence of a run on full batches."""
+        return self.claim
+
     @abstractmethod
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
-        """Expansion of the update in step t; ``differs`` if the batch holds the differing sample.
-
-        Raises:
-            InputError: the assumption does not allow the step size.
-        """
+        """Expansion of the update in step t; ``differs`` if the batch holds the differing sample."""
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
         """The expansion of an update on the same data, valid for all batches of ``low`` to ``high`` samples.
@@ -94,7 +106,7 @@ def described_assumption(assumption: object) -> Assumption:
             remedy = "pass its assumption(run)"
         elif isinstance(assumption, Measured) or hasattr(assumption, "holder"):
             remedy = "measured constants give an estimate, not a bound: call estimate"
-        known = "Smooth, Holder, Clipped, Convex, StronglyConvex, Tabulated, Sum, Blocks, Minimum"
+        known = "Smooth, Holder, Clipped, Convex, ClippedConvex, StronglyConvex, Tabulated, Sum, Blocks, Minimum"
         got = f"the class {assumption.__name__}" if isinstance(assumption, type) else echo(assumption)
         if " at 0x" in got or (is_dataclass(assumption) and not isinstance(assumption, type)):
             got = type(assumption).__name__
@@ -380,26 +392,32 @@ class _UpdateMap(Assumption):
     """An update map, without clipping, with Lipschitz constant max |1 - eta h| over curvatures h in [m, L]."""
 
     L: float
-    _kind: ClassVar[str]
 
     @property
     def _least(self) -> float:
         return float(getattr(self, "m", 0.0))
 
+    def cited(self, run: NoisySGD) -> str:
+        short = all(self._short(run, t) for t in range(1 if run.constant else run.steps))
+        return self.claim if short else Assumption.claim
+
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
-        eta, decay, size = run.step_size_at(t), run.weight_decay, run.batch_at(t)
-        if not exact(eta) * (exact(self.L) + exact(decay)) <= 2:
-            most, also = ("2/(L + weight_decay)", f" and weight_decay={decay:g}") if decay else ("2/L", "")
-            raise InputError(
-                f"A {self._kind} loss needs step_size <= {most} = {2 / (self.L + decay):g}, got step_size={eta:g} with "
-                f"L={self.L:g}{also}; lower the step size, or assume Smooth(L) only."
-            )
-        return Affine(self._factor(run, t, size, size), _sensitivity(run, t, differs=differs))
+        size, moved = run.batch_at(t), _sensitivity(run, t, differs=differs)
+        if self._short(run, t):
+            return Affine(self._factor(run, t, size, size), moved)
+        return self.over_sizes(run, t, size - differs, size - differs).plus(moved)
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
-        """The line through 0 with slope `_factor`; if the slope exceeds 1, the minimum of this line and `Clipped`."""
-        line = Affine(factor := self._factor(run, t, low, high), arb(0))
-        return line if factor <= 1 else LeastOf((line, super().over_sizes(run, t, low, high)))
+        """The line through 0 with slope `_factor`; if the slope exceeds 1, a root that grows more slowly."""
+        h, kept = exact(run.step_size_at(t)) * high / run.batch_at(t), _kept(run, t)
+        if self.L < inf and (factor := self._factor(run, t, low, high)) <= 1:
+            return Affine(factor, arb(0))
+        weight = h * (h - 2 * kept / exact(self.L)).max(arb(0))
+        return RootExpansion(kept, weight, exact(self.L), 2 * exact(run.clip_norm), arb(0))
+
+    def _short(self, run: NoisySGD, t: int) -> bool:
+        size = run.batch_at(t)
+        return self.L < inf and bool(self._factor(run, t, size, size) <= 1)
 
     def _factor(self, run: NoisySGD, t: int, low: int, high: int) -> arb:
         """max(k - h m, h' L - k) with k = 1 - eta lambda, h = eta low / b, h' = eta high / b.
@@ -413,10 +431,10 @@ class _UpdateMap(Assumption):
 @teaches()
 @dataclass(frozen=True)
 class Convex(_UpdateMap):
-    """Convex, L-smooth and K-Lipschitz losses with eta <= 2/L: e(z) = z + 2 eta K / b.
+    """Convex, L-smooth and K-Lipschitz losses: e(z) = k z + 2 eta K / b with k = 1 - eta lambda, if eta L <= 2 k.
 
-    With weight decay lambda, which is not clipped, e(z) = c z + 2 eta K / b, where c = max(1 - eta lambda,
-    eta (lambda + L) - 1).
+    Here lambda is the weight decay, which is not clipped. Longer steps of size h have e(z)^2 = k^2 z^2 + h (h - 2 k / L)
+    min(2 K, L z)^2 on the same data. L = inf is allowed.
 
     Attributes:
         L: smoothness, gradient / length.
@@ -426,14 +444,13 @@ class Convex(_UpdateMap):
     L: float
     origin: str = field(default="", compare=False, repr=False, kw_only=True)
     claim: ClassVar[str] = "chien_li/theorem_3_1/direct/convex"
-    _kind: ClassVar = "convex"
     _words = (
         "every per-sample loss is convex, {L:g}-smooth, and Lipschitz with the clip norm as its constant (clipping "
         "never acts)"
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "L", loss_constant("L", self.L))
+        object.__setattr__(self, "L", _smoothness(self.L))
 
     @property
     def statement(self) -> str:
@@ -442,17 +459,46 @@ class Convex(_UpdateMap):
 
 @teaches()
 @dataclass(frozen=True)
+class ClippedConvex(Assumption):
+    """Convex, L-smooth losses whose gradients are clipped at K: a step of size h can expand distances.
+
+    On the same data, e(z) is at most c z, with c^2 = 4 k^3 / (4 k - h L) up to h L = 3 k and c = h L - k beyond, and
+    at most h K + (k^2 z^2 + h^2 K^2)^(1/2), with k = 1 - eta lambda for weight decay lambda. L = inf is allowed.
+    """
+
+    L: float
+    _words = "every per-sample loss is convex and {L:g}-smooth; its gradients are clipped"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "L", _smoothness(self.L))
+
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
+        size = run.batch_at(t) - differs
+        return self.over_sizes(run, t, size, size).plus(_sensitivity(run, t, differs=differs))
+
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:  # noqa: ARG002
+        h, k = exact(run.step_size_at(t)) * high / run.batch_at(t), _kept(run, t)
+        cap = exact(run.clip_norm)
+        root = RootExpansion(k, h**2, arb(inf), cap, arb(0), h * cap)
+        if self.L == inf:
+            return root
+        a = h * exact(self.L)
+        factor = (4 * k**3 / (4 * k - a)).sqrt() if a <= 3 * k and k > 0 else (a - k).max(k)
+        return LeastOf((Affine(factor, arb(0)), root))
+
+
+@teaches()
+@dataclass(frozen=True)
 class StronglyConvex(_UpdateMap):
-    """m-strongly convex, L-smooth and K-Lipschitz losses with eta <= 2/L.
+    """m-strongly convex, L-smooth and K-Lipschitz losses.
 
     e(z) = c z + 2 eta K / b, where c = max(1 - eta m, eta L - 1) bounds |1 - eta h| for all curvatures h in
-    [m, L]. Lemma 3.4 of Chien & Li 2025 requires eta <= 1/L.
+    [m, L]. Where c exceeds 1, the expansion of `Convex` is used as well.
     """
 
     L: float
     m: float
     claim: ClassVar[str] = "chien_li/theorem_3_1/direct/strongly_convex"
-    _kind: ClassVar = "strongly convex"
     _words = (
         "every per-sample loss is {m:g}-strongly convex, {L:g}-smooth, and Lipschitz with the clip norm as its "
         "constant (clipping never acts)"
@@ -515,6 +561,7 @@ KINDS: Final[Mapping[str, tuple[Callable[..., Assumption], tuple[str, ...]]]] = 
     "holder": (Holder, ("L", "lam")),
     "clipped": (Clipped, ()),
     "convex": (Convex, ("L",)),
+    "clipped_convex": (ClippedConvex, ("L",)),
     "strongly_convex": (StronglyConvex, ("L", "m")),
     "tabulated": (Tabulated, ("distances", "values")),
     "sum": (Sum, ("parts",)),

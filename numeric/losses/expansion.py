@@ -24,7 +24,7 @@ ULPS = 64
 
 
 class Increasing(ABC):
-    """A nondecreasing, piecewise concave function of a distance."""
+    """A nondecreasing function of a distance, concave between its knots unless stated otherwise."""
 
     parts: "tuple[Increasing, ...]" = ()
     """Functions that this function combines, if any."""
@@ -152,6 +152,62 @@ class ModulusExpansion(UpdateExpansion):
         else:
             capped = cap if z > 0 else cap.union(arb(0))
         return self.kept * z + self.weight * capped + self.sensitivity
+
+
+@dataclass(frozen=True)
+class RootExpansion(UpdateExpansion):
+    """e(z) = base + (kept^2 z^2 + weight min(slope z, cap)^2)^(1/2) + sensitivity for z > 0; e(0) = sensitivity.
+
+    Of convex losses: gradients at distance z differ by at most slope z and by at most the cap, and ``weight`` is
+    what their square adds to the squared distance. An infinite slope is allowed. Beyond the distance at which the
+    cap is reached, the root is convex.
+    """
+
+    kept: arb
+    weight: arb
+    slope_at_0: arb
+    cap: arb
+    sensitivity: arb
+    base: arb = arb(0)  # noqa: RUF009  # never changed
+
+    def plus(self, step: arb) -> "RootExpansion":
+        return replace(self, sensitivity=self.sensitivity + step)
+
+    def affine_on(self, diameter: float) -> tuple[arb, arb] | None:
+        if self.base != 0 or not self.slope_at_0 * exact(diameter) <= self.cap:
+            return None
+        return (self.kept**2 + self.weight * self.slope_at_0**2).sqrt(), self.sensitivity
+
+    @property
+    def expansive(self) -> bool:
+        return bool(self.kept >= 1)
+
+    @property
+    def concave(self) -> bool:
+        return False
+
+    def value(self, z: Array) -> Array:
+        return np.where(z > 0, float(self.base) + self._root(z), 0.0) + float(self.sensitivity)
+
+    def slope(self, z: Array) -> Array:
+        steep = float(self.slope_at_0)
+        start = np.inf if self.base > 0 else np.sqrt(float(self.kept) ** 2 + float(self.weight) * steep**2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            free = np.where(steep * z < float(self.cap), float(self.weight) * steep * steep * z, 0.0)
+            return np.where(z > 0, (float(self.kept) ** 2 * z + free) / self._root(z), start)
+
+    def _root(self, z: Array) -> Array:
+        with np.errstate(invalid="ignore"):
+            change = np.where(z > 0, np.minimum(float(self.slope_at_0) * z, float(self.cap)), 0.0)
+        return np.hypot(float(self.kept) * z, np.sqrt(float(self.weight)) * change)
+
+    def ball(self, z: arb) -> arb:
+        if z == 0:
+            return self.sensitivity
+        change = (self.slope_at_0 * z).min(self.cap) if self.slope_at_0.is_finite() else self.cap
+        squares = self.kept**2 * z**2 + self.weight * change**2
+        found = self.base + (squares.sqrt() if squares > 0 else arb(0).union(squares.upper().sqrt()))
+        return (found if z > 0 else found.union(arb(0))) + self.sensitivity
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,15 @@ from math import inf, isfinite, nextafter
 import numpy as np
 
 from lastiterate.numeric.errors import InputError, echo
-from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Convex, Minimum, Modulus, StronglyConvex
+from lastiterate.numeric.losses.assumptions import (
+    Assumption,
+    Blocks,
+    ClippedConvex,
+    Convex,
+    Minimum,
+    Modulus,
+    StronglyConvex,
+)
 from lastiterate.numeric.run import NoisySGD
 
 Gradient = tuple[tuple[float, float], ...]
@@ -55,7 +63,7 @@ def admits_gradient(assumption: Assumption, gradient: Gradient) -> bool:
     """
     if isinstance(assumption, Minimum):
         return all(admits_gradient(part, gradient) for part in assumption.parts)
-    if isinstance(assumption, Convex):
+    if isinstance(assumption, Convex | ClippedConvex):
         return _slopes_within(gradient, 0.0, assumption.L)
     if isinstance(assumption, StronglyConvex):
         return _slopes_within(gradient, assumption.m, assumption.L)
@@ -67,7 +75,8 @@ def admits_gradient(assumption: Assumption, gradient: Gradient) -> bool:
 def _slopes_within(gradient: Gradient, least: float, most: float) -> bool:
     slack, exact = _slack(gradient), [(Fraction(x), Fraction(g)) for x, g in gradient]
     return all(
-        Fraction(least) * (y - x) - slack <= h - g <= Fraction(most) * (y - x) + slack
+        Fraction(least) * (y - x) - slack <= h - g
+        and (most == inf or h - g <= Fraction(most) * (y - x) + slack)
         for (x, g), (y, h) in pairwise(exact)
     )
 
@@ -128,7 +137,7 @@ def admits_curvature(assumption: Assumption, curvature: float, diameter: float) 
         return all(admits_curvature(part, curvature, diameter) for part in assumption.parts)
     if isinstance(assumption, StronglyConvex):
         return assumption.m <= curvature <= assumption.L
-    if isinstance(assumption, Convex):
+    if isinstance(assumption, Convex | ClippedConvex):
         return 0 <= curvature <= assumption.L
     if curvature == 0:
         return True

@@ -32,7 +32,7 @@ def fixed_routes(
     """Bounds by the cheapest path and, with ``every``, also by one last step and by composition."""
     program, best = worst_position(run, assumption)
     with precision():
-        pair, claim = DominatingPair(upper(best.cost)), run.scheme.claim or assumption.claim
+        pair, claim = DominatingPair(upper(best.cost)), run.scheme.claim or assumption.cited(run)
         window = (best.path.start, run.steps)
         found = [Candidate(best.route, claim, window, pair, optimum=best, position=program.position)]
         if every:

@@ -25,7 +25,7 @@ from flint import arb
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder
+from lastiterate.numeric.losses.assumptions import Assumption, Holder
 from lastiterate.numeric.losses.expansion import PowerDrift, UpdateExpansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
@@ -135,7 +135,7 @@ class View:
         if isinstance(self.assumption, Holder) and self.assumption.L > 0:
             lam = self.assumption.lam
             drift = PowerDrift(upper(eta * exact(self.assumption.L) * sigma ** (exact(lam) - 1)), lam, cap)
-        elif isinstance(self.assumption, Convex | Holder):
+        elif (line := self.free(0).affine_on(0.0)) is not None and line[0] <= 1:  # above e
             drift = PowerDrift(0.0, 1.0)
         return drift, Epochs(run.steps, self.batches, upper(self.into(0).sensitivity / sigma))
 

@@ -31,6 +31,7 @@ LONGEST = 10**5  # largest number of steps followed one by one
 CONSTANTS = {
     "smooth": ["L"],
     "convex": ["L"],
+    "clipped_convex": ["L"],
     "holder": ["L", "lam"],
     "strongly_convex": ["L", "m"],
     "clipped": [],
@@ -197,10 +198,15 @@ class _Run:
 
 
 class _Loss:
-    """Class of losses; convex losses are L-smooth and K-Lipschitz, so their gradients are never clipped."""
+    """Class of losses; those that are convex, and not clipped_convex, are K-Lipschitz, so clipping never acts."""
 
     def __init__(self, node: Node) -> None:
-        self.name, self.constants = node["name"], {x: _number(node[x]) for x in CONSTANTS[node["name"]]}
+        self.name, self.convex = node["name"], "convex" in node["name"]
+        unbounded = {"L"} if self.name in ("convex", "clipped_convex") else set()  # null stands for infinity
+        self.constants = {
+            x: arb("inf") if x in unbounded and node[x] is None else _number(node[x])
+            for x in CONSTANTS[self.name]
+        }
         self.L, self.m, self.lam = (self.constants.get(x, arb(x == "lam")) for x in ("L", "m", "lam"))
         parts = node["parts"] if self.name in PARTS else []
         self.parts = [_at(f"parts.{i}", _Loss, one) for i, one in enumerate(parts)]
@@ -209,7 +215,6 @@ class _Loss:
         self.each: list[_Loss] = (
             [one for part in self.parts for one in part.each] if self.name == "minimum" else [self]
         )
-        self.contracts = self.name in ("convex", "strongly_convex")
         need(
             bool(self.lam > 0) and bool(self.lam <= 1) and bool(self.m <= self.L),
             "a constant is out of its range",
@@ -234,6 +239,23 @@ class _Loss:
         if not values or not all(value.is_finite() for value in values):
             return arb("inf")  # clipping alone
         return sum(values, arb(0)) if self.name == "sum" else sum((v**2 for v in values), arb(0)).sqrt()
+
+    def factor(self, h: arb, low: arb, high: arb) -> arb:
+        """Lipschitz constant of a step of convex losses; step sizes are h, or from ``low`` to ``high``."""
+        if self.name != "clipped_convex":
+            return (1 - low * self.m).max(high * self.L - 1)
+        a = h * self.L
+        return 2 / (4 - a).sqrt() if a <= 3 else (a - 1).max(arb(1))
+
+    def carried(self, z: arb, h: arb, clip: arb) -> arb:
+        """Distance z > 0 after a step of size h of convex losses, by the length of their gradients."""
+        if self.name == "clipped_convex":
+            return h * clip + (z**2 + (h * clip) ** 2).sqrt()
+        least = 2 / self.L if self.L > 0 else arb("inf")
+        if h <= least:
+            return z
+        change = (self.L * z).min(2 * clip) if self.L.is_finite() else 2 * clip
+        return (z**2 + h * (h - least).max(arb(0)) * change**2).sqrt()
 
     @property
     def linear(self) -> arb | None:
@@ -270,9 +292,9 @@ class Updates:
     def line(self, t: int) -> tuple[arb, arb]:
         """(c, s) with e_t(z) <= c z + s for every z."""
         weight, low, high = self._steps(t, self.met(t))
-        slopes = [(1 - low * one.m).max(high * one.L - 1) for one in self.loss.each if one.contracts]
+        slopes = [one.factor(weight, low, high) for one in self.loss.each if one.convex and one.L.is_finite()]
         slopes += [
-            1 + weight * one.linear for one in self.loss.each if not one.contracts and one.linear is not None
+            1 + weight * one.linear for one in self.loss.each if not one.convex and one.linear is not None
         ]
         need(bool(slopes), "the class needs an affine expansion")
         return min(slopes, key=float), self.run.moved(t) if self.met(t) else arb(0)
@@ -288,12 +310,15 @@ class Updates:
 
     def _expanded(self, t: int, z: arb, met: bool) -> arb:
         (weight, low, high), cap, found = self._steps(t, met), 2 * self.run.clip, arb("inf")
-        for one in self.loss.each:
-            if one.contracts:  # |x - y - h (g(x) - g(y))| <= max(1 - h m, h L - 1) |x - y|, and |g| <= K
-                found = found.min((1 - low * one.m).max(high * one.L - 1) * z).min(z + high * cap)
+        for one in self.loss.each if z != 0 else ():
+            if one.convex:
+                found = found.min(one.carried(z, weight, self.run.clip))
+                if one.L.is_finite():
+                    found = found.min(one.factor(weight, low, high) * z)
             else:  # clipped gradients of one sample are at most min(omega, 2 K) apart
                 omega = one.modulus(z)
                 found = found.min(z + weight * (omega.min(cap) if omega.is_finite() else cap))
+        found = found if z != 0 else arb(0)
         return found + self.run.moved(t) if met else found
 
 

@@ -337,6 +337,7 @@ def written(top: Node, said: str) -> str:
     schemes = "full, cyclic or Poisson batches, or batches without replacement"
     _need(run["scheme"] in ("full", "cyclic"), schemes, f"{run['scheme']} batches")
     _need(loss["name"] in ("smooth", "convex", "strongly_convex"), "smooth or convex losses", loss["name"])
+    _need(loss["L"] is not None, "a finite L", "L=inf")
     _need(len(run["step_size"]) == len(run["noise_std"]) == 1, "equal steps", "a schedule")
     _need(run["diameter"] is not None, "a bounded domain", "none")
     numbers = {"step_size": run["step_size"][0], "noise": run["noise_std"][0], "clip": run["clip_norm"]}

@@ -184,6 +184,7 @@ def _random(top: Node, said: str) -> str:
     run, loss, claim = top["run"], top["class"], top["claim"]
     scheme, n = run["scheme"], run["dataset_size"]
     _need(loss["name"] in ("smooth", "convex", "strongly_convex"), "smooth or convex losses", loss["name"])
+    _need(loss["L"] is not None, "a finite L", "L=inf")
     _need(n > run["batch_size"] or scheme == "poisson", f"a batch_size below {n}", n)
     _need(len(run["step_size"]) == len(run["noise_std"]) == 1, "equal steps", "a schedule")
     _need(run["diameter"] is not None, "a bounded domain", "none")

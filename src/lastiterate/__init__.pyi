@@ -22,6 +22,7 @@ from lastiterate.numeric.losses.assumptions import Holder as Holder
 from lastiterate.numeric.losses.assumptions import Measured as Measured
 from lastiterate.numeric.losses.assumptions import Minimum as Minimum
 from lastiterate.numeric.losses.assumptions import Smooth as Smooth
+from lastiterate.numeric.losses.assumptions import ClippedConvex as ClippedConvex
 from lastiterate.numeric.losses.assumptions import StronglyConvex as StronglyConvex
 from lastiterate.numeric.losses.assumptions import Sum as Sum
 from lastiterate.numeric.losses.assumptions import Tabulated as Tabulated
