@@ -234,7 +234,6 @@ def test_numbers_never_grow_with_the_steps_or_with_the_noise() -> None:
         ({}, {"delta": 2}, "delta needs"),
         ({}, {"delta": 1e-5, "noise_std": 0}, "noise_std needs"),
         ({}, {"delta": 1e-5, "noise_std": 1e-200}, "noise_std=1e-200"),
-        ({}, {"delta": 1e-5, "step_size": 3.0}, "step_size <= 2/L"),
     ],
 )
 def test_bad_input(change: dict[str, float], more: dict[str, float], words: str) -> None:

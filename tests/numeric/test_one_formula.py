@@ -28,6 +28,7 @@ from lastiterate.numeric.losses import certified
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Blocks,
+    ClippedConvex,
     Convex,
     Holder,
     Sized,
@@ -114,9 +115,8 @@ def root(p: Point) -> Blocks:
 
 
 def clipped(p: Point, line: Expr) -> Expr:
-    """A line through 0 and what clipping allows, the lesser, for 2 b samples."""
-    other = statements.modulus_over_sizes(p.z, 2 * p.K, p.eta, p.K, p.b, 2 * p.b)
-    return min(line * p.z, other) if line > 1 else line * p.z
+    """A line through 0, or a long step of size 2 eta."""
+    return update.convex_step(p.z, 2 * p.eta, p.L, p.K) if line > 1 else line * p.z
 
 
 def omega(p: Point) -> Expr:
@@ -204,10 +204,27 @@ PAIRS = (
          lambda p: update.modulus(p.z, statements.blocks(p.L * p.z, p.m * p.z), p.eta, p.K, p.b),
          grows(root, differs=True), BALL),
     Pair("losses.assumptions.Convex.expansion", lambda p: statements.strongly_convex(p.z, p.eta, p.K, p.b, p.L, S.Zero),
-         grows(lambda p: Convex(p("L")), differs=True), BALL),
+         grows(lambda p: Convex(p("L")), differs=True), BALL, wants=lambda p: p.eta * p.L <= 2),
+    Pair("losses.assumptions.Convex.expansion (long step)",
+         lambda p: update.convex_step(p.z, p.eta * (p.b - 1) / p.b, 32 * p.L, p.K)
+         + update.step_sensitivity(p.eta, p.K, p.b),
+         grows(lambda p: Convex(32 * p("L")), differs=True), BALL, wants=lambda p: p.eta * p.L > Rational(1, 16)),
+    Pair("losses.assumptions.Convex.expansion (long step, weight decay)",
+         lambda p: update.convex_step(p.z, p.eta, 32 * p.L, p.K, 1 - p.eta * p.q),
+         grows(lambda p: Convex(32 * p("L")), differs=False, decay="q"), BALL,
+         wants=lambda p: p.eta * (32 * p.L + p.q) > 2 and p.eta * p.q <= 1),
+    *(
+        Pair(f"losses.assumptions.ClippedConvex.expansion ({times} L)",
+             lambda p, times=times: Min(
+                 update.clipped_convex_factor(times * p.eta * p.L / (1 - p.eta * p.q)) * (1 - p.eta * p.q) * p.z,
+                 update.clipped_step(p.z, p.eta, p.K, 1 - p.eta * p.q)),
+             grows(lambda p, times=times: ClippedConvex(times * p("L")), differs=False, decay="q"), BALL,
+             wants=lambda p: p.eta * p.q < 1)
+        for times in (1, 8)
+    ),
     Pair("losses.assumptions.StronglyConvex.expansion",
          lambda p: statements.strongly_convex(p.z, p.eta, p.K, p.b, p.L, p.m),
-         grows(lambda p: StronglyConvex(p("L"), p("m")), differs=True), BALL),
+         grows(lambda p: StronglyConvex(p("L"), p("m")), differs=True), BALL, wants=lambda p: p.eta * p.L <= 2),
     Pair("losses.assumptions.StronglyConvex.expansion (weight decay)",
          lambda p: update.strongly_convex_over_sizes(p.eta, p.L, p.m, p.b, p.b, p.b, 1 - p.eta * p.q) * p.z
          + update.step_sensitivity(p.eta, p.K, p.b),
@@ -215,7 +232,7 @@ PAIRS = (
          wants=lambda p: p.eta * (p.L + p.q) <= 2 and p.eta * p.q <= 1),
     Pair("losses.assumptions.StronglyConvex.expansion (same batch)",
          lambda p: statements.strongly_convex(p.z, p.eta, S.Zero, p.b, p.L, p.m),
-         grows(lambda p: StronglyConvex(p("L"), p("m")), differs=False), BALL),
+         grows(lambda p: StronglyConvex(p("L"), p("m")), differs=False), BALL, wants=lambda p: p.eta * p.L <= 2),
     Pair("losses.assumptions.Modulus.over_sizes",
          lambda p: statements.modulus_over_sizes(p.z, omega(p), p.eta, p.K, p.b, 2 * p.b), over(hoelder), FLOAT),
     Pair("losses.assumptions.Convex.over_sizes",

@@ -394,8 +394,6 @@ def test_bad_requests() -> None:
         bound(_RUN, Convex(1.0))
     with pytest.raises(InputError, match="call bound"):
         ShiftProgram(_RUN, Convex(1.0))
-    with pytest.raises(InputError, match="step_size <= 2/L"):
-        bound(_RUN, Convex(30.0), order=2.0)
 
 
 def test_blocks_that_contract_to_nothing() -> None:

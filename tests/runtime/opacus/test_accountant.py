@@ -95,18 +95,15 @@ def test_schedules_of_noise_and_step_size_are_tracked() -> None:
 
 def test_where_no_theorem_applies_composition_stands() -> None:
     training = Training().described(Convex(1.0), scheduled=["lr"]).train(4)
-    training.optimizer.param_groups[0]["lr"] = 5.0
+    training.optimizer.param_groups[0]["lr"] = 1e35
     training.train(1)
     assert training.accountant.get_epsilon(DELTA) == composition(5)
-    assert (
-        "no theorem for the last iterate applies: A convex loss needs step_size <= 2/L"
-        in training.accountant.route
-    )
+    assert "no theorem for the last iterate applies: bound needs numbers" in training.accountant.route
 
 
 def test_a_step_that_no_theorem_speaks_of_is_refused_before_the_training() -> None:
-    with pytest.raises(InputError, match=r"step_size <= 2/L = 2, got step_size=5"):
-        Training(lambda parameters: torch.optim.SGD(parameters, lr=5.0)).described(Convex(1.0))
+    with pytest.raises(InputError, match=r"needs numbers between .* got step_size=1e\+70"):
+        Training(lambda parameters: torch.optim.SGD(parameters, lr=1e70)).described(Convex(1.0))
     with pytest.raises(InputError, match="noise_multiplier=0"):
         Training(noise_multiplier=0.0).described(Clipped())
 
