@@ -106,7 +106,9 @@ def described_assumption(assumption: object) -> Assumption:
             remedy = "pass its assumption(run)"
         elif isinstance(assumption, Measured) or hasattr(assumption, "holder"):
             remedy = "measured constants give an estimate, not a bound: call estimate"
-        known = "Smooth, Holder, Clipped, Convex, ClippedConvex, StronglyConvex, Tabulated, Sum, Blocks, Minimum"
+        known = (
+            "Smooth, Holder, Clipped, Convex, ClippedConvex, StronglyConvex, Tabulated, Sum, Blocks, Minimum"
+        )
         got = f"the class {assumption.__name__}" if isinstance(assumption, type) else echo(assumption)
         if " at 0x" in got or (is_dataclass(assumption) and not isinstance(assumption, type)):
             got = type(assumption).__name__
@@ -410,14 +412,14 @@ class _UpdateMap(Assumption):
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
         """The line through 0 with slope `_factor`; if the slope exceeds 1, a root that grows more slowly."""
         h, kept = exact(run.step_size_at(t)) * high / run.batch_at(t), _kept(run, t)
-        if self.L < inf and (factor := self._factor(run, t, low, high)) <= 1:
+        if inf > self.L and (factor := self._factor(run, t, low, high)) <= 1:
             return Affine(factor, arb(0))
         weight = h * (h - 2 * kept / exact(self.L)).max(arb(0))
         return RootExpansion(kept, weight, exact(self.L), 2 * exact(run.clip_norm), arb(0))
 
     def _short(self, run: NoisySGD, t: int) -> bool:
         size = run.batch_at(t)
-        return self.L < inf and bool(self._factor(run, t, size, size) <= 1)
+        return inf > self.L and bool(self._factor(run, t, size, size) <= 1)
 
     def _factor(self, run: NoisySGD, t: int, low: int, high: int) -> arb:
         """max(k - h m, h' L - k) with k = 1 - eta lambda, h = eta low / b, h' = eta high / b.
@@ -433,8 +435,8 @@ class _UpdateMap(Assumption):
 class Convex(_UpdateMap):
     """Convex, L-smooth and K-Lipschitz losses: e(z) = k z + 2 eta K / b with k = 1 - eta lambda, if eta L <= 2 k.
 
-    Here lambda is the weight decay, which is not clipped. Longer steps of size h have e(z)^2 = k^2 z^2 + h (h - 2 k / L)
-    min(2 K, L z)^2 on the same data. L = inf is allowed.
+    Here lambda is the weight decay, which is not clipped. On the same data, longer steps of size h have e(z)^2 = k^2
+    z^2 + h (h - 2 k / L) min(2 K, L z)^2. L = inf is allowed.
 
     Attributes:
         L: smoothness, gradient / length.
@@ -480,7 +482,7 @@ class ClippedConvex(Assumption):
         h, k = exact(run.step_size_at(t)) * high / run.batch_at(t), _kept(run, t)
         cap = exact(run.clip_norm)
         root = RootExpansion(k, h**2, arb(inf), cap, arb(0), h * cap)
-        if self.L == inf:
+        if inf == self.L:
             return root
         a = h * exact(self.L)
         factor = (4 * k**3 / (4 * k - a)).sqrt() if a <= 3 * k and k > 0 else (a - k).max(k)

@@ -19,7 +19,14 @@ from flint import arb
 
 from lastiterate.numeric.errors import InputError, count, positive, within
 from lastiterate.numeric.losses.activations import SMOOTH
-from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
+from lastiterate.numeric.losses.assumptions import (
+    Assumption,
+    Clipped,
+    ClippedConvex,
+    Convex,
+    Smooth,
+    StronglyConvex,
+)
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 
@@ -81,11 +88,10 @@ class LossConstants:
                 f"{2 * self.radius:g}."
             )
         unclipped = run.clip_norm >= self.lipschitz
-        short = all(exact(run.step_size_at(t)) * exact(self.smoothness) <= 2 for t in range(run.steps))
-        if self.strong_convexity > 0 and unclipped and short:
+        if self.strong_convexity > 0 and unclipped:
             return StronglyConvex(self.smoothness, self.strong_convexity)
-        if self.strong_convexity >= 0 and short and (unclipped or self.linear_score):
-            return Convex(self.smoothness)
+        if self.strong_convexity >= 0:
+            return (Convex if unclipped or self.linear_score else ClippedConvex)(self.smoothness)
         return Smooth(self.smoothness)
 
 

@@ -199,7 +199,7 @@ class RootExpansion(UpdateExpansion):
     def _root(self, z: Array) -> Array:
         with np.errstate(invalid="ignore"):
             change = np.where(z > 0, np.minimum(float(self.slope_at_0) * z, float(self.cap)), 0.0)
-        return np.hypot(float(self.kept) * z, np.sqrt(float(self.weight)) * change)
+        return np.asarray(np.hypot(float(self.kept) * z, np.sqrt(float(self.weight)) * change))
 
     def ball(self, z: arb) -> arb:
         if z == 0:

@@ -13,7 +13,7 @@ from torch.nn import functional
 from torch.utils.data import Dataset
 
 from lastiterate.numeric.errors import InputError, positive, teaches
-from lastiterate.numeric.losses.assumptions import Convex, Smooth
+from lastiterate.numeric.losses.assumptions import ClippedConvex, Convex
 from lastiterate.numeric.losses.certified import LossConstants, linear_score, softmax_regression
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.runtime.trials import user_code
@@ -69,12 +69,14 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
 
 
 @teaches()
-def assumption_of(module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm: float) -> Convex | Smooth:
+def assumption_of(
+    module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm: float
+) -> Convex | ClippedConvex:
     """Strongest assumption that a closed form proves for a linear layer; its constant is rounded up.
 
     Args:
         module: a linear layer, possibly preceded by flattening, before or after ``make_private``.
-        loss: mean loss of torch.nn or torch.nn.functional: cross entropy (only smooth if clipping acts) or,
+        loss: mean loss of torch.nn or torch.nn.functional: cross entropy (`ClippedConvex` if clipping acts) or,
             for one output, the logistic loss, squared error, Huber or smooth L1 loss.
         data: rows in the form that the module takes.
         clip_norm: clip norm of a per-sample gradient.
@@ -122,7 +124,7 @@ def assumption_of(module: nn.Module, loss: Any, data: ClippedRows, *, clip_norm:
             "Clipped(), which always holds, or certified_constants."
         )
     if not constants.linear_score and clip_norm < constants.lipschitz:
-        return Smooth(constants.smoothness)
+        return ClippedConvex(constants.smoothness)
     one = ", the constant one included" if "bias" in named else ""
     return Convex(
         constants.smoothness, origin=f"{constants.statement}{one}: every row is scaled down to {data.norm:g}"

@@ -8,7 +8,7 @@ gradients of a convex loss (as for softmax with a small clip norm); the assumpti
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
-from math import isfinite
+from math import inf, isfinite
 from typing import Final
 
 import torch
@@ -19,6 +19,7 @@ from lastiterate.numeric.explain import UNTRIED
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Clipped,
+    ClippedConvex,
     Convex,
     Holder,
     Minimum,
@@ -35,7 +36,7 @@ from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import project_onto_ball
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
-TRIED: Final = (Holder, Convex, StronglyConvex)
+TRIED: Final = (Holder, Convex, ClippedConvex, StronglyConvex)
 """Assumptions that two points and two gradients of a sample can refute."""
 
 _REFUTING: Final = 2**49
@@ -103,7 +104,9 @@ def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: i
         lam = float(part.lam) if isinstance(part, Holder) else 1.0
         found = _too_steep(gradients, part, part.L, lam, diameter, run.clip_norm, seed)
         if found is None and not isinstance(part, Holder):
-            found = _bent(gradients, part, getattr(part, "m", 0.0), diameter, run.clip_norm, seed)
+            acts = isinstance(part, ClippedConvex)  # then only gradients without clipping are monotone
+            clip_norm = inf if acts else run.clip_norm
+            found = _bent(gradients, part, getattr(part, "m", 0.0), diameter, clip_norm, seed)
         if found is not None:
             return found
     return None
@@ -185,10 +188,11 @@ def _bent(
     if not slope < least:
         return None
     sample = int(samples[worst])
+    clipped, also = ("", "") if clip_norm == inf else ("clipped ", ", or clipping acts")
     claim = "losses are not convex" if least == 0 else f"m is at most {slope:.4g}"
     words = (
-        f"at two points {distance:.3g} apart the clipped gradients of sample {sample} differ along the line between "
-        f"them by {slope:.4g} times that distance: {claim}, or clipping acts"
+        f"at two points {distance:.3g} apart the {clipped}gradients of sample {sample} differ along the line between "
+        f"them by {slope:.4g} times that distance: {claim}{also}"
     )
     return Refutation(
         part, distance, float(change[worst]), sample, slope, float(change[worst]) / distance, words

@@ -17,12 +17,12 @@ from lastiterate.numeric.forgetting import steps_to_forget as steps_to_forget
 from lastiterate.numeric.losses.assumptions import Assumption as Assumption
 from lastiterate.numeric.losses.assumptions import Blocks as Blocks
 from lastiterate.numeric.losses.assumptions import Clipped as Clipped
+from lastiterate.numeric.losses.assumptions import ClippedConvex as ClippedConvex
 from lastiterate.numeric.losses.assumptions import Convex as Convex
 from lastiterate.numeric.losses.assumptions import Holder as Holder
 from lastiterate.numeric.losses.assumptions import Measured as Measured
 from lastiterate.numeric.losses.assumptions import Minimum as Minimum
 from lastiterate.numeric.losses.assumptions import Smooth as Smooth
-from lastiterate.numeric.losses.assumptions import ClippedConvex as ClippedConvex
 from lastiterate.numeric.losses.assumptions import StronglyConvex as StronglyConvex
 from lastiterate.numeric.losses.assumptions import Sum as Sum
 from lastiterate.numeric.losses.assumptions import Tabulated as Tabulated

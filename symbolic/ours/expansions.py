@@ -44,7 +44,7 @@ _leaning: Final = (
     r**2 >= _k**2 * z**2 + h**2 * y**2,
     inner(_u, _d) >= 0,
 )
-_here, _there = symbols("p q", real=True)
+_here, _there = (Symbol(name, real=True) for name in "pq")
 
 
 def _square(vector: Expr) -> Expr:

@@ -12,7 +12,7 @@ from torch.nn import functional  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset  # noqa: E402
 
 from lastiterate.numeric.errors import InputError  # noqa: E402
-from lastiterate.numeric.losses.assumptions import Convex, Smooth  # noqa: E402
+from lastiterate.numeric.losses.assumptions import ClippedConvex, Convex  # noqa: E402
 from lastiterate.numeric.run import NoisySGD  # noqa: E402
 from lastiterate.runtime.constants.closed_form import ClippedRows, assumption_of  # noqa: E402
 from lastiterate.runtime.constants.refutation import refute  # noqa: E402
@@ -62,12 +62,12 @@ def test_the_constant_holds_and_is_met(loss: Any, outputs: int, per_square: floa
     assert less.constant <= found.L
 
 
-def test_cross_entropy_that_is_clipped_is_smooth_alone() -> None:
+def test_cross_entropy_that_is_clipped_can_expand() -> None:
     data = ClippedRows(TensorDataset(ROWS, CLASSES), norm=2.0)
     found = assumption_of(
         nn.Sequential(nn.Flatten(), nn.Linear(3, 3, bias=False)), nn.CrossEntropyLoss(), data, clip_norm=1
     )
-    assert type(found) is Smooth
+    assert type(found) is ClippedConvex
     assert found.L == 2.0
 
 

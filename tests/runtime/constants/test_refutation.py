@@ -37,6 +37,17 @@ def network() -> Workload:
     )  # fmt: skip
 
 
+def test_convex_losses_whose_gradients_are_clipped() -> None:
+    """Clipped gradients of softmax losses need not be monotone, which is no reason to refuse them."""
+    assert refute(softmax(), run(clip_norm=0.05), li.ClippedConvex(1.0)) is None
+    assert "differ by" in str(refute(softmax(), run(clip_norm=10.0), li.ClippedConvex(0.1)))
+    found = refute(network(), run(clip_norm=0.05, diameter=4.0), li.ClippedConvex(float("inf")))
+    assert found is not None
+    assert found.along < 0
+    assert "the gradients of sample" in str(found)
+    assert str(found).endswith("losses are not convex")
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("clip_norm", [0.5, 10.0])
 @pytest.mark.parametrize("diameter", [1.0, float("inf")])
