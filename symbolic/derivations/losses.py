@@ -5,6 +5,8 @@ Each distance is a formula of `formulas.update` that claims prove for every loss
 
 from functools import wraps
 
+from sympy import Max
+
 from lastiterate.symbolic.checks import NormBound
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.formulas import update
@@ -13,7 +15,7 @@ from lastiterate.symbolic.ledger import known
 from lastiterate.symbolic.notation import D, Delta, K, L, T, c, eta, lam, m, n, s, t, tau, w
 from lastiterate.symbolic.vectors import Vector
 
-_z, _h = symbols("z h", nonnegative=True)
+_z, _size = symbols("z size", nonnegative=True)
 omega: Final = Function("omega", nonnegative=True)
 """The largest difference between two gradients, as a function of the distance between the points."""
 psi: Final = Function("psi", nonnegative=True)
@@ -62,7 +64,8 @@ class Losses:
     def in_any_batch(self, eta: Expr, b: Expr) -> Expansion:
         """The maps of two data sets if one sample, in the batch of b samples or not, is replaced."""
         without, inside = (self.other_data(eta, b, k) for k in (S.Zero, S.One))
-        return supposing(no_less(without, inside.after), *inside.hypotheses)
+        larger = inside.after if self.carries is None else Max(without.after, inside.after)
+        return supposing(no_less(without, larger), *inside.hypotheses)
 
     @rule
     def one_more(self, low: Expr, high: Expr, moved: Expr) -> Expansion:
@@ -118,8 +121,8 @@ _MODULUS: Final = ("ours/expansions/projection", "ours/expansions/modulus", _TRI
 _HOELDER: Final = "gradients of every loss are (L, lambda)-Hoelder, and clipped at K"
 _ANY: Final = "gradients at points z apart differ by at most omega(z), nondecreasing, and are clipped at K"
 _STEPS: Final = (
-    "a step of size h along the mean of (clipped) gradients takes points z apart to points at most psi(h, z) apart, "
-    "psi is nondecreasing in h and z, and no gradient is longer than K; (psi(h, z), K) is"
+    "a step of some size along the mean of (clipped) gradients takes points z apart to points at most psi(size, z) "
+    "apart, psi is nondecreasing in both, and no gradient is longer than K; (psi(size, z), K) is"
 )
 _CONVEX: Final = "every loss is convex and L-smooth, and no gradient is longer than K"
 _STRONG: Final = "every loss is m-strongly convex and L-smooth, and no gradient is longer than K"
@@ -132,7 +135,7 @@ LOSSES: Final[Mapping[str, Losses]] = MappingProxyType(
         "smooth": Losses("every loss is L-smooth, and gradients are clipped at K", (L, K), _MODULUS, L * _z),
         "Hoelder": Losses(_HOELDER, (L, lam, K), _MODULUS, L * _z**lam),
         "modulus": Losses(_ANY, (omega(_z), K), _MODULUS, omega(_z)),
-        "steps": Losses(_STEPS, (psi(_h, _z), K), (), carries=psi),
+        "steps": Losses(_STEPS, (psi(_size, _z), K), (), carries=psi),
         "convex": Losses(_CONVEX, (L, K), ("ours/expansions/convex", _COCOERCIVE, _TRIANGLE)),
         "strongly convex": Losses(
             _STRONG, (m, L, K), ("ours/expansions/strongly_convex", _COCOERCIVE, _TRIANGLE), least=m
@@ -249,7 +252,7 @@ Derivation = Callable[[Kernel], Guarantee]
 AFFINE: Final = {"convex": S.One, "strongly convex": c, "smooth": c}
 """Classes of losses for which full batches take z to c z + s, and the constant c."""
 
-GROWING: Final = ("modulus", "convex", "strongly convex")
+GROWING: Final = ("modulus", "convex", "strongly convex", "steps")
 
 PARTS: Final = {
     "from 0": (S.Zero, S.Zero, T),

@@ -54,7 +54,7 @@ CLAIMS = (
         attacked("shifts_without_replacement_convex", linear("without_replacement"), *COMMON[:2])
         .mutant("at the cost S_down, as in the papers", bound="without_replacement_s_down")
         .mutant("half the rate", bound="half_the_rate"),
-        *windows("without_replacement", "modulus", "convex"),
+        *windows("without_replacement", "modulus", "convex", "steps"),
         assumptions=(alpha > 1, q <= 1),
         repairs="chien_li/theorem_3_12",
     ),

@@ -80,7 +80,7 @@ CLAIMS = (
         "ours/shuffled/mean",
         "The mean over orders of what a path for each of them costs: exp((alpha - 1) D_alpha) is jointly convex",
         proof("shuffled", "Shuffled batches"),
-        *windows("shuffled", "modulus"),
+        *windows("shuffled", "modulus", "steps"),
         Deduced(statements.joint_convexity(), "joint_convexity", "joint convexity"),
         Deduced(statements.mean_of_orders(), "mean_of_orders", "divergences given an order"),
         assumptions=(alpha > 1,),
