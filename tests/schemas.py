@@ -68,6 +68,16 @@ _TRACKED = _record(
     {"kind": Literal["assumed", "certified"], "excess": float, "distances": list[float]}
     | _fields(str, "name statement"),
 )
+_DRIFT = {
+    "pairs": int,
+    "replaced": int,
+    "pull": float,
+    "greatest": list[float],
+    "root_mean_square": list[float],
+    "remark": str,
+    "tracked": _list[_TRACKED],
+}
+_STAGE = _record("_Stage", {"at": str, "around": float, "moved": float | None, "between": float | None})
 _AT_RADIUS = _record("_AtRadius", _fields(float, "radius found") | {"certified": float | None, "why": str})
 _LAYER = _record(
     "_Layer",
@@ -85,11 +95,7 @@ PRINTED: Final[dict[str, Any]] = {
     "check": _record("_Check", {"claims": list[_Claim], "drifts": list[str], "summary": str}),
     "checkpoints": AlongTraining,
     "compare": list[_Compared] | Stated,
-    "drift": _record(
-        "_Drift",
-        {"workload": str, "pairs": int, "replaced": int, "pull": float, "greatest": list[float], "remark": str}
-        | {"tracked": _list[_TRACKED]},
-    ),
+    "drift": _record("_Drift", {"workload": str, **_DRIFT}),
     "estimate": _record("_Measured", _MEASURED)
     | _record("_Searched", {"search": _SEARCH, **_CARRIED})
     | _record("_Rechecked", {"rechecked": _list[_PAIR]}),
@@ -102,6 +108,7 @@ PRINTED: Final[dict[str, Any]] = {
         | {"numbers": _list[_record("_Number", {"under": str, **_BOUND.__annotations__})]}
         | {"curve": _list[_AT_RADIUS], "modulus": list[tuple[float, float]], "layers": _list[_LAYER]}
         | {"spectra": _list[_record("_Spectrum", {"of": str} | _fields(float, "least greatest trace error"))]}
+        | {"training": _list[_STAGE], "drift": _record("_OwnDrift", _DRIFT) | None, "audit": Audit | None}
         | {"seconds": dict[str, float], "skipped": dict[str, str]}
         | {"repeat": _record("_Repeat", {"command": str, "seed": int})},
     ),

@@ -12,7 +12,7 @@ Source: Chien & Li 2025, Lemmas 3.5 and 3.10, whose proofs use this coupling; do
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Final, Unpack
+from typing import Any, Final, Unpack
 
 import numpy as np
 import torch
@@ -199,6 +199,23 @@ class Drift:
     def refuted(self) -> tuple[TrackedDistance, ...]:
         """Tracked distances that some pair exceeds."""
         return tuple(one for one in self.tracked if one.excess > 0)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Distances at each step and their basis, as plain data for JSON."""
+        coupled = self.coupled
+        return {
+            "pairs": coupled.distances.shape[1],
+            "replaced": coupled.replaced,
+            "pull": coupled.pull,
+            "greatest": coupled.greatest.tolist(),
+            "root_mean_square": np.sqrt((coupled.distances**2).mean(axis=1)).tolist(),
+            "tracked": [
+                {"name": one.name, "kind": str(one.rests), "statement": one.statement, "excess": one.excess}
+                | {"distances": one.distances.tolist()}
+                for one in self.tracked
+            ],
+            "remark": self.remark,
+        }
 
 
 @teaches()

@@ -8,6 +8,7 @@ from functools import partial
 from importlib import metadata
 from itertools import pairwise
 from math import isfinite
+from pathlib import Path
 from time import monotonic
 from typing import Any, Final, Unpack
 
@@ -21,8 +22,12 @@ from lastiterate.numeric.bound import PrivacyLoss, bound, estimate
 from lastiterate.numeric.errors import InputError, positive, teaches
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped
 from lastiterate.numeric.run import NoisySGD, described_run
+from lastiterate.runtime.attacks.attack import attack
+from lastiterate.runtime.attacks.drift import measure_drift
 from lastiterate.runtime.constants.certified import certified_side
-from lastiterate.runtime.constants.record import WorstCaseConstants, WorstPair, best_pairs
+from lastiterate.runtime.constants.holder import constants_along_training
+from lastiterate.runtime.constants.pairs import measure_between, measure_center
+from lastiterate.runtime.constants.record import WorstCaseConstants, WorstPair, best_pairs, read_off
 from lastiterate.runtime.constants.sampling import Sampling, Settings
 from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
@@ -32,8 +37,10 @@ from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.hessian import HessianOperator
 from lastiterate.runtime.leaves import difference, leaf_norms, norm
+from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.portrait.record import Portrait
-from lastiterate.runtime.training.descent import paper_run, project_onto_ball
+from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.training.descent import paper_run, project_onto_ball, spread_iterates, train
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 _SHARES: Final = (1e-3, 1e-2, 10**-1.5, 0.1, 10**-0.5)
@@ -50,6 +57,11 @@ _LARGE: Final = 2**28
 
 _APART: Final = np.geomspace(1e-4, 1.0, 13)
 """Distances at which the worst pairs are measured, too, as shares of the diameter."""
+
+_STAGES: Final = 6
+_POINTS: Final = 20
+_ALONG: Final = 2**43
+"""Number of iterates along a training, points drawn around each, and purpose of the stream that draws them."""
 
 _DENSE: Final = 400
 _PROBES: Final = 24
@@ -72,9 +84,14 @@ class _Parts:
             self.skipped[name] = f"{done}, as the budget of {self._budget:g} s is used up; raise the budget."
         return name in self.skipped
 
+    def end(self, name: str) -> None:
+        """End a part by an `InputError` if time is up."""
+        if self.late(name):
+            raise InputError(self.skipped[name])
+
     def do(self, name: str, compute: Callable[[], Any], otherwise: Any = None, *, needed: bool = False) -> Any:
-        """Result of a part; unless it is needed, ``otherwise`` or [] if time is up or an `InputError` is raised."""
-        begun, found = monotonic(), otherwise or []
+        """Result of a part; unless it is needed, ``otherwise`` if time is up or an `InputError` is raised."""
+        begun, found = monotonic(), otherwise
         try:
             if needed or not self.late(name):
                 found = compute()
@@ -97,6 +114,8 @@ def look(
     *,
     delta: float = 1e-5,
     lambdas: Sequence[float] = (0.25, 0.5, 0.75, 1.0),
+    checkpoints: Sequence[Path] = (),
+    runs: int = 200,
     budget: float = 600.0,
     command: str = "",
     **settings: Unpack[Settings],
@@ -109,9 +128,11 @@ def look(
         assumption: assumption of the user on the losses, whose bound is shown, too.
         delta: delta of the privacy losses.
         lambdas: Hölder orders; order 1 is added.
+        checkpoints: checkpoints of a training run; without them, the run itself is measured.
+        runs: number of coupled pairs of runs, and of attacked runs on each side, if a run is given.
         budget: seconds after which no further part begins. The search on the domain is always done.
         command: command that computes the portrait again; by default, a call of this function.
-        **settings: fields of `Sampling`; no points are drawn.
+        **settings: fields of `Sampling`.
 
     Raises:
         InputError: as in `worst_case_constants`.
@@ -123,7 +144,7 @@ def look(
     if run.dataset_size < workload.samples:
         rows = slice(run.dataset_size)
         own = replace(workload, inputs=workload.inputs[rows], targets=workload.targets[rows])
-    parts = _Parts(positive("budget", budget), 6, sampling.on_step)
+    parts = _Parts(positive("budget", budget), 9 if given else 7, sampling.on_step)
     radius = run.diameter / 2 if isfinite(run.diameter) else _WIDEST
     found: WorstCaseConstants = parts.do(
         "search", lambda: worst_case_constants(own, run, tuple({*lambdas, 1.0}), **vars(quiet)), needed=True
@@ -132,10 +153,28 @@ def look(
     worst = [pair for pair in found.searched if pair.constant]
     with threads_of_torch(sampling.threads):
         gradients = quiet.gradients(own)
-        curve = parts.do("radii", lambda: _curve(own, gradients, radius, found, worst, seed, parts))
+        curve = parts.do("radii", lambda: _curve(own, gradients, radius, found, worst, seed, parts), [])
         spectra, top = parts.do("Hessian", lambda: _spectra(gradients, found, seed), ([], None))
-        changes = parts.do("changes", lambda: _changes_of(gradients, worst, radius))
-        layers = parts.do("layers", lambda: _layers(own, quiet, gradients, changes, top, radius, parts))
+        changes = parts.do("changes", lambda: _changes_of(gradients, worst, radius), [])
+        layers = parts.do("layers", lambda: _layers(own, quiet, gradients, changes, top, radius, parts), [])
+        near = quiet.but(points=_POINTS, radius=radius)
+        training = parts.do("training", lambda: _training(own, gradients, run, checkpoints, near), [])
+        drift, audit = None, None
+        if given:
+            pairs, replaced = _with_spare(workload, run, found)
+            timed = {
+                name: vars(quiet) | {"on_step": lambda *_, part=name: parts.end(part)}
+                for name in ("drift", "audit")
+            }
+            rests = assumption or Clipped()
+            drift = parts.do(
+                "drift",
+                lambda: measure_drift(pairs, run, rests, pairs=runs, replaced=replaced, **timed["drift"]),
+            )
+            audit = parts.do(
+                "audit",
+                lambda: attack(own, run, delta=delta, runs=runs, assumption=assumption, **timed["audit"]),
+            )
         prints = identify_workload(own, gradients)
     far = [(distance, moved) for moved, distance in changes if distance >= radius * _APART[0]]
     steps = sorted((distance, float(np.linalg.norm(moved, axis=0).max())) for distance, moved in far)
@@ -144,6 +183,7 @@ def look(
         {"workload": workload.name, "given": given, "delta": delta, "run": asdict(run), "numbers": numbers}
         | {"facts": _facts(workload, own, gradients, sampling), "constants": found.as_dict(), "curve": curve}
         | {"modulus": [*zip(*np.maximum.accumulate(steps or [(radius, 0.0)]).T.tolist(), strict=True)]}
+        | {"training": training, "drift": drift and drift.as_dict(), "audit": audit and audit.as_dict()}
         | {"layers": layers, "spectra": spectra, "seconds": parts.seconds, "skipped": parts.skipped}
         | {"repeat": {"command": command or f"li.look(workload, run, {seed=})", "seed": seed}}
         | {"versions": ", ".join([*versions, f"Python {platform.python_version()}"]), "data": prints["data"]}
@@ -267,6 +307,37 @@ def _changes_of(gradients: Gradients, worst: Sequence[WorstPair], radius: float)
                 moved.append((blocks - floor).clamp(min=0.0).cpu().double())
             found.append((torch.cat(moved, dim=1).numpy(), float((ends[0] - ends[1]).norm())))
     return found
+
+
+def _training(
+    workload: Workload, gradients: Gradients, run: NoisySGD, checkpoints: Sequence[Path], sampling: Sampling
+) -> list[Data]:
+    """Smoothness around and between checkpoints or iterates of the run, among drawn points."""
+    if checkpoints:
+        stages = constants_along_training(workload, checkpoints, (1.0,), sampling).stages
+        shown = [(stage.checkpoint, stage.around, stage.between, stage.moved) for stage in stages]
+    else:
+        points, shown = train(gradients, gradients.start, run, sampling.seed, centers=_STAGES), []
+        for k, step in enumerate(spread_iterates(run.steps, _STAGES)):
+            draws = stream(sampling.seed, purpose=_ALONG).part(k)
+            tables = [measure_center(gradients, points[k], run.clip_norm, sampling, draws)]
+            tables += [measure_between(gradients, points[k], points[k - 1], run.clip_norm)] if k else []
+            around, *before = [read_off(table, Kind.SAMPLE, (1.0,)) for table in tables]
+            moved = float(tables[1].distances[0]) if k else None
+            shown.append((f"step {step}", around, before[0] if before else None, moved))
+    return [
+        {"at": at, "around": around.constants[0], "moved": moved, "between": between and between.constants[0]}
+        for at, around, between, moved in shown
+    ]
+
+
+def _with_spare(workload: Workload, run: NoisySGD, found: WorstCaseConstants) -> tuple[Workload, int]:
+    """Workload with a sample that replaces another, by default a copy of the worst one, and which is replaced."""
+    (worst,) = (pair.sample or 0 for pair in found.searched if pair.lam == 1)
+    if workload.samples > run.dataset_size or run.adjacency != "replace":
+        return workload, 0
+    rows = [*range(workload.samples), worst]
+    return replace(workload, inputs=workload.inputs[rows], targets=workload.targets[rows]), int(worst == 0)
 
 
 def _layers(

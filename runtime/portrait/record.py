@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from lastiterate.numeric.display import Displayed, TextTable, plain
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.rounding import printed_up
+from lastiterate.numeric.rounding import printed_down, printed_up
 from lastiterate.numeric.store import write_whole, writing
 from lastiterate.runtime.constants.record import words_found, words_upper
 
@@ -123,7 +123,12 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     styles = [resources.files(folders[1]) / "style.css", resources.files(folders[0]) / "portrait.css"]
-    made.filters |= {"round_up": printed_up, "found": words_found, "proved": words_upper}
+    made.filters |= {
+        "round_up": printed_up,
+        "round_down": printed_down,
+        "found": words_found,
+        "proved": words_upper,
+    }
     made.globals |= {"log10": log10, "inf": inf, "version": metadata.version("lastiterate")}
     made.globals["style"] = Markup("".join(one.read_text(encoding="utf-8") for one in styles))  # noqa: S704
     return made

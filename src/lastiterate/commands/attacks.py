@@ -167,27 +167,10 @@ def drift_command(
     with threads_of_torch(threads), progress(f"{network.name}, steps of the pairs", kept) as on_step:
         found = measure_drift(network, run, assumption, folder=folder, on_step=on_step, **options)
     if as_json:
-        say_json(_drift_as_dict(network.name, found), indent=2)
+        say_json({"workload": network.name} | found.as_dict(), indent=2)
     else:
         _print_drift(network.name, found)
     return 1 if found.refuted else 0
-
-
-def _drift_as_dict(name: str, found: "Drift") -> dict[str, object]:
-    coupled = found.coupled
-    return {
-        "workload": name,
-        "pairs": coupled.distances.shape[1],
-        "replaced": coupled.replaced,
-        "pull": coupled.pull,
-        "greatest": coupled.greatest.tolist(),
-        "tracked": [
-            {"name": one.name, "kind": str(one.rests), "statement": one.statement, "excess": one.excess}
-            | {"distances": one.distances.tolist()}
-            for one in found.tracked
-        ],
-        "remark": found.remark,
-    }
 
 
 def _print_drift(name: str, found: "Drift") -> None:

@@ -27,6 +27,10 @@ _PATH = click.Path(path_type=Path)
     "--out", type=OutputFile(), multiple=True, help="File to write, .html, .md or .json; repeat for more."
 )
 @option("--delta", default=1e-5, help="Delta of the privacy losses.")
+@click.option(
+    "--along", "checkpoints", type=_PATH, multiple=True, help="Checkpoint, or a folder of them; repeat."
+)
+@option("--runs", default=200, help="Coupled pairs of runs, and attacked runs on each side, with --run.")
 @option("--budget", default=600.0, help="Seconds after which no further part begins.")
 @option("--centers", default=20, help="Number of evenly spaced iterates around which the search begins.")
 @click.option("--samples", type=int, show_default="all", help="Number of randomly drawn samples to use.")
@@ -42,8 +46,9 @@ def command(
     """Show what is found and proved of WORKLOAD on one page.
 
     WORKLOAD is as for `estimate`. The page shows the constants that were found and proved on balls of increasing
-    radius and for every layer, the largest change of a gradient over a distance, the eigenvalues of Hessians, and the
-    privacy loss of the run: a bound if it rests on proved constants, an estimate otherwise.
+    radius, for every layer and along a training, the largest change of a gradient over a distance, and the eigenvalues
+    of Hessians; with --run, also the distance between runs on adjacent data, an attack, and the privacy loss: a bound
+    if it rests on proved constants, an estimate otherwise.
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder
