@@ -70,7 +70,7 @@ def shown() -> Portrait:
         patch.setattr(module, "_SHARES", (0.01, 0.3))
         patch.setattr(worst_case_constants, "_STARTS", 16)
         patch.setattr(worst_case_constants, "_SCREENED", 100)
-        return li.look(small(), RUN, lambdas=(0.5,))
+        return li.look(small(), RUN, lambdas=(0.5,), runs=20)
 
 
 def test_constants_of_a_quadratic_are_known() -> None:
@@ -107,7 +107,7 @@ def test_numbers_are_bounds_only_if_they_rest_on_proofs(shown: Portrait) -> None
     kinds = {one["under"]: one["kind"] for one in shown.data["numbers"]}
     assert kinds == {"clipping alone": "bound", "constants that were found": "estimate"}
     proved = li.Workload(**vars(small()) | {"constants": li.constants_of_network(input_norm=4.0)})
-    numbers = li.look(proved, RUN, li.Smooth(100.0), lambdas=(1.0,)).data["numbers"]
+    numbers = li.look(proved, RUN, li.Smooth(100.0), lambdas=(1.0,), budget=1e-9).data["numbers"]
     assert [(one["kind"], one["under"]) for one in numbers[1:3]] == [
         ("bound", "the assumption of the run file"),
         ("bound", "proved constants"),
@@ -131,7 +131,7 @@ def test_the_page_is_whole_and_loads_nothing(shown: Portrait) -> None:
     page = shown.to_html()
     for title in ("What was measured", "Smoothness on balls", "Layers and eigenvalues", "Privacy of the run"):
         assert f"<h2>{title}" in page
-    assert page.count('role="img"') == 2
+    assert page.count('role="img"') == 3
     assert not re.search(r"(?:src|href)=\"(?!data:)|url\(|@import", page)
     assert "nan" not in re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)
 
@@ -144,17 +144,49 @@ def test_names_are_escaped(shown: Portrait) -> None:
 def test_parts_without_time_are_named() -> None:
     shown = li.look(small(), RUN, lambdas=(1.0,), budget=1e-9)
     skipped = shown.data["skipped"]
-    assert set(skipped) == {"radii", "Hessian", "changes", "layers"}
+    assert set(skipped) == {"radii", "Hessian", "changes", "layers", "training", "drift", "audit"}
     assert all("as the budget of 1e-09 s is used up; raise the budget." in why for why in skipped.values())
     assert shown.data["curve"] == []
     assert "Left out, radii" in str(shown)
-    assert shown.to_html().count("Not measured, or only in part") == 4
+    assert shown.to_html().count("Not measured, or only in part") == 7
     with pytest.raises(InputError, match="budget"):
         li.look(small(), RUN, budget=-1.0)
 
 
+def test_runs_on_adjacent_data_stay_within_what_is_tracked(shown: Portrait) -> None:
+    drift, audit = shown.data["drift"], shown.data["audit"]
+    assert (drift["pairs"], len(drift["greatest"])) == (20, 4)
+    (tracked,) = drift["tracked"]
+    assert tracked["kind"] == "certified"
+    for mean, most, limit in zip(
+        drift["root_mean_square"], drift["greatest"], tracked["distances"], strict=True
+    ):
+        assert mean <= most <= limit
+    assert drift["greatest"][-1] > 0, "a copy of the worst sample replaces another one"
+    assert 0 <= audit["epsilon"] <= min(one["epsilon"] for one in shown.data["numbers"])
+    assert [stage["at"] for stage in shown.data["training"]] == [f"step {k}" for k in range(4)]
+    assert all(stage["around"] > 0 for stage in shown.data["training"])
+
+
+def test_checkpoints_are_shown_in_their_order(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{seed}.pt" for seed in (3, 2)]
+    for seed, path in zip((3, 2), paths, strict=True):
+        torch.save(small().initial(seed).state_dict(), path)
+    first, second = li.look(small(), None, lambdas=(1.0,), checkpoints=paths).data["training"]
+    assert (first["at"], second["at"]) == tuple(map(str, paths))
+    assert first["between"] is None
+    assert second["between"] > 0
+
+
+def test_a_part_ends_when_time_is_up() -> None:
+    parts = module._Parts(0.0, 1, None)
+    assert parts.do("drift", lambda: parts.end("drift"), None) is None
+    with pytest.raises(InputError, match="nothing is measured, as the budget of 0 s is used up"):
+        parts.end("drift")
+
+
 def test_kinks_have_no_proved_constant_and_the_layer_is_named() -> None:
-    shown = li.look(small(activation=nn.ReLU), RUN, lambdas=(1.0,))
+    shown = li.look(small(activation=nn.ReLU), None, lambdas=(1.0,))
     assert "ReLU gradients jump" in shown.to_html()
     assert any("no useful constant is proved" in said and "layer 0" in said for said in shown.reach())
     assert shown.data["curve"][-1]["certified"] == np.inf
