@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import partial
 from importlib import metadata
 from itertools import pairwise
@@ -41,7 +41,7 @@ from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.portrait.record import Portrait
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import paper_run, project_onto_ball, spread_iterates, train
-from lastiterate.runtime.workloads.workload import Workload, described_workload
+from lastiterate.runtime.workloads.workload import Workload, described_workload, subset
 
 _SHARES: Final = (1e-3, 1e-2, 10**-1.5, 0.1, 10**-0.5)
 """Radii of the curve, as shares of the radius of the domain."""
@@ -132,14 +132,24 @@ def look(
         runs: number of coupled pairs of runs, and of attacked runs on each side, if a run is given.
         budget: seconds after which no further part begins. The search on the domain is always done.
         command: command that computes the portrait again; by default, a call of this function.
-        **settings: fields of `Sampling`.
+        **settings: fields of `Sampling`; others are as the workload recommends.
 
     Raises:
         InputError: as in `worst_case_constants`.
     """
     described_workload("look", workload)
-    given, run = run is not None, paper_run(workload) if run is None else described_run("look", run)
-    sampling = Sampling(centers=min(_CENTERS, run.steps + 1)).but(**settings)
+    given, advice = run is not None, dict[str, Any](workload.recommended)
+    sampling = Sampling(centers=_CENTERS).but(
+        **{key: advice[key] for key in ("dtype", "centers") if key in advice}
+    )
+    sampling = sampling.but(**settings)
+    if run is None:
+        if workload.subset is None and "samples" in advice:
+            workload = subset(workload, advice["samples"], sampling.seed)
+        run = paper_run(
+            workload, **{one.name: advice[one.name] for one in fields(NoisySGD) if one.name in advice}
+        )
+    described_run("look", run)
     quiet, seed, own = sampling.but(on_step=None), sampling.seed, workload
     if run.dataset_size < workload.samples:
         rows = slice(run.dataset_size)

@@ -50,7 +50,9 @@ def outputs(book: Any) -> list[tuple[str, str]]:
     [
         # Those take longest.
         pytest.param(
-            path, id=path.stem, marks=[pytest.mark.nightly] * (path.stem in {"checkpoint", "practice"})
+            path,
+            id=path.stem,
+            marks=[pytest.mark.nightly] * (path.stem in {"checkpoint", "network", "practice"}),
         )
         for path in sorted(NOTEBOOKS.glob("*.ipynb"))
     ],
@@ -66,7 +68,7 @@ def test_executed_anew_it_says_what_is_stored(path: Path) -> None:
 
 
 def test_there_is_one_for_each_reader() -> None:
-    assert {path.stem for path in NOTEBOOKS.glob("*.ipynb")} == {"theory", "practice", "checkpoint"}
+    assert {path.stem for path in NOTEBOOKS.glob("*.ipynb")} == {"theory", "practice", "checkpoint", "network"}
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import click
 from lastiterate.commands.measuring import (
     computing,
     from_checkpoint,
+    left_open,
     option,
     print_table,
     require_torch,
@@ -115,11 +116,11 @@ class _Chosen:
     def __init__(self, workload: "Workload", options: Mapping[str, Any]) -> None:
         from lastiterate.runtime.workloads.workload import subset
 
-        advice = {key: value for key, value in workload.recommended.items() if _left_open(key)}
+        advice = {key: value for key, value in workload.recommended.items() if left_open(key)}
         self.draw = str(advice.get("draw", options["draw"]))
         searching = self.draw == "search"
         for key in _OF_DRAWS if searching else _OF_SEARCH:
-            if not _left_open(key):
+            if not left_open(key):
                 kind, other = (
                     ("drawn pairs", "add --draw uniform") if searching else ("the search", "leave one out")
                 )
@@ -147,11 +148,6 @@ class _Chosen:
             key: self.options[key]
             for key in (*names, "centers", "dtype", "device", "memory", "threads", "seed")
         }
-
-
-def _left_open(option: str) -> bool:
-    source = click.get_current_context().get_parameter_source(option)
-    return source is click.core.ParameterSource.DEFAULT
 
 
 def _search_worst(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "WorstCaseConstants":

@@ -64,6 +64,12 @@ def require_torch() -> None:
         )
 
 
+def left_open(option: str) -> bool:
+    """True if an option has its default value because the user has not given it."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source is click.core.ParameterSource.DEFAULT
+
+
 def read_run_file(path: Path) -> tuple["NoisySGD", "Assumption"]:
     """The run and the assumption of a run file; clipping alone if the file has no [assumption]."""
     from lastiterate.numeric.run_file import described_tables, read_toml
