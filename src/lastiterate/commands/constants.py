@@ -11,7 +11,7 @@ import click
 from lastiterate.commands.measuring import (
     computing,
     from_checkpoint,
-    left_open,
+    not_given,
     option,
     print_table,
     require_torch,
@@ -116,11 +116,11 @@ class _Chosen:
     def __init__(self, workload: "Workload", options: Mapping[str, Any]) -> None:
         from lastiterate.runtime.workloads.workload import subset
 
-        advice = {key: value for key, value in workload.recommended.items() if left_open(key)}
+        advice = {key: value for key, value in workload.recommended.items() if not_given(key)}
         self.draw = str(advice.get("draw", options["draw"]))
         searching = self.draw == "search"
         for key in _OF_DRAWS if searching else _OF_SEARCH:
-            if not left_open(key):
+            if not not_given(key):
                 kind, other = (
                     ("drawn pairs", "add --draw uniform") if searching else ("the search", "leave one out")
                 )

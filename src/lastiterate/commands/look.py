@@ -10,7 +10,7 @@ import click
 from lastiterate.commands.measuring import (
     computing,
     from_checkpoint,
-    left_open,
+    not_given,
     option,
     read_run_file,
     require_torch,
@@ -62,7 +62,7 @@ def command(
     run, assumption = (None, None) if run_file is None else read_run_file(run_file)
     workload = load_workload(name, data, checkpoint)
     workload = workload if samples is None else subset(workload, samples, options["seed"])
-    options = {key: value for key, value in options.items() if not left_open(key)}  # see `look` for the others
+    options = {key: value for key, value in options.items() if not not_given(key)}  # see `look` for the others
     options |= {"folder": resume or cache_folder("look"), "command": shlex.join(["lastiterate", *sys.argv[1:]])}
     kept = f"parts of the page are finished; no file is written, and the search is kept in {options['folder']}"
     with progress(f"{workload.name}, parts of the page", kept) as on_step:

@@ -64,7 +64,7 @@ def require_torch() -> None:
         )
 
 
-def left_open(option: str) -> bool:
+def not_given(option: str) -> bool:
     """True if an option has its default value because the user has not given it."""
     source = click.get_current_context().get_parameter_source(option)
     return source is click.core.ParameterSource.DEFAULT
