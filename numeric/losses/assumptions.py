@@ -95,7 +95,8 @@ class Assumption(ABC):
     @property
     def statement(self) -> str:
         """The assumption in words."""
-        return self._words.format(**vars(self)) + "; ".join(part.statement for part in self.parts)
+        words = self._words.format(**vars(self)).replace(", inf-smooth", "").replace(" and inf-smooth", "")
+        return words + "; ".join(part.statement for part in self.parts)
 
 
 def described_assumption(assumption: object) -> Assumption:

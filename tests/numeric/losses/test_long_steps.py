@@ -166,5 +166,7 @@ def test_infinite_smoothness_is_read_from_a_run_file(tmp_path) -> None:
         '[assumption]\nkind = "clipped_convex"\nL = inf\n'
     )
     assert load_run(file)[1] == ClippedConvex(inf)
+    assert ClippedConvex(inf).statement == "every per-sample loss is convex; its gradients are clipped"
+    assert Convex(inf).statement.startswith("every per-sample loss is convex, and Lipschitz")
     with pytest.raises(InputError, match="L needs a number of at least 0, or inf, got L=-1"):
         ClippedConvex(-1.0)
