@@ -52,6 +52,7 @@ def main() -> None:
     parser.add_argument("--results", default="", help="file of results to continue, one in a line")
     parser.add_argument("--kinds", default="", help="names of networks, separated by commas; all by default")
     parser.add_argument("--doors", default="", help="names of commands, separated by commas; all by default")
+    parser.add_argument("--page", default="yes", help="no: do not write NETWORKS.md")
     parser.add_argument("--stop", type=float, default=float("inf"), help="seconds after which to stop")
     given = parser.parse_args()
     torch.set_num_threads(1)
@@ -68,7 +69,7 @@ def main() -> None:
             given.stop,
         )
         found = [json.loads(line) for line in file.read_text().splitlines()]
-    if not given.kinds:
+    if given.page == "yes" and not given.kinds:
         (Path(__file__).parent / "NETWORKS.md").write_text(_page(found))
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.leaves import called_at, places_of
@@ -214,7 +214,7 @@ def refuse_tied_rows(
         return "rows were not tested together, because the module has no output for each row"
     most = max(2, min(len(rows), _NUMBERS // max(1, sum(leaf[0].numel() for leaf in leaves))))
     outputs, names = tree_map(lambda leaf: leaf[:most], outputs), [f"row {k}" for k in chosen[:most]]
-    own = loss if closed is None else lambda held, target: loss(replace(closed, **held), target)
+    own = loss if closed is None else lambda held, target: loss(closed(held), target)
     return refuse_tied_losses(name, Together(own, outputs, labels[:most], names), batched=batched) + mixing
 
 
@@ -259,21 +259,38 @@ def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, sca
             )
 
 
-def _outputs_of(module: nn.Module, rows: Tensor) -> tuple[Any, Any]:
-    """Outputs of rows, None if there are none for each row; and a dataclass that the module returns, or None."""
+def _outputs_of(module: nn.Module, rows: Tensor) -> tuple[Any, Callable[[Any], Any] | None]:
+    """Outputs of rows (None if there are none for each row) and, if they are lists of tensors, `_closing` of one."""
     for size in (_ROWS, 1):
         try:
             with torch.no_grad():
                 made = [module(some) for some in torch.split(rows, size)]
-            found = [opened(one) for one in made]
-            if not all(isinstance(leaf, Tensor) and leaf.ndim for leaf in tree_leaves(found)):
+            closed = _closing(made[0])
+            if closed is not None:
+                made = [[leaf for leaf in tree_leaves(opened(one)) if isinstance(leaf, Tensor)] for one in made]
+            if not all(leaf.ndim for leaf in tree_leaves(made)):
                 break
-            joined = tree_map(lambda *leaves: torch.cat(leaves), *found)
-            return joined, None if found[0] is made[0] else made[0]
+            return tree_map(lambda *leaves: torch.cat(leaves), *made), closed
         except Exception:
             if size == 1:
                 raise
     return None, None
+
+
+def _closing(output: Any) -> Callable[[Any], Any] | None:
+    """Function that makes an output of its tensors, or None if it is a tree of tensors only."""
+    inner = opened(output)
+    leaves, form = tree_flatten(inner)
+    places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    if inner is output and len(places) == len(leaves):
+        return None
+
+    def closed(tensors: Any) -> Any:
+        given = dict(zip(places, tensors, strict=True))
+        whole = tree_unflatten([given.get(k, leaf) for k, leaf in enumerate(leaves)], form)
+        return whole if inner is output else replace(output, **whole)
+
+    return closed
 
 
 def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:

@@ -6,6 +6,7 @@ Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf, prod
+from textwrap import shorten
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -142,7 +143,7 @@ class _Reader:
         if not _as_usual(module):
             raise InputError(
                 f"Certified constants need {kind.__name__} without hooks and with default settings, got "
-                f"{name}={module}; change that layer."
+                f"{name}={shorten(str(module), 200, placeholder=' ...')}; change that layer."
             )
         if kind is nn.Sequential:
             for key, part in module._modules.items():  # named_children omits duplicates

@@ -1,6 +1,9 @@
 """The loss of several rows is the mean, or the sum, of those of the rows alone, or the loss is refused."""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 import torch
@@ -143,3 +146,41 @@ def test_every_output_of_a_module_is_tried(mixes: bool, first: str) -> None:
             refuse_tied_rows("theirs", module, loss, *held)
     else:
         refuse_tied_rows("theirs", module, loss, *held)
+
+
+@dataclass
+class Output:
+    logits: Tensor
+    loss: Tensor | None = None
+
+
+class Shaped(nn.Module):
+    """A linear layer whose output is put in a form."""
+
+    def __init__(self, form: Callable[[Tensor], Any]) -> None:
+        super().__init__()
+        self.last, self.form = nn.Linear(4, 3), form
+
+    def forward(self, rows: Tensor) -> Any:
+        return self.form(self.last(rows))
+
+
+FORMS: dict[str, tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]] = {
+    "dataclass": (Output, lambda out: out.logits),
+    "None": (lambda one: (one, None), lambda out: out[0]),
+    "numbers": (lambda one: {"logits": [one], "aux": 0.0}, lambda out: out["logits"][0]),
+    "dictionary": (lambda one: {"logits": one}, lambda out: out["logits"]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_losses_of_outputs_in_any_form_are_tested(form: str) -> None:
+    torch.manual_seed(0)
+    put, taken = FORMS[form]
+    data = [Rows(one, torch.device("cpu"), torch.float64) for one in (torch.randn(8, 4), torch.arange(8) % 3)]
+    weighted = nn.CrossEntropyLoss(torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64))
+    module = Shaped(put).double()
+    with pytest.raises(InputError, match=r"must be the mean or the sum of the losses"):
+        refuse_tied_rows("theirs", module, lambda out, y: weighted(taken(out), y), *data)
+    said = refuse_tied_rows("theirs", module, lambda out, y: nn.functional.cross_entropy(taken(out), y), *data)
+    assert said == "the loss of 8 rows together is the mean or the sum of their losses"
