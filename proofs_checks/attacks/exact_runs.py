@@ -1,13 +1,9 @@
-"""Exactly solvable runs on the line and on an interval, with full, fixed and random batches.
+"""Exactly solvable runs on the line and on an interval, with full batches and with one sample more.
 
 Full batches. Without projection, the two runs apply x -> c x + v and x -> c x + v' with |v - v'| = s, and add
 N(0, sigma^2). The last iterates are Gaussians of equal variance with means at distance gap, so both
 directions of the Renyi divergence are alpha gap^2 / (2 variance). On [-D/2, D/2] the runs are clamped walks
 (`lastiterate.numeric.lower.walk`).
-
-Other batches, linear losses. For batches drawn without replacement and no projection, all other samples have
-gradient -K, and on one data set the differing sample has this gradient, too. On the other data set, a batch
-with the sample moves the run by 2 eta K / b, which attains S_up at this shift.
 
 One added sample, the adjacency of Liang et al. and of the page on D2P2-SGD. P is the law with the added
 sample, which pushes the iterate up. Batches of b samples (a number in the setting) are drawn without
@@ -30,7 +26,6 @@ from lastiterate.numeric.lower.masses import Masses, renyi_below
 from lastiterate.numeric.lower.walk import Update, Walk, WalkStep, last_masses
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.rounding import exact, lower, precision
-from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.attacks.record import (
     JUST_BELOW,
     LOSSES,
@@ -41,7 +36,7 @@ from lastiterate.proofs_checks.attacks.record import (
 )
 
 _LOSSES = frozenset(LOSSES)
-_LONGEST_FULL, _LONGEST, _LONGEST_ADDED = 400, 200, 60
+_LONGEST_FULL, _LONGEST_ADDED = 400, 60
 """Largest numbers of steps of a walk; each step costs a product with the kernel."""
 
 
@@ -121,37 +116,6 @@ def _sign_drift(setting: Setting, assumed: Assumed) -> BothDirections | None:
     return _clamped(setting, setting["K"], 1.0, share * setting["K"], setting["K"] / kappa)
 
 
-def _batched(sampling: str, *, bounded: bool) -> ExactRun:
-    def solve(setting: Setting, _assumed: Assumed) -> BothDirections | None:
-        run, order = run_of(setting, sampling), setting["alpha"]
-        noise, r = run.noise_std_at(0), run.step_size_at(0) * run.clip_norm / run.batch * JUST_BELOW
-        up, down = (r, 0.0) if run.adjacency == "add_remove" else (r, -r)
-        if run.scheme.fixed and not bounded:
-            with precision():
-                gap = exact(up - down) * ((run.steps - 1) // run.batches + 1)
-                value = lower(exact(order) * gap**2 / (2 * run.steps * exact(noise) ** 2)) * JUST_BELOW
-            return BothDirections(value, value)
-        if run.steps > _LONGEST:
-            return None
-        if bounded:
-            return _on_an_interval(order, run.steps, run.diameter, _cycle(run, up), _cycle(run, down))
-        return _on_the_line(order, run.steps, Fraction(run.batch, run.dataset_size), up - down, noise)
-
-    words = (
-        f"constant gradients, {sampling} batches of the largest proper divisor of n; the sample that differs "
-    )
-    name, meets = f"{'clamped' if bounded else 'linear'}_{sampling}", _LOSSES - {Assumed.STRONGLY_CONVEX}
-    return ExactRun(name, f"{words}pushes one run up", meets, solve, bounded)
-
-
-def _cycle(run: NoisySGD, move: float) -> tuple[WalkStep, ...]:
-    plain, met = (Update.affine(1.0, drift, run.diameter / 2) for drift in (0.0, move))
-    noise = run.noise_std_at(0)
-    if run.scheme.fixed:
-        return (WalkStep.known(plain, noise),) * (run.batches - 1) + (WalkStep.known(met, noise),)
-    return (WalkStep(noise, ((1.0, plain),), ((1.0, met),), run.batch / run.dataset_size),)
-
-
 def _added_losses(batches: str, setting: Setting) -> Iterator[BothDirections | None]:
     n, b, T, order = int(setting["n"]), int(setting["b"]), int(setting["T"]), setting["alpha"]
     pull, half, drawn = setting["eta"] * setting["K"], setting["D"] / 2, batches == "drawn"
@@ -229,10 +193,5 @@ EXACT_RUNS = (
     ),
     ExactRun("clamped_quadratic", _TILTED, _CURVED | {Assumed.CLIPPED}, _clamped_quadratic, bounded=True),
     ExactRun("sign_drift", _DRIFT, _ANY, _sign_drift, bounded=True),
-    *(
-        _batched(name, bounded=end)
-        for name in ("without_replacement", "poisson", "cyclic")
-        for end in (False, True)
-    ),
     *(_added(batches, second=second) for batches in ("fixed", "drawn") for second in (False, True)),
 )

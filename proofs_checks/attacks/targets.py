@@ -16,19 +16,16 @@ from typing import Final
 
 from sympy import sqrt
 
-from lastiterate.numeric.accounting.batches import outcome_distance, rate
-from lastiterate.numeric.bound import bound, bound_by_shifts
-from lastiterate.numeric.divergences import s_down
+from lastiterate.numeric.bound import bound_by_shifts
 from lastiterate.numeric.errors import InputError, suggestion
-from lastiterate.numeric.losses.assumptions import Assumption, Convex
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.published.altschuler_talwar import order_is_small
 from lastiterate.numeric.published.record import PublishedBound, run_of, statement_value
 from lastiterate.numeric.published.theorems import THEOREMS, TRIVIAL
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
-from lastiterate.numeric.shift_program.optimum import optimum, untested_window
-from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.shift_program.optimum import untested_window
 from lastiterate.proofs_checks.attacks.record import LOSSES, Assumed, Setting, assumption_at
 from lastiterate.proofs_checks.attacks.settings import settings
 from lastiterate.symbolic.formulas import published as stated
@@ -36,8 +33,6 @@ from lastiterate.symbolic.notation import T
 
 _SEED, _MANY = 2027, 10
 """Seed and number of the random settings with batches."""
-_WIDEST = 1e4
-"""Largest move, in noise deviations, for which S_down is enclosed; beyond, log(1 / (1 - q)) is used."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +67,11 @@ def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> Att
     return AttackedBound(name or theorem.name, assumed, evaluate, thin=_thin(theorem.schemes[0]))
 
 
-def _ours(scheme: str, assumed: Assumed) -> AttackedBound:
+def _ours(assumed: Assumed) -> AttackedBound:
     def evaluate(setting: Setting) -> float:
-        run, losses = run_of(setting, scheme), assumption_at(setting, assumed)
-        return bound_by_shifts(run, losses, order=setting["alpha"]).epsilon
+        return bound_by_shifts(run_of(setting), assumption_at(setting, assumed), order=setting["alpha"]).epsilon
 
-    return AttackedBound(f"shifts_{scheme}_{assumed}", assumed, evaluate, thin=_thin(scheme))
+    return AttackedBound(f"shifts_full_{assumed}", assumed, evaluate)
 
 
 def repaired_liang(setting: Setting, *, small: bool = False) -> float:
@@ -137,57 +131,18 @@ def _affine_untested(setting: Setting) -> float:
         return upper(exact(setting["alpha"]) / 2 * exact(least) / noise**2)
 
 
-def _smaller_direction(sampling: str) -> Callable[[Setting], float]:
-    """Composition at the cost S_down (the numerator is the base), which papers use for both directions."""
-
-    def evaluate(setting: Setting) -> float:
-        run = run_of(setting, sampling)
-        with precision():
-            multiplier = float(
-                exact(run.noise_std_at(0)) / (exact(run.step_size_at(0)) * exact(outcome_distance(run)))
-            )
-            if multiplier < 1 / _WIDEST:
-                return upper(-run.steps * (1 - exact(rate(run))).log()) if rate(run) < 1 else inf
-            return upper(run.steps * exact(s_down(rate(run), multiplier, alpha=setting["alpha"]).upper))
-
-    return evaluate
-
-
-def _best_position(setting: Setting) -> float:
-    """Bound for the batch of an epoch in which a differing sample costs least, not most."""
-    run, assumption = run_of(setting, "cyclic"), Convex(setting["L"])
-    with precision():
-        costs = [
-            upper(optimum(ShiftProgram(run, assumption, place)).cost)
-            for place in {0, (run.steps % run.batches)}
-        ]
-        return upper(exact(setting["alpha"]) * exact(min(costs)) / 2)
-
-
-def _amplified_twice(setting: Setting) -> float:
-    """Bound for batches at rate b / n that charges half of this rate."""
-    run = run_of(setting, "without_replacement")
-    return bound(
-        replace(run, dataset_size=2 * run.dataset_size), Convex(setting["L"]), order=setting["alpha"]
-    ).epsilon
-
-
 _ASSUMED = {losses: assumed for assumed, (losses, _) in LOSSES.items()} | {Assumption: Assumed.CLIPPED}
 
 _ALL = (
     _published(TRIVIAL["composition"], Assumed.SENSITIVITY),
     *(_published(TRIVIAL["last_step"], assumed, f"last_step_{assumed}") for assumed in LOSSES),
     *(_published(one, _ASSUMED[one.assumptions[0]]) for one in THEOREMS.values() if one.schemes),
-    *(_ours(scheme, assumed) for scheme in SCHEMES for assumed in LOSSES),
+    *map(_ours, LOSSES),
     AttackedBound("liang_mended", Assumed.SMOOTH, repaired_liang, with_batches),
     AttackedBound(
         "liang_mended_small_orders", Assumed.SMOOTH, partial(repaired_liang, small=True), with_batches
     ),
     AttackedBound("affine_untested", Assumed.SMOOTH, _affine_untested),
-    AttackedBound("cyclic_best_position", Assumed.CONVEX, _best_position),
-    AttackedBound("half_the_rate", Assumed.CONVEX, _amplified_twice, thin=10),
-    AttackedBound("without_replacement_s_down", Assumed.CONVEX, _smaller_direction("without_replacement")),
-    AttackedBound("poisson_s_down", Assumed.CONVEX, _smaller_direction("poisson")),
 )
 
 TARGETS: Final[Mapping[str, AttackedBound]] = MappingProxyType({target.name: target for target in _ALL})

@@ -20,11 +20,6 @@ ALL_RUNS: Final = (*SMOOTH_RUNS, "expanding")
 """The exactly solvable runs (`proofs_checks.attacks`) that meet each assumption."""
 
 
-def linear(scheme: str) -> tuple[str, str]:
-    """Linear losses under a scheme of batches, without and with projection."""
-    return f"linear_{scheme}", f"clamped_{scheme}"
-
-
 CHANGES: Final[Mapping[str, Mapping[Symbol, Expr]]] = {
     "factor two dropped in 2 eta K / n": {K: K / 2},
     "T - 1 for T": {T: T - 1},

@@ -30,9 +30,6 @@ CLAIMS = (
         "ours/cyclic/theorem",
         "Cyclic batches: shifts that hide 2 eta K / b at the steps whose batch holds the sample",
         proof("cyclic", "The sample of the last step is the worst"),
-        attacked("shifts_cyclic_convex", linear("cyclic"), COMMON[0]).mutant(
-            "the best position", bound="cyclic_best_position"
-        ),
         *windows("cyclic", "convex", "modulus", "strongly convex", "steps"),
         assumptions=(alpha > 1, m <= L),
     ),

@@ -1,6 +1,5 @@
 """Letters and checks of every module, and what several modules take from derivations."""
 
-from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
 from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.derivations.checks import lattice_checks, projection_checks, windows
 from lastiterate.symbolic.derivations.known_batches import feasible

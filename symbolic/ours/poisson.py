@@ -48,9 +48,6 @@ CLAIMS = (
         "ours/poisson/theorem",
         "Poisson batches, any losses: in a window each step pays for its coin, in its order, and for its shift",
         proof("poisson", "Two directions"),
-        attacked("shifts_poisson_convex", linear("poisson"), *COMMON[:2]).mutant(
-            "at the cost S_down, as in the papers", bound="poisson_s_down"
-        ),
         *windows("poisson", "modulus", "convex", "steps"),
         assumptions=(alpha > 1, q <= 1),
         repairs="liang/lemma_3_2/other_order",

@@ -7,7 +7,7 @@ $$S(\gamma) = q\,\theta_{d/\sigma}\Big(1 + \frac{\gamma - 1}q\Big)\ (\gamma \ge 
 and a window whose coins use shares $\beta_t$ of the noise has $\bigotimes_t S_{\beta_t} \otimes \theta_\mu$,
 $\mu^2 = \sum_t a_t^2/((1 - \beta_t)\sigma_t^2)$. No law is conditioned on the future.
 
-Checked: the window is derived in both orders and attacked by exactly solvable runs. The law of the batches, the
+Checked: the window is derived in both orders. The law of the batches, the
 profile of a step, the last step and the shares have checks of their own.
 Letters: i* is the sample in which the data sets differ, and $\theta_\mu$ the profile of mu-GDP.
 """
@@ -51,9 +51,6 @@ CLAIMS = (
         "ours/sampled/theorem",
         "Batches without replacement, any losses: in a window each step pays for its coin and for its shift",
         proof("without_replacement", "Windows"),
-        attacked("shifts_without_replacement_convex", linear("without_replacement"), *COMMON[:2])
-        .mutant("at the cost S_down, as in the papers", bound="without_replacement_s_down")
-        .mutant("half the rate", bound="half_the_rate"),
         *windows("without_replacement", "modulus", "convex", "steps"),
         assumptions=(alpha > 1, q <= 1),
         repairs="chien_li/theorem_3_12",

@@ -222,7 +222,7 @@ def test_an_assumption_that_was_not_tested_keeps_a_refutation_open():
 
 
 def test_a_sampling_rate_is_at_most_one_at_every_setting():
-    wrong = UpperBound("half_the_rate", ("linear_without_replacement",))
+    wrong = UpperBound("composition", ("linear",), {K: K / 2})
     assert decide_check(wrong, (alpha > 1, q <= 1)).status is Status.REFUTED
     # Some rates are larger.
     assert decide_check(wrong, (alpha > 1, q <= sp.Rational(1, 5))).status is Status.UNDECIDED
