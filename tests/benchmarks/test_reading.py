@@ -5,7 +5,7 @@ import re
 import pytest
 
 from benchmarks import reading
-from lastiterate.proofs_checks.second_opinion import ask_cvc5
+from benchmarks.second_opinion import ask_cvc5
 
 MOST = 1500
 PAGE = reading.ROOT / "docs" / "proofs" / "trusted.md"

@@ -14,7 +14,6 @@ from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.engines.time_limit import SECONDS
 from lastiterate.proofs_checks.report import formats
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, with_noun
-from lastiterate.symbolic.claim import Claim
 
 
 @click.command(name="check")
@@ -41,7 +40,6 @@ from lastiterate.symbolic.claim import Claim
 )
 @no_cache
 @click.option("--update-lock", is_flag=True, help="Write the results to the lock file.")
-@click.option("--second-opinion", is_flag=True, help="Ask cvc5 about everything that z3 has proved.")
 def command(
     path: Path | None,
     paper: str | None,
@@ -51,7 +49,6 @@ def command(
     time_limit: float,
     no_cache: bool,
     update_lock: bool,
-    second_opinion: bool,
 ) -> int:
     """Decide every claim of the ledger, or of the folder or file PATH, and compare with the lock file.
 
@@ -59,16 +56,8 @@ def command(
     writes it, every claim has to hold. The modules of a folder are Python code, which is run.
 
     The exit status is 0 if every verdict, grade and mutant agrees with the lock file and every mutant is
-    rejected. With --second-opinion, cvc5 must also not contradict z3; questions that it leaves open are counted.
+    rejected.
     """
-    if second_opinion:
-        from lastiterate.proofs_checks.second_opinion import need_cvc5
-
-        need_cvc5()  # before minutes are spent on the claims
-    if second_opinion and path is not None:
-        raise click.UsageError(
-            f"--second-opinion works only on the ledger, got PATH={path} as well; leave one out."
-        )
     chosen = book(path)
     complete = paper is None and not keys
     expected = {} if update_lock and complete else chosen.expected()
@@ -116,26 +105,7 @@ def command(
         for sentence in found:
             file, _, line = chosen.places.get(sentence.split(" ")[0], "").rpartition(":")
             click.echo(f"::error{f' file={file},line={line}' if file else ''}::{sentence}", err=True)
-    contradicted = second_opinion and _contradicted(choose(), jobs)
-    return 1 if found or contradicted else 0
-
-
-def _contradicted(claims: Sequence[Claim], jobs: int) -> bool:
-    from lastiterate.proofs_checks.second_opinion import opinions
-
-    with progress("asking cvc5") as told:
-        given = opinions((claim.key for claim in claims), jobs=jobs, on_claim=told)
-    for one in given:
-        for question in one.disagreed:
-            click.echo(
-                f"contradiction: cvc5 has a solution where z3 shows that there is none, in {one.key}:\n{question}",
-                err=True,
-            )
-        if one.unknown:
-            click.echo(f"{one.key}: cvc5 leaves {one.unknown} of {one.questions} questions open", err=True)
-    asked, agreed, left = (sum(getattr(one, of) for one in given) for of in ("questions", "agreed", "unknown"))
-    click.echo(f"cvc5: {asked} questions, {agreed} answered as z3 did, {left} left open", err=True)
-    return any(one.disagreed for one in given)
+    return 1 if found else 0
 
 
 def _say_drifts(chosen: Book, reports: Sequence[ClaimReport], found: Sequence[str]) -> None:

@@ -1,4 +1,10 @@
-"""cvc5's opinion on every question that z3 answers with unsat while a claim is decided."""
+"""Ask cvc5 about every question that z3 answers with unsat while a claim is decided.
+
+    python -m benchmarks.second_opinion [KEY ...]
+
+Prints each contradiction and the number of questions that cvc5 leaves open, for these claims of the ledger or for
+all. The exit status is 1 if cvc5 contradicts z3.
+"""
 
 import multiprocessing
 import subprocess
@@ -8,7 +14,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
+from pathlib import Path
 
+import click
 from joblib import cpu_count
 
 from lastiterate.numeric.errors import InputError
@@ -17,7 +25,10 @@ from lastiterate.proofs_checks.engines.z3_answers import record_questions
 from lastiterate.proofs_checks.implies import left_open
 from lastiterate.proofs_checks.selection import of_ledger
 from lastiterate.proofs_checks.verdict import Status
+from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim
+
+__all__ = ["Opinion", "ask_cvc5", "opinion", "opinions"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +49,7 @@ class Opinion:
 @lru_cache(maxsize=8192)
 def ask_cvc5(question: str) -> str:
     """cvc5's answer: sat, unsat or unknown; RuntimeError if cvc5 cannot read the question."""
-    program = [sys.executable, "-m", "lastiterate.proofs_checks.cvc5_answer"]
+    program = [sys.executable, str(Path(__file__).with_name("cvc5_answer.py"))]
     ended = subprocess.run(program, input=question, capture_output=True, text=True, check=False)  # noqa: S603
     if ended.returncode > 0:
         raise RuntimeError(f"cvc5 stopped: {ended.stderr.strip()[-300:]}")
@@ -65,7 +76,7 @@ def opinion(claim: Claim) -> Opinion:
     )
 
 
-def need_cvc5() -> None:
+def _need_cvc5() -> None:
     """Raise an InputError if cvc5 is not installed."""
     if find_spec("cvc5") is None:
         raise InputError(
@@ -82,7 +93,7 @@ def opinions(
     keys: Iterable[str], *, jobs: int = -1, on_claim: Callable[[int, int], None] = lambda _done, _claims: None
 ) -> tuple[Opinion, ...]:
     """cvc5's opinions on claims of the ledger, from new processes, which reuse no proof."""
-    need_cvc5()
+    _need_cvc5()
     wanted, given = tuple(keys), list[Opinion]()
     workers = max(1, min(len(wanted), cpu_count() if jobs < 0 else jobs))
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
@@ -90,3 +101,24 @@ def opinions(
             given.append(found)
             on_claim(len(given), len(wanted))
     return tuple(given)
+
+
+@click.command()
+@click.argument("keys", nargs=-1)
+def command(keys: tuple[str, ...]) -> None:
+    """Ask cvc5 about these claims, or about all."""
+    given = opinions(keys or [claim.key for claim in ledger.claims()])
+    for one in given:
+        for question in one.disagreed:
+            click.echo(
+                f"contradiction: cvc5 has a solution where z3 shows that there is none, in {one.key}:\n{question}"
+            )
+        if one.unknown:
+            click.echo(f"{one.key}: cvc5 leaves {one.unknown} of {one.questions} questions open")
+    asked, agreed, left = (sum(getattr(one, of) for one in given) for of in ("questions", "agreed", "unknown"))
+    click.echo(f"cvc5: {asked} questions, {agreed} answered as z3 did, {left} left open")
+    sys.exit(any(one.disagreed for one in given))
+
+
+if __name__ == "__main__":
+    command()
