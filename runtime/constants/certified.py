@@ -113,11 +113,14 @@ def certified_holder(
 
     Gradients that are L-Lipschitz and at most G long change by at most min(L r, 2 G) over a distance r, and
     this is at most L min(D, 2 G / L)^(1 - lambda) r^lambda on a domain of diameter D. Clipping to K does not
-    enlarge changes and makes G at most K, and a mean over samples has the constants of each sample.
+    enlarge changes and makes G at most K, and a mean over samples has the constants of each sample. For the
+    order 0 this bounds every change, also if L is infinite.
     """
     if constants is None:
         return None
     smoothness = constants.smoothness
+    if lam == 0 and smoothness == inf:
+        return 2 * min(constants.lipschitz, clip_norm)
     if lam == 1 or not 0 < smoothness < inf:
         return smoothness
     reach = min(diameter, 2 * min(constants.lipschitz, clip_norm) / smoothness)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.errors import InputError, portion
-from lastiterate.numeric.losses.assumptions import Holder, Measured, Tabulated
+from lastiterate.numeric.losses.assumptions import Holder, Measured, Minimum, Smooth, Sum, Tabulated
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.rounding import printed_down, printed_up
 from lastiterate.numeric.run import NoisySGD
@@ -184,6 +184,11 @@ class HolderEstimate(Displayed):
     layers: tuple[LayerConstants, ...] = ()
     subset: Subset | None = None
 
+    @property
+    def carried(self) -> tuple[float, ...]:
+        """Orders from which an estimate follows."""
+        return self.lambdas
+
     def __str__(self) -> str:
         cells = map(self.measured[Kind.SAMPLE].cell, range(len(self.lambdas)))
         constants = ", ".join(
@@ -293,6 +298,7 @@ class WorstPair:
     """Worst pair found for one order. Direction: lower estimate.
 
     Attributes:
+        lam: the order; 0 for a jump.
         constant: |G(x) - G(y)| / |x - y|^lambda, in gradient / length^lambda, less the assumed rounding error
             of the difference; 0 if no pair could be trusted.
         distance: |x - y|, a length.
@@ -337,6 +343,55 @@ def best_pairs(lambdas: Sequence[float], found: Sequence[Arrays], seed: int = 0)
 
 
 @dataclass(frozen=True)
+class Jump:
+    """Jump of a per-sample gradient, and a modulus J + L r for the distance r. Direction: lower estimates.
+
+    Attributes:
+        pair: two points so close that a smooth gradient would hardly change; its constant is J, a gradient.
+        slope: L, gradient / length.
+        reach: distance from which on J + L r holds for the pairs that were found, a length.
+        greatest: largest change that was found at any distance, a gradient.
+        apart: distance at which it was found, a length.
+        diameter: diameter of the ball that was searched, a length.
+        upper: proved upper bound on every change; possibly infinite, or None if none is known.
+    """
+
+    pair: WorstPair
+    slope: float
+    reach: float
+    greatest: float
+    apart: float
+    diameter: float
+    upper: float | None
+
+    @staticmethod
+    def of(found: Arrays, seed: int, upper: float | None) -> "Jump | None":
+        """Largest of the jumps in the arrays of `lastiterate.runtime.constants.kinks.jumps_of`; None without any."""
+        if not len(found["changes"]):
+            return None
+        (pair,) = best_pairs((0.0,), [found], seed)
+        names = ("slope", "reach", "greatest", "apart", "diameter")
+        return Jump(pair, *(float(found[name][0]) for name in names), upper)
+
+    def __str__(self) -> str:
+        sample = "an input" if self.pair.sample is None else f"sample {self.pair.sample}"
+        return (
+            f"The gradient of {sample} jumps: at two points {self.pair.distance:.2g} apart it differs by J = "
+            f"{printed_down(self.pair.constant, 4)}, and the difference does not shrink with the distance. So no "
+            "Hölder constant of an order above 0 is finite. At distances r from "
+            f"{self.reach:.3g} on, the gradients that were found differ by at most J + L r with L = "
+            f"{printed_up(self.slope, 4)}, and by at most {printed_up(self.greatest, 4)}; J, L and this largest "
+            "change are lower estimates."
+        )
+
+    @property
+    def modulus(self) -> Minimum:
+        """The modulus J + L (reach + r), and the largest change, up to the diameter of the ball."""
+        near = Tabulated((self.diameter,), (self.pair.constant + self.slope * self.reach,))
+        return Minimum(Sum(near, Smooth(self.slope)), Tabulated((self.diameter,), (self.greatest,)))
+
+
+@dataclass(frozen=True)
 class WorstCaseConstants(Displayed):
     """Lower estimates of and upper bounds on the constants of one initialisation.
 
@@ -349,6 +404,7 @@ class WorstCaseConstants(Displayed):
         searched: worst pair found for each order. Lower estimates.
         certified: proved constants on the domain. Upper bounds.
         bounded: bound that the certified constants give for the run.
+        jump: largest jump found; then no constant of an order above 0 is finite. None if none was found.
     """
 
     workload: str
@@ -365,6 +421,7 @@ class WorstCaseConstants(Displayed):
     memory: int
     remark: str = ""
     subset: Subset | None = None
+    jump: Jump | None = None
 
     @property
     def lambdas(self) -> tuple[float, ...]:
@@ -373,8 +430,13 @@ class WorstCaseConstants(Displayed):
 
     @property
     def trusted(self) -> bool:
-        """True if every order has a trusted pair."""
-        return all(self.found)
+        """True if every order has a trusted pair, or a jump was found."""
+        return self.jump is not None or all(self.found)
+
+    @property
+    def carried(self) -> tuple[float, ...]:
+        """Orders that have a finite constant: 0 if gradients jump."""
+        return self.lambdas if self.jump is None else (0.0,)
 
     @property
     def untrusted(self) -> str:
@@ -382,10 +444,26 @@ class WorstCaseConstants(Displayed):
         return "for some order no pair could be trusted; search in float64 or on a wider domain"
 
     def holder(self, lam: float) -> Measured:
-        """Largest constant found, as an assumption; an `InputError` if an order has no trusted pair."""
+        """Largest constant found, as an assumption; for the order 0, the modulus of gradients that jump.
+
+        Raises:
+            InputError: an order has no trusted pair, or gradients jump and the order is above 0.
+        """
         if not self.trusted:
             raise InputError(
                 f"A privacy estimate needs a trusted pair for every order, got kind={self.kind}: {self.untrusted}."
+            )
+        if lam not in self.carried:
+            raise InputError(
+                f"The order must have a finite constant ({', '.join(f'{x:g}' for x in self.carried)}), got "
+                f"lam={lam:g}. {self.jump or 'Search with this order'}{'; use lam=0.' * bool(self.jump)}"
+            )
+        if self.jump is not None:
+            return Measured(
+                self.jump.modulus,
+                f"the modulus J + L r with J = {printed_down(self.jump.pair.constant, 4)} and L = "
+                f"{printed_down(self.jump.slope, 4)} of {self.workload} {_for_all(self.kind, self.run)}; it is the "
+                f"least for the pairs that a search found among {self._among}, a lower estimate",
             )
         constant = self.found[self.lambdas.index(lam)]
         return Measured(
@@ -399,27 +477,25 @@ class WorstCaseConstants(Displayed):
         return f"any input of {self.inputs}" if self.inputs else "the samples of the data"
 
     def table(self) -> TextTable:
-        rows = tuple(
-            (
-                f"{pair.lam:g}",
-                words_found(low),
-                words_upper(high),
-                f"{pair.distance:.3g}" if pair.constant else "-",
-            )
-            for pair, low, high in zip(self.searched, self.found, self.upper, strict=True)
-        )
+        jump, rows = self.jump, []
+        if jump is not None:
+            rows = [("0", words_found(jump.greatest), words_upper(jump.upper), f"{jump.apart:.3g}")]
+        for pair, low, high in zip(self.searched, self.found, self.upper, strict=True):
+            where = f"{pair.distance:.3g}" if pair.constant and jump is None else "-"
+            low_words = words_found(low) if jump is None else "infinite"
+            rows.append((f"{pair.lam:g}", low_words, words_upper(high), where))
         caption = f"{self.workload}: Hölder constants of {_WORDS[self.kind]}, searched among {self._among}"
-        return TextTable(caption, ("lambda", "found", "certified", "at distance"), rows)
+        return TextTable(caption, ("lambda", "found", "certified", "at distance"), tuple(rows))
 
     def records(self) -> list[dict[str, Any]]:
-        return [
-            {"kind": "estimate", "lambda": lam, "found": low, "certified": high}
-            for lam, low, high in zip(self.lambdas, self.found, self.upper, strict=True)
-        ]
+        rows = [*zip(self.lambdas, self.found, self.upper, strict=True)]
+        if self.jump is not None:
+            rows = [(0.0, self.jump.greatest, self.jump.upper), *((lam, inf, high) for lam, _, high in rows)]
+        return [{"kind": "estimate", "lambda": lam, "found": low, "certified": high} for lam, low, high in rows]
 
     def remarks(self) -> list[str]:
         """Remarks printed below the table."""
-        said = ["The constants found are lower estimates."]
+        said = ["The constants found are lower estimates." if self.jump is None else str(self.jump)]
         if self.why:
             said.append(f"No finite constant is certified ({self.why.rstrip('.')}).")
         elif self.certified is not None:
@@ -438,7 +514,7 @@ class WorstCaseConstants(Displayed):
         """All fields as plain data, except the places of the pairs."""
         said = asdict(replace(self, bounded=None)) | {"kind": str(self.kind)}
         said["bounded"] = self.bounded.as_dict() if self.bounded else None
-        for pair in said["searched"]:
+        for pair in [*said["searched"], *([said["jump"]["pair"]] if self.jump else [])]:
             del pair["place"]
         return said
 

@@ -39,13 +39,15 @@ class Rechecked:
     Attributes:
         lam: the order.
         said: constant in the file, gradient / length^lambda, less the rounding error assumed by the search.
-        found: recomputed |G(x) - G(y)| / |x - y|^lambda.
+        found: recomputed |G(x) - G(y)| / |x - y|^lambda; the difference itself for a jump, of order 0.
+        distance: recomputed |x - y|, a length.
         problem: reason why the pair does not count, or empty.
     """
 
     lam: float
     said: float
     found: float
+    distance: float
     problem: str
 
     @property
@@ -55,10 +57,15 @@ class Rechecked:
 
 
 def save_pairs(path: Path, look: WorstCaseConstants) -> None:
-    """Write the trusted pairs of a search, one per order; an `InputError` if none exists or writing fails."""
+    """Write the trusted pairs of a search, one per order, and a jump as order 0.
+
+    Raises:
+        InputError: no pair is trusted, or writing fails.
+    """
     from safetensors.numpy import save
 
     kept = [pair for pair in look.searched if pair.constant > 0]
+    kept += [] if look.jump is None else [look.jump.pair]
     if not kept:
         raise InputError(
             f"Pairs to save must be trusted, got none for workload={look.workload}; search in float64."
@@ -137,7 +144,11 @@ def _recheck(workload: Workload, said: Mapping[str, Any], place: Mapping[str, Te
     else:
         problem = _problem_of_sample(workload, said, place)
     return Rechecked(
-        said["lam"], said["constant"], moved / distance ** said["lam"] if distance else 0.0, problem
+        said["lam"],
+        said["constant"],
+        moved / distance ** said["lam"] if distance else 0.0,
+        distance,
+        problem,
     )
 
 

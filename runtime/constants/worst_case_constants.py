@@ -6,6 +6,7 @@ from functools import cache, partial
 from math import inf, isfinite
 from typing import Any, Final, Unpack
 
+import numpy as np
 import torch
 
 from lastiterate.numeric.bound import bound
@@ -13,7 +14,8 @@ from lastiterate.numeric.errors import InputError, teaches
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.certified import certified_holder, certified_side
-from lastiterate.runtime.constants.record import WorstCaseConstants, best_pairs, check_orders
+from lastiterate.runtime.constants.kinks import jumps_of
+from lastiterate.runtime.constants.record import Jump, WorstCaseConstants, best_pairs, check_orders
 from lastiterate.runtime.constants.sampling import InputSet, Sampling, Settings, choose_member
 from lastiterate.runtime.constants.search import APART, Search
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
@@ -84,6 +86,7 @@ def worst_case_constants(
             "out to search the data only."
         )
     clip_norm = run.clip_norm if kind is Kind.SAMPLE_CLIPPED else inf
+    diameter = run.diameter if isfinite(run.diameter) else _WIDEST
     gradients, seed = sampling.gradients(workload), sampling.seed
     deciding = {"format": 12, "kind": str(kind), "inputs": str(inputs), "run": asdict(run)}
     deciding |= {name: sampling.deciding[name] for name in ("centers", "dtype", "seed")}
@@ -96,7 +99,7 @@ def worst_case_constants(
         return Search(
             gradients,
             gradients.start,
-            run.diameter if isfinite(run.diameter) else _WIDEST,
+            diameter,
             clip_norm=clip_norm,
             around=train(gradients, gradients.start, run, seed, centers=sampling.centers),
             free=inputs,
@@ -112,15 +115,28 @@ def worst_case_constants(
         starts, iterations = min(_STARTS, max(1, room)), min(_ITERATIONS, steps)
         return search()._replace(lam=lam).climb(starts, iterations, earlier["curved"])
 
+    def jumping(earlier: Mapping[str, Arrays]) -> Arrays:
+        ends = [earlier[f"search-{lam!r}"] for lam in asked]
+        if gradients.dtype == torch.float64:
+            exact = gradients
+        elif large:
+            return {"changes": np.zeros(0)}
+        else:
+            exact = sampling.but(dtype="float64", memory=None).gradients(workload)
+        return jumps_of(exact, ends, exact.start, diameter, clip_norm)
+
     tasks: dict[str, Any] = {"curved": most_curved} | {
         f"search-{lam!r}": partial(climbed, lam) for lam in asked
     }
+    tasks[f"jump-{asked!r}"] = jumping
     with threads_of_torch(sampling.threads):
         parts = sampling.compute(tasks, store)
+    found = parts[f"jump-{asked!r}"]
     searched = best_pairs(asked, [parts[f"search-{lam!r}"] for lam in asked], seed)
     certified, why = certified_side(workload, seed, run.diameter, inputs)
     if gradients.engine.own_backward:
         certified, why = None, "not known: the backward pass of the network is not that of its loss"
+    jump = Jump.of(found, seed, certified_holder(certified, 0.0, run.diameter, clip_norm))
     outside = inputs is not None and not torch.equal(inputs.projected(workload.inputs), workload.inputs)
     certainly = certified and certified.any_sample and isfinite(certified.smoothness) and isfinite(run.diameter)
     return WorstCaseConstants(
@@ -139,6 +155,7 @@ def worst_case_constants(
         device=sampling.device,
         memory=gradients.memory,
         subset=workload.subset,
-        remark=f"{workload.remark} {jumps(gradients.module)} {gradients.engine.words()} "
+        jump=jump,
+        remark=f"{workload.remark} {jumps(gradients.module) * (jump is None)} {gradients.engine.words()} "
         f"{f'Some samples of the data are outside {inputs}, so no bound for the run follows.' * outside}".strip(),
     )

@@ -187,7 +187,7 @@ def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, as_json:
     from lastiterate.runtime.constants.record import HolderEstimate, WorstCaseConstants
     from lastiterate.runtime.constants.saved_pairs import save_pairs
 
-    carried = [carry_over(found.run, found.holder(lam)) for lam in found.lambdas] if found.trusted else []
+    carried = [carry_over(found.run, found.holder(lam)) for lam in found.carried] if found.trusted else []
     said: dict[str, Any] = {}
     if isinstance(found, WorstCaseConstants):
         if chosen.options["save_pairs"] is not None:
@@ -198,7 +198,7 @@ def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, as_json:
         if not found.trusted:
             said["untrusted"] = f"{found.untrusted}."
     if as_json:
-        numbers = zip(found.lambdas, carried, strict=bool(carried))
+        numbers = zip(found.carried, carried, strict=bool(carried))
         said["carried"] = [{"lambda": lam} | number.as_dict() for lam, number in numbers]
         say_json(said, indent=2)
         return
@@ -212,15 +212,15 @@ def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
 
     rows = recheck(workload, path)
     if as_json:
-        names = {"lambda": "lam", "said": "said", "recomputed": "found", "problem": "problem", "holds": "holds"}
-        say_json(
-            {"rechecked": [{key: getattr(row, name) for key, name in names.items()} for row in rows]}, indent=2
-        )
+        names = {"lambda": "lam", "recomputed": "found"}
+        keys = ("lambda", "said", "recomputed", "distance", "problem", "holds")
+        said = [{key: getattr(row, names.get(key, key)) for key in keys} for row in rows]
+        say_json({"rechecked": said}, indent=2)
     for row in () if as_json else rows:
         verdict = "holds" if row.holds else f"does not hold{': ' * bool(row.problem)}{row.problem}"
         click.echo(
             f"lambda {row.lam:g} {verdict}; {row.said:.10g} saved, {row.found:.10g} in float64, relative difference "
-            f"{abs(row.found / row.said - 1):.1e}"
+            f"{abs(row.found / row.said - 1):.1e}{f', at distance {row.distance:.2g}' * (row.lam == 0)}"
         )
     click.get_current_context().exit(0 if all(row.holds for row in rows) else 1)
 
@@ -241,8 +241,8 @@ def print_found(
     """Print the constants, the conditional epsilons and their basis; ``advised``: options of the workload."""
     from lastiterate.numeric.rounding import printed_up
 
-    epsilons = [printed_up(one.epsilon, 4) for one in carried] or ["-"] * len(found.lambdas)
-    table = found.table().beside("epsilon if L is true", epsilons)
+    table, epsilons = found.table(), [printed_up(one.epsilon, 4) for one in carried]
+    table = table.beside("epsilon if L is true", epsilons + ["-"] * (len(table.rows) - len(epsilons)))
     options = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in advised.items())
     say_text("estimate.txt.j2", table=table, found=found, carried=carried, advised=options)
 
