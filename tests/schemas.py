@@ -55,14 +55,17 @@ _CARRIED = {"carried": _list[_record("_Carried", {"lambda": float, **_BOUND.__an
 _KINDS = list[Literal["epsilon", "mu", "profile"]]
 _UNDER = _plain(Bound, **_NUMBER, conditional_on=NotRequired[str], under=str, exceeded=bool, refuted=_KINDS)
 _VARIED = {"noise_std": float, "steps": int, "any_steps": bool, "diameter": float, "batch_size": int}
+_JUMP = _record(
+    "_Jump", {**_fields(float, "slope reach greatest diameter"), "pair": dict[str, Any], "upper": float | None}
+)
 _SEARCH = _record(
     "_Search",
     _fields(str, "workload kind why device remark")
     | {"inputs": str | None, "run": dict[str, Any], "searched": list[dict[str, Any]], "found": list[float]}
     | {"upper": list[float | None], "certified": LossConstants | None, "memory": int}
-    | {"bounded": _BOUND | None, "subset": Subset | None},
+    | {"bounded": _BOUND | None, "subset": Subset | None, "jump": _JUMP | None},
 )
-_PAIR = _record("_Pair", {**_fields(float, "lambda said recomputed"), "problem": str, "holds": bool})
+_PAIR = _record("_Pair", {**_fields(float, "lambda said recomputed distance"), "problem": str, "holds": bool})
 _TRACKED = _record(
     "_Tracked",
     {"kind": Literal["assumed", "certified"], "excess": float, "distances": list[float]}

@@ -22,10 +22,17 @@ from lastiterate.numeric.losses.activations import SMOOTH
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Clipped,
+<<<<<<< HEAD
     ClippedConvex,
     Convex,
     Smooth,
     StronglyConvex,
+=======
+    Convex,
+    Smooth,
+    StronglyConvex,
+    Tabulated,
+>>>>>>> 58bb6438 (Search jumps on lines, too, and give a modulus of continuity)
 )
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
@@ -66,16 +73,19 @@ class LossConstants:
         return LossConstants(inf, inf, -inf, why, radius=inf, any_sample=True)
 
     def assumption(self, run: NoisySGD) -> Assumption:
-        """The strongest assumption that these constants prove for a run; `Clipped` if smoothness is infinite.
+        """The strongest assumption that these constants prove for a run; `Clipped` if they prove nothing.
 
-        The domain must lie in the ball. The check diameter / 2 <= radius suffices if both have the same
-        centre, as in this package. The caller must check other domains.
+        With infinite smoothness, as of kinks, gradients still change by at most twice the Lipschitz constant,
+        which is used if it is below the clip norm. The domain must lie in the ball. The check diameter / 2 <=
+        radius suffices if both have the same centre, as in this package. The caller must check other domains.
 
         Raises:
             InputError: the ball is too small for the domain, or the constants hold only for given samples.
         """
         if not isfinite(self.smoothness):
-            return Clipped()
+            fits = self.any_sample and isfinite(run.diameter) and exact(run.diameter) <= 2 * exact(self.radius)
+            shorter = fits and self.lipschitz < run.clip_norm
+            return Tabulated((run.diameter,), (2 * self.lipschitz,)) if shorter else Clipped()
         if not self.any_sample:
             raise InputError(
                 "A bound needs constants for every sample that adjacent data can contain, got constants only for "

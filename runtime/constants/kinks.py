@@ -1,27 +1,28 @@
 """Jumps of per-sample gradients, as of a network with ReLU, and a modulus of continuity in spite of them.
 
-A pair of points is halved again and again, and the half over which the gradient changes more is kept, until
-the points are so close that the coordinates have a few trusted digits left in their difference. The change of a
-smooth gradient shrinks with the distance, in the last 1024-fold step to about a thousandth. The change across a
-kink stays the same; 0.9 of it must be left. It must also exceed 1000 times the rounding error, and a
-millionth of the gradient. All of this is computed in float64.
+Pairs that a search found, and as many distant drawn pairs, are halved until the distance is 2^-32 of the points'
+length. The half is kept in which the gradient is less linear: of a smooth gradient, the second difference
+shrinks with the square of the distance, and across a kink not at all. In the last 1024-fold step, the change of
+a smooth gradient falls to about a thousandth; for a jump, 0.9 of it must be left. It must also exceed 1000
+times the rounding error, and a millionth of the gradient. All of this is computed in float64.
 
 A jump J excludes every finite Hölder constant of an order above 0. What holds is a modulus J + L r: L is the
-largest slope (change - J) / distance over pairs that the search found, and over the same pairs at other distances.
+largest slope (change - J) / distance over the pairs that the search found, and over these at other distances.
 """
 
 from collections.abc import Sequence
-from math import inf
+from math import inf, log2
 from typing import Final
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.func import vmap
 
 from lastiterate.numeric.store import Arrays
 from lastiterate.runtime.constants.record import TRUSTED_ERROR
-from lastiterate.runtime.constants.search import Changes
-from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.constants.search import ROW, Search, State, unit_vectors
+from lastiterate.runtime.leaves import clip_factor
 from lastiterate.runtime.training.descent import project_onto_ball
 
 _PAIRS: Final = 64
@@ -40,80 +41,83 @@ _REACH: Final = 1e-3
 _WIDER: Final = 4.0
 """Shortest distance of the modulus, in diameters, and the factor between its distances."""
 
-_PLACE: Final = ("inputs", "targets", "samples")
+_LINES: Final = 2**51
+_FREE_LINES: Final = 2**52
+"""Purposes of the streams that draw the distant pairs and their free inputs."""
 
 
-@torch.no_grad()
-def jumps_of(
-    gradients: Gradients, ends: Sequence[Arrays], center: Tensor, diameter: float, clip_norm: float
-) -> Arrays:
-    """Jumps near the pairs ``ends`` that `Search.climb` found for several orders, in the ball of the domain.
+class Kinks(Search):
+    """Search for jumps; the gradients are in float64."""
 
-    Args:
-        gradients: gradients in float64.
-        ends: pairs, the most promising first; those of the last order are halved first.
-        center: center of the domain, shape (dimension,).
-        diameter: diameter of the domain, a length.
-        clip_norm: clip norm of the compared gradients; inf without clipping.
+    @torch.no_grad()
+    def jumps(self, ends: Sequence[Arrays]) -> Arrays:
+        """Jumps near the pairs ``ends`` from `climb`, the most promising first, and on lines through the ball.
 
-    Returns:
-        The jumps as pairs of `Search.climb`, possibly none, and the numbers of a
-        `lastiterate.runtime.constants.record.Jump` about all pairs.
-    """
-    most = max(1, min(_PAIRS, _KEPT // gradients.dimension))
-    ranked = [(k, of) for k in range(most) for of in reversed(ends) if k < len(of["x"])][:most]
-    place = {name: np.stack([of[name][k] for k, of in ranked]) for name in ("x", "y", *_PLACE)}
-    x, y, inputs, targets = (
-        torch.from_numpy(place[name]).to(center.device) for name in ("x", "y", "inputs", "targets")
-    )
-    rows = (part.double() if part.is_floating_point() else part for part in (inputs, targets))
-    changes = Changes(gradients, *rows, clip_norm)
-    far = x.double(), y.double()
-    x, y, wide = _halved(changes, *far)
-    x, y = (project_onto_ball(end, center, diameter) for end in (x, y))
-    moved, floor, long, distance = _measured(changes, x, y)
-    jump = (moved >= _LEFT * wide) & (floor <= TRUSTED_ERROR * moved) & (moved >= _SMALLEST * long)
-    chosen = jump.cpu().numpy()
-    named = {"changes": moved, "floors": floor, "distances": distance, "x": x, "y": y, "started": wide}
-    found = {name: values.cpu().numpy()[chosen] for name, values in named.items()}
-    found |= {name: place[name][chosen] for name in _PLACE}
-    height = float((moved - floor)[jump].max()) if chosen.any() else 0.0
-    middles = [(a + b) / 2 for a, b in (far, (x, y))]
-    ahead = (far[0] - far[1]) / torch.linalg.vector_norm(far[0] - far[1], dim=1, keepdim=True)
-    seen = [(of["changes"] - of["floors"], of["distances"]) for of in ends]
-    apart = _REACH * diameter
-    while apart <= diameter and height:
-        for middle in middles:
-            pair = (project_onto_ball(middle + s * apart / 2 * ahead, center, diameter) for s in (1, -1))
-            moved, floor, _, distance = _measured(changes, *pair)
-            seen.append(((moved - floor).cpu().numpy(), distance.cpu().numpy()))
-        apart *= _WIDER
-    change, distances = (np.concatenate(parts) for parts in zip(*seen, strict=True))
-    best, long_enough = int(np.nanargmax(change)), distances >= _REACH * diameter
-    slopes = (change - height)[long_enough] / distances[long_enough]
-    one = {"slope": np.fmax.reduce(slopes, initial=0.0), "reach": _REACH * diameter, "diameter": diameter}
-    one |= {"greatest": max(height, change[best]), "apart": distances[best]}
-    return found | {name: np.array([value]) for name, value in one.items()}
+        The result holds the jumps as pairs of `climb`, possibly none, and the numbers of a
+        `lastiterate.runtime.constants.record.Jump`.
+        """
+        most = max(1, min(_PAIRS, _KEPT // self.gradients.dimension))
+        ranked = [(k, of) for k in range(most) for of in reversed(ends) if k < len(of["x"])][:most]
+        generator, device = self._stream(_LINES), self.center.device
+        drawn, _ = self._starts(most, generator)
+        samples = generator.integers(self.gradients.samples, most, device)
+        place = {"x": drawn, "y": drawn.roll(1, 0)} | self._rows(samples, self._stream(_FREE_LINES))
+        for name, lines in place.items():  # the rows are those of the search, whose precision may be lower
+            own = torch.from_numpy(np.stack([of[name][k] for k, of in ranked])).to(device)
+            place[name] = torch.cat([own.to(lines), lines] if name in "xy" else [own, lines.to(own)])
+        x, y = place["x"], place["y"]
+        far, ahead = (x + y) / 2, unit_vectors(x - y)
+        x, y, wide = self._halved(place, x, y)
+        x, y = (project_onto_ball(end, self.center, self.diameter) for end in (x, y))
+        moved, floor, long, distance = self._measured(place, x, y)
+        jump = (moved >= _LEFT * wide) & (floor <= TRUSTED_ERROR * moved) & (moved >= _SMALLEST * long)
+        place |= {"x": x, "y": y, "changes": moved, "floors": floor, "distances": distance, "started": wide}
+        found = {name: values[jump].cpu().numpy() for name, values in place.items()}
+        height = (found["changes"] - found["floors"]).max(initial=0.0)
+        seen = [(of["changes"] - of["floors"], of["distances"]) for of in ends]
+        apart = reach = _REACH * self.diameter
+        while apart <= self.diameter and height:
+            for middle in (far, (x + y) / 2):
+                pair = self._inside(middle, apart * ahead)
+                moved, floor, _, distance = self._measured(place, pair["x"], pair["y"])
+                seen.append(((moved - floor).cpu().numpy(), distance.cpu().numpy()))
+            apart *= _WIDER
+        change, distances = (np.concatenate(parts) for parts in zip(*seen, strict=True))
+        slopes = ((change - height) / distances)[distances >= reach]
+        one = {"slope": np.fmax.reduce(slopes, initial=0.0), "greatest": np.fmax.reduce(change, initial=height)}
+        one |= {"reach": reach, "diameter": self.diameter}
+        return found | {name: np.array([value]) for name, value in one.items()}
 
+    def _clipped(self, place: State, points: Tensor) -> tuple[Tensor, Tensor]:
+        """Clipped gradients of each pair's sample, and the lengths of the gradients."""
+        inputs, targets = (
+            place[name].double() if place[name].is_floating_point() else place[name] for name in ROW[:2]
+        )
+        found = vmap(self.gradients.of_one, chunk_size=self.gradients.fitting(1))(points, inputs, targets)
+        long = torch.linalg.vector_norm(found, dim=1)
+        return found * clip_factor(long, self.clip_norm)[:, None], long
 
-def _halved(changes: Changes, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Points of each pair about 2^-32 of their length apart, and the largest change at 1024 times this distance."""
-    size = torch.maximum(*(torch.linalg.vector_norm(end, dim=1) for end in (x, y)))
-    distance, last = torch.linalg.vector_norm(x - y, dim=1), _CLOSEST * size.clamp(min=_SMALLEST)
-    middle, away = (x + y) / 2, (x - y) / 2 * (4 * _STEP * last / distance).clamp(min=1)[:, None]
-    x, y, wide = middle + away, middle - away, torch.full_like(distance, inf)
-    while bool((far := torch.linalg.vector_norm(x - y, dim=1) > last).any()):
-        middle = (x + y) / 2
-        first, second = (_measured(changes, *pair)[0] for pair in ((x, middle), (middle, y)))
-        left, go = (first >= second)[:, None], far[:, None]
-        x, y = torch.where(go & ~left, middle, x), torch.where(go & left, middle, y)
-        near = torch.linalg.vector_norm(x - y, dim=1) <= _STEP * last
-        wide = torch.where(near & wide.isinf(), torch.maximum(first, second), wide)
-    return x, y, wide
+    def _measured(self, place: State, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Changes, their rounding errors, the lengths of both gradients summed, and distances; (pairs,)."""
+        (here, long), (there, other) = (self._clipped(place, end) for end in (x, y))
+        moved, distance = (torch.linalg.vector_norm(part, dim=1) for part in (here - there, x - y))
+        return moved, self.gradients.rounding * (long + other), long + other, distance
 
-
-def _measured(changes: Changes, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Change of each pair's gradient, its rounding error, the gradients' lengths summed, and the distance."""
-    change, long = changes.between(x, y)
-    moved, distance = (torch.linalg.vector_norm(part, dim=1) for part in (change, x - y))
-    return moved, changes.rounding * long, long, distance
+    def _halved(self, place: State, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Points about 2^-32 of their length apart, and the change at 1024 times this distance."""
+        size = torch.maximum(*(torch.linalg.vector_norm(end, dim=1) for end in (x, y)))
+        distance, last = torch.linalg.vector_norm(x - y, dim=1), _CLOSEST * size.clamp(min=_SMALLEST)
+        middle, away = (x + y) / 2, (x - y) / 2 * (4 * _STEP * last / distance).clamp(min=1)[:, None]
+        x, y, wide = middle + away, middle - away, torch.full_like(distance, inf)
+        here, half, there = (self._clipped(place, points)[0] for points in (x, middle, y))
+        for _ in range(int(torch.log2(2 * self.diameter / last.amin()).clamp(min=2 + log2(_STEP)).ceil())):
+            middle, far = (x + y) / 2, torch.linalg.vector_norm(x - y, dim=1) > last
+            first, second = (self._clipped(place, (end + middle) / 2)[0] for end in (x, y))
+            bent = [(a - 2 * b + c).norm(dim=1) for a, b, c in ((here, first, half), (half, second, there))]
+            left, go = (bent[0] >= bent[1])[:, None], far[:, None]
+            x, y = torch.where(go & ~left, middle, x), torch.where(go & left, middle, y)
+            here, there = torch.where(go & ~left, half, here), torch.where(go & left, half, there)
+            half = torch.where(go, torch.where(left, first, second), half)
+            near = torch.linalg.vector_norm(x - y, dim=1) <= _STEP * last
+            wide = torch.where(near & wide.isinf(), (here - there).norm(dim=1), wide)
+        return x, y, wide

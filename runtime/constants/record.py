@@ -351,7 +351,6 @@ class Jump:
         slope: L, gradient / length.
         reach: distance from which on J + L r holds for the pairs that were found, a length.
         greatest: largest change that was found at any distance, a gradient.
-        apart: distance at which it was found, a length.
         diameter: diameter of the ball that was searched, a length.
         upper: proved upper bound on every change; possibly infinite, or None if none is known.
     """
@@ -360,7 +359,6 @@ class Jump:
     slope: float
     reach: float
     greatest: float
-    apart: float
     diameter: float
     upper: float | None
 
@@ -370,8 +368,8 @@ class Jump:
         if not len(found["changes"]):
             return None
         (pair,) = best_pairs((0.0,), [found], seed)
-        names = ("slope", "reach", "greatest", "apart", "diameter")
-        return Jump(pair, *(float(found[name][0]) for name in names), upper)
+        numbers = {name: float(found[name][0]) for name in ("slope", "reach", "greatest", "diameter")}
+        return Jump(pair, **numbers, upper=upper)
 
     def __str__(self) -> str:
         sample = "an input" if self.pair.sample is None else f"sample {self.pair.sample}"
@@ -479,7 +477,7 @@ class WorstCaseConstants(Displayed):
     def table(self) -> TextTable:
         jump, rows = self.jump, []
         if jump is not None:
-            rows = [("0", words_found(jump.greatest), words_upper(jump.upper), f"{jump.apart:.3g}")]
+            rows = [("0", words_found(jump.greatest), words_upper(jump.upper), "-")]
         for pair, low, high in zip(self.searched, self.found, self.upper, strict=True):
             where = f"{pair.distance:.3g}" if pair.constant and jump is None else "-"
             low_words = words_found(low) if jump is None else "infinite"

@@ -78,7 +78,7 @@ _TRIED: Final = 4
 """Memory of a Hessian product, of a repeated or an input slope, and of a third derivative, in gradients; number of
 pairs tried with every sample."""
 
-_ROW: Final = ("inputs", "targets", "samples")
+ROW: Final = ("inputs", "targets", "samples")
 State = dict[str, Tensor]
 """Pairs, one per row: points x and y, inputs, targets, samples, ratios and their parts, slopes, step lengths."""
 
@@ -202,7 +202,7 @@ class Search(NamedTuple):
         middle, away = best["x"], _CLOSE * self.diameter / 2 * best["vectors"]
         middle = project_onto_ball(middle, self.center, self.diameter * (1 - _CLOSE))
         best |= {"x": middle + away, "y": middle - away}
-        return {name: best[name].cpu().numpy() for name in ("x", "y", "ratio", *_ROW)}
+        return {name: best[name].cpu().numpy() for name in ("x", "y", "ratio", *ROW)}
 
     def pairs(self, x: Tensor, y: Tensor, rows: State) -> State:
         """Initial pairs, each with its row of the data; an `InputError` if a gradient is not finite."""
@@ -243,8 +243,8 @@ class Search(NamedTuple):
 
     def _again(self, ends: Arrays) -> list[State]:
         """Pairs from `curved`, at their own distance and at larger distances."""
-        x, y, *values = (torch.from_numpy(ends[name]).to(self.center.device) for name in ("x", "y", *_ROW))
-        rows, away = dict(zip(_ROW, values, strict=True)), x - y
+        x, y, *values = (torch.from_numpy(ends[name]).to(self.center.device) for name in ("x", "y", *ROW))
+        rows, away = dict(zip(ROW, values, strict=True)), x - y
         rows["samples"] = rows["samples"].long()
         ends_at = [self._inside((x + y) / 2, times * away) for times in APART]
         return [self.pairs(at["x"], at["y"], rows) for at in ends_at]
@@ -282,7 +282,7 @@ class Search(NamedTuple):
                 label = int(self._certain(own, self.gradients.on(same, labels)).argmax())
                 tries.append((own["inputs"], labels[label : label + 1], own["samples"]))
             for row in tries:
-                new = self._at(own | dict(zip(_ROW, row, strict=True)))
+                new = self._at(own | dict(zip(ROW, row, strict=True)))
                 own = new if bool(new["ratio"] > own["ratio"]) else own
             for name, value in own.items():
                 state[name][pair] = value[0]

@@ -14,7 +14,7 @@ from lastiterate.numeric.errors import InputError, teaches
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.certified import certified_holder, certified_side
-from lastiterate.runtime.constants.kinks import jumps_of
+from lastiterate.runtime.constants.kinks import Kinks
 from lastiterate.runtime.constants.record import Jump, WorstCaseConstants, best_pairs, check_orders
 from lastiterate.runtime.constants.sampling import InputSet, Sampling, Settings, choose_member
 from lastiterate.runtime.constants.search import APART, Search
@@ -123,7 +123,8 @@ def worst_case_constants(
             return {"changes": np.zeros(0)}
         else:
             exact = sampling.but(dtype="float64", memory=None).gradients(workload)
-        return jumps_of(exact, ends, exact.start, diameter, clip_norm)
+        kinks = Kinks(exact, exact.start, diameter, clip_norm=clip_norm, free=inputs, seed=seed)
+        return kinks.jumps(ends)
 
     tasks: dict[str, Any] = {"curved": most_curved} | {
         f"search-{lam!r}": partial(climbed, lam) for lam in asked

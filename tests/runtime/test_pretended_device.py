@@ -71,6 +71,7 @@ COPIED: Final = {
     "search.Search._again": "the pairs that are taken up, once a search",
     "search.Search._with_worst_samples": "the index of a sample",
     "worst_case_constants": "the iterates that are looked at",
+    "kinks.Kinks.jumps": "the pairs that are halved, once a search",
 }
 """Functions that may copy something to the device."""
 

@@ -10,7 +10,11 @@ import torch
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.activations import SMOOTH
+<<<<<<< HEAD
 from lastiterate.numeric.losses.assumptions import Clipped, ClippedConvex, Convex, Smooth, StronglyConvex
+=======
+from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, StronglyConvex, Tabulated
+>>>>>>> 58bb6438 (Search jumps on lines, too, and give a modulus of continuity)
 from lastiterate.numeric.losses.certified import (
     LossConstants,
     logistic_regression,
@@ -226,4 +230,13 @@ def test_the_statement_names_the_loss_and_its_numbers() -> None:
 def test_constants_that_are_infinite_prove_what_clipping_does() -> None:
     run = NoisySGD(5, 0.1, 1.0, 1.0, 10)
     assert _constants(1.0, inf, -inf, "a kink").assumption(run) == Clipped()
+    short = _constants(0.25, inf, -inf, "a kink")
+    assert short.assumption(run) == Clipped(), "the domain is unbounded"
+    bounded = replace(run, diameter=2.0)
+    assert short.assumption(bounded) == Tabulated((2.0,), (0.5,)), "no change is longer than 2 * 0.25"
+    assert (
+        bound(bounded, short.assumption(bounded), order=2).epsilon < bound(bounded, Clipped(), order=2).epsilon
+    )
+    for unfit in (replace(short, any_sample=False), replace(short, radius=0.5)):
+        assert unfit.assumption(bounded) == Clipped()
     assert _constants(1.0, 2.0, -inf, "smooth").assumption(run) == Smooth(2.0)
