@@ -364,7 +364,7 @@ class Jump:
 
     @staticmethod
     def of(found: Arrays, seed: int, upper: float | None) -> "Jump | None":
-        """Largest of the jumps in the arrays of `lastiterate.runtime.constants.kinks.jumps_of`; None without any."""
+        """Largest of the jumps in the arrays of `lastiterate.runtime.constants.kinks.Kinks`; None without any."""
         if not len(found["changes"]):
             return None
         (pair,) = best_pairs((0.0,), [found], seed)
@@ -451,12 +451,11 @@ class WorstCaseConstants(Displayed):
             raise InputError(
                 f"A privacy estimate needs a trusted pair for every order, got kind={self.kind}: {self.untrusted}."
             )
-        if lam not in self.carried:
-            raise InputError(
-                f"The order must have a finite constant ({', '.join(f'{x:g}' for x in self.carried)}), got "
-                f"lam={lam:g}. {self.jump or 'Search with this order'}{'; use lam=0.' * bool(self.jump)}"
-            )
         if self.jump is not None:
+            if lam:
+                raise InputError(
+                    f"The order must be 0 for gradients that jump, got lam={lam:g}; use 0. {self.jump}"
+                )
             return Measured(
                 self.jump.modulus,
                 f"the modulus J + L r with J = {printed_down(self.jump.pair.constant, 4)} and L = "
@@ -475,15 +474,14 @@ class WorstCaseConstants(Displayed):
         return f"any input of {self.inputs}" if self.inputs else "the samples of the data"
 
     def table(self) -> TextTable:
-        jump, rows = self.jump, []
-        if jump is not None:
-            rows = [("0", words_found(jump.greatest), words_upper(jump.upper), "-")]
-        for pair, low, high in zip(self.searched, self.found, self.upper, strict=True):
-            where = f"{pair.distance:.3g}" if pair.constant and jump is None else "-"
-            low_words = words_found(low) if jump is None else "infinite"
-            rows.append((f"{pair.lam:g}", low_words, words_upper(high), where))
+        apart = [f"{pair.distance:.3g}" if pair.constant else "-" for pair in self.searched]
+        apart = apart if self.jump is None else ["-"] * (1 + len(apart))
+        rows = tuple(
+            (f"{row['lambda']:g}", words_found(row["found"]), words_upper(row["certified"]), where)
+            for row, where in zip(self.records(), apart, strict=True)
+        )
         caption = f"{self.workload}: Hölder constants of {_WORDS[self.kind]}, searched among {self._among}"
-        return TextTable(caption, ("lambda", "found", "certified", "at distance"), tuple(rows))
+        return TextTable(caption, ("lambda", "found", "certified", "at distance"), rows)
 
     def records(self) -> list[dict[str, Any]]:
         rows = [*zip(self.lambdas, self.found, self.upper, strict=True)]
@@ -518,8 +516,8 @@ class WorstCaseConstants(Displayed):
 
 
 def words_found(constant: float) -> str:
-    """Constant found, rounded down, or "none trusted" if it is 0."""
-    return printed_down(constant, 4) if constant else "none trusted"
+    """Constant found, rounded down, or "none trusted" if it is 0, or "infinite"."""
+    return "infinite" if constant == inf else printed_down(constant, 4) if constant else "none trusted"
 
 
 def words_upper(constant: float | None) -> str:

@@ -57,11 +57,7 @@ class Rechecked:
 
 
 def save_pairs(path: Path, look: WorstCaseConstants) -> None:
-    """Write the trusted pairs of a search, one per order, and a jump as order 0.
-
-    Raises:
-        InputError: no pair is trusted, or writing fails.
-    """
+    """Write the trusted pairs of a search, and a jump as order 0; an `InputError` if none exists or writing fails."""
     from safetensors.numpy import save
 
     kept = [pair for pair in look.searched if pair.constant > 0]
@@ -143,13 +139,8 @@ def _recheck(workload: Workload, said: Mapping[str, Any], place: Mapping[str, Te
         )
     else:
         problem = _problem_of_sample(workload, said, place)
-    return Rechecked(
-        said["lam"],
-        said["constant"],
-        moved / distance ** said["lam"] if distance else 0.0,
-        distance,
-        problem,
-    )
+    found = moved / distance ** said["lam"] if distance else 0.0
+    return Rechecked(said["lam"], said["constant"], found, distance, problem)
 
 
 def _problem_of_sample(workload: Workload, said: Mapping[str, Any], place: Mapping[str, Tensor]) -> str:
