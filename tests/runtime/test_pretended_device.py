@@ -50,6 +50,7 @@ MEANT: Final = {
     "search.Search._with_worst_samples": "the worst sample of four pairs, between two ascents",
     "search._taken": "the starts with finite derivatives, at the end",
     "search._ends": "the pairs that were found, at the end",
+    "kinks.Kinks": "the number of halvings at the start, and the jumps that were found at the end",
     "factors": "whether the factors give the gradient, once, before the first of them",
 }
 """Functions that may read something off the device, and why that is not in an inner loop, or is worth it."""
