@@ -227,7 +227,7 @@ def _numbers(
     if found.bounded is not None and found.certified is not None:
         said.append(("proved constants", bound(run, found.certified.assumption(run), delta=delta)))
     if found.trusted:
-        estimates = [estimate(run, found.holder(lam), delta=delta) for lam in reversed(found.lambdas)]
+        estimates = [estimate(run, found.holder(lam), delta=delta) for lam in reversed(found.carried)]
         said.append(("constants that were found", min(estimates, key=lambda one: one.epsilon)))
     return [{"under": name} | number.as_dict() for name, number in said]
 
