@@ -22,17 +22,11 @@ from lastiterate.numeric.losses.activations import SMOOTH
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Clipped,
-<<<<<<< HEAD
     ClippedConvex,
     Convex,
     Smooth,
     StronglyConvex,
-=======
-    Convex,
-    Smooth,
-    StronglyConvex,
     Tabulated,
->>>>>>> 58bb6438 (Search jumps on lines, too, and give a modulus of continuity)
 )
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD

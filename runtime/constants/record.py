@@ -184,11 +184,6 @@ class HolderEstimate(Displayed):
     layers: tuple[LayerConstants, ...] = ()
     subset: Subset | None = None
 
-    @property
-    def carried(self) -> tuple[float, ...]:
-        """Orders from which an estimate follows."""
-        return self.lambdas
-
     def __str__(self) -> str:
         cells = map(self.measured[Kind.SAMPLE].cell, range(len(self.lambdas)))
         constants = ", ".join(
@@ -442,7 +437,7 @@ class WorstCaseConstants(Displayed):
         return "for some order no pair could be trusted; search in float64 or on a wider domain"
 
     def holder(self, lam: float) -> Measured:
-        """Largest constant found, as an assumption; for the order 0, the modulus of gradients that jump.
+        """Largest constant found, as an assumption, or, for the order 0, the modulus of gradients that jump.
 
         Raises:
             InputError: an order has no trusted pair, or gradients jump and the order is above 0.
@@ -491,7 +486,7 @@ class WorstCaseConstants(Displayed):
 
     def remarks(self) -> list[str]:
         """Remarks printed below the table."""
-        said = ["The constants found are lower estimates." if self.jump is None else str(self.jump)]
+        said = ["The constants found are lower estimates."]
         if self.why:
             said.append(f"No finite constant is certified ({self.why.rstrip('.')}).")
         elif self.certified is not None:

@@ -157,6 +157,6 @@ def worst_case_constants(
         memory=gradients.memory,
         subset=workload.subset,
         jump=jump,
-        remark=f"{workload.remark} {jumps(gradients.module) * (jump is None)} {gradients.engine.words()} "
+        remark=f"{workload.remark} {jump or jumps(gradients.module)} {gradients.engine.words()} "
         f"{f'Some samples of the data are outside {inputs}, so no bound for the run follows.' * outside}".strip(),
     )

@@ -187,7 +187,8 @@ def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, as_json:
     from lastiterate.runtime.constants.record import HolderEstimate, WorstCaseConstants
     from lastiterate.runtime.constants.saved_pairs import save_pairs
 
-    carried = [carry_over(found.run, found.holder(lam)) for lam in found.carried] if found.trusted else []
+    orders = found.lambdas if isinstance(found, HolderEstimate) else found.carried
+    carried = [carry_over(found.run, found.holder(lam)) for lam in orders] if found.trusted else []
     said: dict[str, Any] = {}
     if isinstance(found, WorstCaseConstants):
         if chosen.options["save_pairs"] is not None:
@@ -198,7 +199,7 @@ def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, as_json:
         if not found.trusted:
             said["untrusted"] = f"{found.untrusted}."
     if as_json:
-        numbers = zip(found.carried, carried, strict=bool(carried))
+        numbers = zip(orders, carried, strict=bool(carried))
         said["carried"] = [{"lambda": lam} | number.as_dict() for lam, number in numbers]
         say_json(said, indent=2)
         return

@@ -10,11 +10,14 @@ import torch
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.activations import SMOOTH
-<<<<<<< HEAD
-from lastiterate.numeric.losses.assumptions import Clipped, ClippedConvex, Convex, Smooth, StronglyConvex
-=======
-from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, StronglyConvex, Tabulated
->>>>>>> 58bb6438 (Search jumps on lines, too, and give a modulus of continuity)
+from lastiterate.numeric.losses.assumptions import (
+    Clipped,
+    ClippedConvex,
+    Convex,
+    Smooth,
+    StronglyConvex,
+    Tabulated,
+)
 from lastiterate.numeric.losses.certified import (
     LossConstants,
     logistic_regression,
