@@ -31,11 +31,10 @@ _KEPT: Final = 2**22
 
 _CLOSEST: Final = 2.0**-32
 _STEP: Final = 2.0**10
-"""Final distance in lengths of a point, and the factor over which a jump may not shrink."""
-
 _LEFT: Final = 0.9
 _SMALLEST: Final = 1e-6
-"""Share of the change that must be left, and the smallest jump in lengths of the gradient."""
+"""Final distance in lengths of a point; factor over which a jump may not shrink, and share of the change that must be
+left; smallest jump in lengths of the gradient."""
 
 _REACH: Final = 1e-3
 _WIDER: Final = 4.0
@@ -51,10 +50,9 @@ class Kinks(Search):
 
     @torch.no_grad()
     def jumps(self, ends: Sequence[Arrays]) -> Arrays:
-        """Jumps near the pairs ``ends`` from `climb`, the most promising first, and on lines through the ball.
+        """Jumps near the pairs ``ends`` from `climb`, and on lines through the ball, as pairs of `climb`.
 
-        The result holds the jumps as pairs of `climb`, possibly none, and the numbers of a
-        `lastiterate.runtime.constants.record.Jump`.
+        The result may have none, and has the numbers of a `lastiterate.runtime.constants.record.Jump`.
         """
         most = max(1, min(_PAIRS, _KEPT // self.gradients.dimension))
         ranked = [(k, of) for k in range(most) for of in reversed(ends) if k < len(of["x"])][:most]

@@ -370,11 +370,10 @@ class Jump:
         sample = "an input" if self.pair.sample is None else f"sample {self.pair.sample}"
         return (
             f"The gradient of {sample} jumps: at two points {self.pair.distance:.2g} apart it differs by J = "
-            f"{printed_down(self.pair.constant, 4)}, and the difference does not shrink with the distance. So no "
-            "Hölder constant of an order above 0 is finite. At distances r from "
-            f"{self.reach:.3g} on, the gradients that were found differ by at most J + L r with L = "
-            f"{printed_up(self.slope, 4)}, and by at most {printed_up(self.greatest, 4)}; J, L and this largest "
-            "change are lower estimates."
+            f"{printed_down(self.pair.constant, 4)}, and the difference does not shrink with the distance. So no Hölder "
+            f"constant of an order above 0 is finite. At distances r from {self.reach:.3g} on, the gradients that were "
+            f"found differ by at most J + L r with L = {printed_up(self.slope, 4)}, and by at most "
+            f"{printed_up(self.greatest, 4)}; J, L and this largest change are lower estimates."
         )
 
     @property
@@ -437,11 +436,7 @@ class WorstCaseConstants(Displayed):
         return "for some order no pair could be trusted; search in float64 or on a wider domain"
 
     def holder(self, lam: float) -> Measured:
-        """Largest constant found, as an assumption, or, for the order 0, the modulus of gradients that jump.
-
-        Raises:
-            InputError: an order has no trusted pair, or gradients jump and the order is above 0.
-        """
+        """Largest constant found, or the modulus (order 0) of gradients that jump; an `InputError` without one."""
         if not self.trusted:
             raise InputError(
                 f"A privacy estimate needs a trusted pair for every order, got kind={self.kind}: {self.untrusted}."

@@ -123,8 +123,7 @@ def worst_case_constants(
             return {"changes": np.zeros(0)}
         else:
             exact = sampling.but(dtype="float64", memory=None).gradients(workload)
-        kinks = Kinks(exact, exact.start, diameter, clip_norm=clip_norm, free=inputs, seed=seed)
-        return kinks.jumps(ends)
+        return Kinks(exact, exact.start, diameter, 1.0, clip_norm, free=inputs, seed=seed).jumps(ends)
 
     tasks: dict[str, Any] = {"curved": most_curved} | {
         f"search-{lam!r}": partial(climbed, lam) for lam in asked
