@@ -370,9 +370,9 @@ class Jump:
         sample = "an input" if self.pair.sample is None else f"sample {self.pair.sample}"
         return (
             f"The gradient of {sample} jumps: at two points {self.pair.distance:.2g} apart it differs by J = "
-            f"{printed_down(self.pair.constant, 4)}, and the difference does not shrink with the distance. So no Hölder "
-            f"constant of an order above 0 is finite. At distances r from {self.reach:.3g} on, the gradients that were "
-            f"found differ by at most J + L r with L = {printed_up(self.slope, 4)}, and by at most "
+            f"{printed_down(self.pair.constant, 4)}, and the difference does not shrink with the distance. So no "
+            f"Hölder constant of an order above 0 is finite. At distances r from {self.reach:.3g} on, gradients were "
+            f"found to differ by at most J + L r with L = {printed_up(self.slope, 4)}, and by at most "
             f"{printed_up(self.greatest, 4)}; J, L and this largest change are lower estimates."
         )
 
