@@ -21,9 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from centres import Graph, Linear, NoRuleError, Shape, picked
 from flint import arb
-from jets import Bounds, Centre, bounds
 from scipy.sparse import csr_array
 from torch import Tensor, fx, nn
 from torch.func import functional_call, functionalize
@@ -32,6 +30,8 @@ from torch.overrides import TorchFunctionMode
 from lastiterate.numeric.errors import InputError, within
 from lastiterate.numeric.losses.activations import FUNCTIONS, Activation, hardtanh, leaky_relu
 from lastiterate.numeric.losses.certified import LossConstants
+from lastiterate.numeric.networks.centres import Graph, Linear, NoRuleError, Shape, picked
+from lastiterate.numeric.networks.jets import Bounds, Centre, bounds
 from lastiterate.runtime.engine import plain_kernels
 from lastiterate.runtime.trials import describe_error
 from lastiterate.runtime.workloads.independence import refuse_tied_rows

@@ -16,11 +16,11 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from centres import Box, Graph, Node, NoRuleError, derivative_boxes
 from flint import arb
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.activations import Activation
+from lastiterate.numeric.networks.centres import Box, Graph, Node, NoRuleError, derivative_boxes
 from lastiterate.numeric.networks.matrices import as_float, round_up, spectral_norm, spectral_norms
 
 _LEVELS: Final = range(4)

@@ -1,11 +1,9 @@
 """Constants of captured graphs against the Hessians that a search finds, and jets of nodes against differences."""
 
 import math
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,23 +17,20 @@ from torch.nn import functional
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.activations import FUNCTIONS
 from lastiterate.numeric.losses.certified import two_layer
+from lastiterate.numeric.networks import centres, jets
+from lastiterate.numeric.networks.centres import NoRuleError
+from lastiterate.numeric.networks.jets import Jets
 from lastiterate.numeric.networks.matrices import spectral_norms
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.engine import plain_kernels
-from lastiterate.runtime.workloads.workload import Workload
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "graph_constants"))
-import centres
-import jets
-from centres import NoRuleError
-from graph_constants import (
+from lastiterate.runtime.graphs import (
     Translation,
     capture,
     constants_of_any_network,
     constants_of_graph,
     constants_of_samples,
 )
-from jets import Jets
+from lastiterate.runtime.workloads.workload import Workload
 
 _ROUNDING = 1 + 1e-9
 
