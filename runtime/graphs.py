@@ -264,8 +264,9 @@ class Translation:
         target: Tensor,
         *,
         near: float = 0.0,
+        exact: bool = True,
     ) -> None:
-        self.graph = Graph([leaf.numel() for leaf in leaves], row.numel() if near else 0)
+        self.graph = Graph([leaf.numel() for leaf in leaves], row.numel() if near else 0, exact=exact)
         variables = [*leaves, row] if near else leaves
         moving = [_Moving(self.graph.variable(k, _numbers(one))) for k, one in enumerate(variables)]
         self._known: dict[fx.Node, Any] = {}

@@ -9,7 +9,7 @@ Source: docs/proofs/network_constants.md, "Graphs of operators".
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from math import inf, isfinite, prod
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.activations import FUNCTIONS, Activation
-from lastiterate.numeric.networks.matrices import round_up
+from lastiterate.numeric.networks.matrices import round_up, spectral_norms
 from lastiterate.numeric.rounding import upper
 
 _U: Final = 2.0**-53
@@ -71,6 +71,11 @@ class Box:
         """The same numbers in another shape."""
         return Box(self.mid.reshape(shape), self.rad.reshape(shape))
 
+    def wider(self, columns: int) -> "Box":
+        """The box with columns of zeros appended, up to this number."""
+        more = ((0, 0), (0, columns - self.mid.shape[1]))
+        return Box(np.pad(self.mid, more), np.pad(self.rad, more))
+
     def swap(self) -> "Box":
         """The last two axes exchanged."""
         return Box(self.mid.swapaxes(-1, -2), self.rad.swapaxes(-1, -2))
@@ -98,6 +103,14 @@ class Linear:
     def turned(self) -> "Linear":
         """The transposed map."""
         return Linear(csr_array(self.matrix.T))
+
+    @cached_property
+    def order(self) -> NDArray[np.int64] | None:
+        """The input of each output, if the map is a permutation."""
+        rows, columns = self.matrix.shape
+        once = rows == columns == self.matrix.nnz and (self.matrix.data == 1).all()
+        found = self.matrix.indices.astype(np.int64)
+        return found if once and (np.diff(self.matrix.indptr) == 1).all() and _is_order(found) else None
 
     def of(self, box: Box) -> Box:
         """The image of a box, shape (entries, ...)."""
@@ -129,6 +142,10 @@ class Linear:
         return csr_array((norms, shape), shape=(outs, ins)), meets.reshape(outs, -1).max(axis=1)
 
 
+def _is_order(places: NDArray[np.int64]) -> bool:
+    return bool((np.sort(places) == np.arange(places.size)).all())
+
+
 def derivative_boxes(function: Activation, box: Box, first: int, number: int) -> list[Box]:
     """Derivatives of order ``first``, ``first + 1``, ... on a box; infinite radii where none are known."""
     mids, rads = np.zeros((number, box.mid.size)), np.full((number, box.mid.size), inf)
@@ -140,6 +157,29 @@ def derivative_boxes(function: Activation, box: Box, first: int, number: int) ->
     return [Box(m, r) for m, r in zip(mids, rads, strict=True)]
 
 
+@dataclass(frozen=True)
+class Still:
+    """The derivative of a tensor whose entry i is the entry ``places[i]`` of a block, each used once."""
+
+    block: int
+    places: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Use:
+    """Columns of derivatives that stand for a block, at one place where it is used.
+
+    Attributes:
+        block: the block.
+        columns: the entries of the block or, if these are more, of its product with another matrix.
+        most: at least the length of those entries per length of a direction in the block.
+    """
+
+    block: int
+    columns: slice
+    most: float
+
+
 @dataclass(eq=False)
 class Node:
     """A tensor of the graph.
@@ -148,7 +188,8 @@ class Node:
         rule: kind of the operator; "inner" for steps of an operator whose bounds have a rule of their own.
         inputs: indices of the nodes that it is computed from.
         value: flattened value.
-        tangent: derivative in all parameters, shape (entries, parameters); None for a constant.
+        tangent: derivative in the columns of `Graph.uses`, shape (entries, columns), of which later ones may be
+            left out; None for a constant.
         how: what the rule needs besides.
     """
 
@@ -156,7 +197,7 @@ class Node:
     inputs: tuple[int, ...]
     shape: Shape
     value: Box
-    tangent: Box | None
+    tangent: Box | Still | None
     how: Any = None
     where: str = ""
     cache: dict[Any, Any] = field(default_factory=dict)
@@ -179,24 +220,35 @@ class Graph:
     Args:
         sizes: numbers of entries of the blocks of parameters.
         inputs: number of entries of an input that moves as well, as a last block; 0 for none.
+        exact: whether derivatives are in the entries of all blocks. Otherwise, derivatives in a large matrix are
+            those in its products with other matrices, and the loss has no derivatives in parameters.
     """
 
-    def __init__(self, sizes: Sequence[int], inputs: int = 0) -> None:
+    def __init__(self, sizes: Sequence[int], inputs: int = 0, *, exact: bool = True) -> None:
         self.parameters = len(sizes)
         self.sizes = [*sizes, inputs] if inputs else list(sizes)
-        self.starts = np.cumsum([0, *self.sizes])
+        self.exact = exact
+        self.uses: list[Use] = []
+        self._whole: dict[int, Use] = {}
+        self._columns = 0
         self.nodes: list[Node] = []
         self.entries = 0
         self.where = ""
         self.adjoints: dict[int, int] = {}
 
     def _add(
-        self, rule: str, inputs: Sequence[int], shape: Shape, value: Box, tangent: Box | None, how: Any = None
+        self,
+        rule: str,
+        inputs: Sequence[int],
+        shape: Shape,
+        value: Box,
+        tangent: Box | Still | None,
+        how: Any = None,
     ) -> int:
         if not np.isfinite(value.mid).all() or not np.isfinite(value.rad).all():
             raise NoRuleError(f"{self.where or rule} has no finite value")
         self.entries += value.mid.size
-        if tangent is not None and self.entries * tangent.mid.shape[1] > _LARGEST:
+        if self.entries * max(self._columns, len(self.sizes) ** 2) > _LARGEST:
             raise NoRuleError(f"{self.where or rule} makes the graph too large for a proof")
         self.nodes.append(Node(rule, tuple(inputs), shape, value, tangent, how, self.where))
         return len(self.nodes) - 1
@@ -208,10 +260,32 @@ class Graph:
 
     def variable(self, block: int, values: Array) -> int:
         """A block of parameters."""
-        tangent = np.zeros((values.size, int(self.starts[-1])))
-        tangent[np.arange(values.size), self.starts[block] + np.arange(values.size)] = 1
         flat = np.array(values, dtype=np.float64).reshape(-1)
-        return self._add("variable", (), values.shape, of(flat), of(tangent), block)
+        index = self._add("variable", (), values.shape, of(flat), Still(block, np.arange(flat.size)), block)
+        if self.exact or block >= self.parameters:
+            self._tangent(self.nodes[index])
+        return index
+
+    def _used(self, block: int, entries: int, most: float) -> Use:
+        self.uses.append(Use(block, slice(self._columns, self._columns + entries), most))
+        self._columns += entries
+        return self.uses[-1]
+
+    def _tangent(self, node: Node) -> Box | None:
+        """The derivative as a matrix."""
+        if isinstance(node.tangent, Still):
+            block, places = node.tangent.block, node.tangent.places
+            if block not in self._whole:
+                self._whole[block] = self._used(block, self.sizes[block], 1.0)
+            node.tangent = self._unit(self._whole[block], places)
+        return node.tangent
+
+    def _unit(self, use: Use, places: NDArray[np.int64]) -> Box:
+        if self.entries * self._columns > _LARGEST:
+            raise NoRuleError(f"{self.where or 'a variable'} makes the graph too large for a proof")
+        found = np.zeros((places.size, use.columns.stop))
+        found[np.arange(places.size), use.columns.start + places] = 1
+        return of(found)
 
     def _of(self, *several: int) -> list[Node]:
         return [self.nodes[k] for k in several]
@@ -219,22 +293,24 @@ class Graph:
     def linear(self, x: int, how: Linear, shape: Shape) -> int:
         """A linear map of the flattened tensor."""
         node = self.nodes[x]
-        tangent = None if node.tangent is None else how.of(node.tangent)
-        return self._add("linear", (x,), shape, how.of(node.value), tangent, how)
+        if isinstance(node.tangent, Still) and (order := how.order) is not None:
+            still = Still(node.tangent.block, node.tangent.places[order])
+            return self._add("linear", (x,), shape, how.of(node.value), still, how)
+        moved = self._tangent(node)
+        return self._add("linear", (x,), shape, how.of(node.value), None if moved is None else how.of(moved), how)
 
     def add(self, x: int, y: int, factor: float = 1.0) -> int:
         """x + y or, with the factor -1, x - y, of one shape."""
         a, b = self._of(x, y)
-        tangent = a.tangent
-        if b.tangent is not None:
-            none = of(np.zeros_like(b.tangent.mid))
-            tangent = (none if a.tangent is None else a.tangent).plus(b.tangent, factor)
+        tangent, other = self._tangent(a), self._tangent(b)
+        if other is not None:
+            tangent = _total([of(np.zeros((len(other.mid), 0))) if tangent is None else tangent, other], factor)
         return self._add("add", (x, y), a.shape, a.value.plus(b.value, factor), tangent, factor)
 
     def multiply(self, x: int, y: int) -> int:
         """The entrywise product of tensors of one shape."""
         a, b = self._of(x, y)
-        pairs = ((a.tangent, b.value), (b.tangent, a.value))
+        pairs = ((self._tangent(a), b.value), (self._tangent(b), a.value))
         parts = [tangent.times(other.reshape(-1, 1)) for tangent, other in pairs if tangent is not None]
         return self._add("multiply", (x, y), a.shape, a.value.times(b.value), _total(parts))
 
@@ -243,13 +319,24 @@ class Graph:
         a, b = self._of(x, y)
         (batch, n, k), m = a.shape, b.shape[-1]
         one, other = a.value.reshape(*a.shape), b.value.reshape(*b.shape)
-        parts = []
-        if b.tangent is not None:
+        parts = [self._met(node, by, batch * n * m) for node, by in ((a, other), (b, one))]
+        if isinstance(b.tangent, Box):
             parts.append(one.matmul(b.tangent.reshape(batch, k, -1)).reshape(batch * n * m, -1))
-        if a.tangent is not None:
+        if isinstance(a.tangent, Box):
             moved = a.tangent.reshape(batch * n, k, -1).swap().reshape(batch, -1, k).matmul(other)
             parts.append(moved.reshape(batch * n, -1, m).swap().reshape(batch * n * m, -1))
         return self._add("matmul", (x, y), (batch, n, m), one.matmul(other).reshape(-1), _total(parts))
+
+    def _met(self, node: Node, by: Box, entries: int) -> Box | None:
+        """Derivative of a product in a block that has more entries than the product, at this place."""
+        if not isinstance(node.tangent, Still) or node.tangent.block in self._whole:
+            self._tangent(node)
+            return None
+        if self.sizes[node.tangent.block] <= entries:
+            self._tangent(node)
+            return None
+        most = float(spectral_norms(by.mid).max()) + float(np.sqrt((by.rad * by.rad).sum())) + 1e-100
+        return self._unit(self._used(node.tangent.block, entries, most * (1 + 1e-9)), np.arange(entries))
 
     def entrywise(self, x: int, function: Activation, order: int = 0) -> int:
         """A derivative of a function, entry by entry."""
@@ -257,7 +344,8 @@ class Graph:
         value, slope, *more = derivative_boxes(function, node.value, order, 4)
         if not np.isfinite(value.rad).all() or not np.isfinite(slope.rad).all():
             raise NoRuleError(f"{self.where or function.name} has a kink, or no value, at the centre")
-        tangent = None if node.tangent is None else node.tangent.times(slope.reshape(-1, 1))
+        moved = self._tangent(node)
+        tangent = None if moved is None else moved.times(slope.reshape(-1, 1))
         index = self._add("entrywise", (x,), node.shape, value, tangent, (function, order))
         self.nodes[index].cache["slopes"] = [slope, *more]
         return index
@@ -334,15 +422,21 @@ class Graph:
         self.adjoints = {loss: self.constant(np.ones(self.nodes[loss].shape))}
         for index in range(loss, -1, -1):
             node = self.nodes[index]
-            if index not in self.adjoints or node.tangent is None or node.rule in ("variable", "inner"):
+            if index not in self.adjoints or not self._asked(node) or node.rule in ("variable", "inner"):
                 continue
             self.where = node.where
             for target, contribution in self._pulled(index, node, self.adjoints[index]):
                 known = self.adjoints.get(target)
                 self.adjoints[target] = contribution if known is None else self.add(known, contribution)
 
+    def _asked(self, node: Node) -> bool:
+        """Tell whether the derivative of the loss in this node is needed."""
+        if self.exact:
+            return node.tangent is not None
+        return isinstance(node.tangent, Box) and node.rule != "variable"
+
     def _pulled(self, index: int, node: Node, g: int) -> list[tuple[int, int]]:
-        moving = [k for k in node.inputs if self.nodes[k].tangent is not None]
+        moving = [k for k in node.inputs if self._asked(self.nodes[k])]
         x = node.inputs[0]
         if node.rule == "linear":
             return [(x, self.linear(g, node.how.turned, self.nodes[x].shape))]
@@ -396,7 +490,9 @@ def picked(places: NDArray[np.int64], entries: int) -> Linear:
     return Linear(csr_array((np.ones(kept.size), (kept, places[kept])), shape=(places.size, entries)))
 
 
-def _total(parts: list[Box]) -> Box | None:
-    if not parts:
-        return None
-    return parts[0] if len(parts) == 1 else parts[0].plus(parts[1], 1.0)
+def _total(parts: Sequence[Box | None], factor: float = 1.0) -> Box | None:
+    """The sum of the derivatives, the second times a factor, where later columns that are left out are 0."""
+    known = [one for one in parts if one is not None]
+    columns = max((one.mid.shape[1] for one in known), default=0)
+    wide = [one if one.mid.shape[1] == columns else one.wider(columns) for one in known]
+    return reduce(lambda a, b: a.plus(b, factor), wide) if wide else None

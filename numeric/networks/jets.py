@@ -20,7 +20,7 @@ from flint import arb
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.activations import Activation
-from lastiterate.numeric.networks.centres import Box, Graph, Node, NoRuleError, derivative_boxes
+from lastiterate.numeric.networks.centres import Box, Graph, Node, NoRuleError, Still, Use, derivative_boxes
 from lastiterate.numeric.networks.matrices import as_float, round_up, spectral_norm, spectral_norms
 
 _LEVELS: Final = range(4)
@@ -119,28 +119,40 @@ def centre(graph: Graph, node: Node) -> Centre:
         box = node.value.reshape(counts[_MATRIX], *node.full[-2:])
         norms = np.minimum(norms, spectral_norms(box.mid) + _joined(box.rad.reshape(-1), counts[_MATRIX]) * _UP)
     blocks = len(graph.sizes)
-    if node.tangent is None:
-        return Centre(size, norms, [np.zeros((n, blocks)) for n in counts], [np.zeros((n, 2)) for n in counts])
-    last = graph.starts[graph.parameters]
     first = [np.zeros((n, blocks)) for n in counts]
-    joint = []
-    for level, n in enumerate(counts):
-        for j in range(blocks):
-            part = slice(graph.starts[j], graph.starts[j + 1])
-            first[level][:, j] = _norms_of(node.tangent, n, part)
-        halves = slice(0, last), slice(last, None)
-        joint.append(np.stack([_norms_of(node.tangent, n, part) for part in halves], axis=1))
-    return Centre(size, norms, first, joint)
+    if isinstance(node.tangent, Still):
+        for one in first:
+            one[:, node.tangent.block] = 1.0
+    elif node.tangent is not None:
+        for level, n in enumerate(counts):
+            for use in graph.uses:
+                first[level][:, use.block] += _norms_of(node.tangent, n, [use])
+    return Centre(size, norms, first, [_joint(graph, node, one) for one in first])
 
 
-def _norms_of(tangent: Box, groups: int, part: Any) -> Array:
-    mids, rads = tangent.mid[:, part], tangent.rad[:, part]
+def _joint(graph: Graph, node: Node, first: Array) -> Array:
+    """Norms of the derivative in all parameters and in the input, shape (groups, 2)."""
+    found = np.stack([np.sqrt((one * one).sum(axis=1)) for one in np.split(first, [graph.parameters], axis=1)], 1)
+    if isinstance(node.tangent, Box):
+        width = node.tangent.mid.shape[1]
+        parts = [one for one in graph.uses if one.block < graph.parameters and one.columns.start < width]
+        if parts and len({use.block for use in parts}) == len(parts):
+            found[:, 0] = np.minimum(found[:, 0], _norms_of(node.tangent, len(first), parts))
+    return found * _UP
+
+
+def _norms_of(tangent: Box, groups: int, uses: list[Use]) -> Array:
+    """Norms of the derivatives in the blocks of these uses, if the other blocks are still."""
+    weights = np.concatenate([np.full(one.columns.stop - one.columns.start, one.most) for one in uses])
+    part = np.concatenate([np.arange(one.columns.start, one.columns.stop) for one in uses])
+    known = part < tangent.mid.shape[1]
+    mids, rads = (one[:, part[known]] * weights[known] for one in (tangent.mid, tangent.rad))
     mid, rad = (one.reshape(groups, len(one) // groups, one.shape[1]) for one in (mids, rads))
     used = np.flatnonzero((mid != 0).any(axis=(1, 2)))
     found = np.zeros(groups)
     if used.size:
         found[used] = spectral_norms(mid[used])
-    return round_up(found + np.sqrt((rad * rad).sum(axis=(1, 2))) * _UP + 1e-100, 4)
+    return round_up(found + np.sqrt((rad * rad).sum(axis=(1, 2))) * _UP + 1e-100, 4) * _UP
 
 
 class Jets:
@@ -512,6 +524,9 @@ def bounds(graph: Graph, centres: dict[int, Centre], radius: float, near: float 
                 form.append(part)
         two, three = (_up(np.sum(one, axis=0)) for one in forms)
         ways = [_norm(jets.of[loss].second[_ALL][0][:P, :P]), _norm(two[:P, :P])]
+        if not graph.exact:
+            slope = float(np.sqrt((jets.of[loss].first[_ALL][0][:P] ** 2).sum())) * _UP
+            return Bounds(slope, min(ways))
         M, tau = np.zeros((n, n)), np.zeros((n, n, n))
         for k, leaf in enumerate(leaves):
             if leaf is not None:
@@ -530,7 +545,7 @@ def bounds(graph: Graph, centres: dict[int, Centre], radius: float, near: float 
 
 def _hessian(graph: Graph, leaves: list[int | None]) -> float:
     """Upper bound on the norm of the Hessian at the centre."""
-    nodes, last = [graph.nodes[leaf].tangent for leaf in leaves if leaf is not None], graph.starts[len(leaves)]
-    rows = [Box(one.mid[:, :last], one.rad[:, :last]) for one in nodes if one is not None]
+    nodes, last = [graph.nodes[leaf].tangent for leaf in leaves if leaf is not None], sum(graph.sizes[: len(leaves)])
+    rows = [Box(one.mid[:, :last], one.rad[:, :last]) for one in nodes if isinstance(one, Box)]
     off = sqrt(sum(float((one.rad * one.rad).sum()) for one in rows))
     return ((_norm(np.concatenate([one.mid for one in rows])) if rows else 0.0) + off * _UP) * _UP
