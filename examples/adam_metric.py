@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.workloads.layers import no_constants
+from lastiterate.runtime.workloads.networks import no_constants
 from lastiterate.runtime.workloads.weights import Weights, read_saved
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -2,11 +2,7 @@
 
 Attention, transformer blocks, residual and recurrent networks, layer and group norm, adapters of low rank, mixtures of
 experts, and squared, logistic and Huber losses have constants on a ball of parameters; otherwise the reason names the
-operator and its layer. Add this folder to ``sys.path`` and declare the constants of a workload by
-
-    replace(work, constants=constants_of_any_network(input_norm=1.0, shape=(3, 4)))
-
-The proof takes seconds for a thousand parameters, and at most a few thousand are allowed.
+operator and its layer.
 
 Source: docs/proofs/network_constants.md, "Graphs of operators".
 """
@@ -27,23 +23,23 @@ from torch import Tensor, fx, nn
 from torch.func import functional_call, functionalize
 from torch.overrides import TorchFunctionMode
 
-from lastiterate.numeric.errors import InputError, within
+from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.activations import FUNCTIONS, Activation, hardtanh, leaky_relu
-from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.centres import Graph, Linear, NoRuleError, Shape, picked
 from lastiterate.numeric.networks.jets import Bounds, Centre, bounds
 from lastiterate.runtime.engine import plain_kernels
 from lastiterate.runtime.trials import describe_error
-from lastiterate.runtime.workloads.independence import refuse_tied_rows
-from lastiterate.runtime.workloads.rows import Rows
-from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 _HIDDEN: Final = -1e30
 """Stands for minus infinity; such entries are constant, and their probabilities are below every radius."""
 
-_LARGEST: Final = 3000
+_FEW: Final = 3000
 _WORK: Final = 2**26
-"""Largest number of parameters, and of derivatives of all entries of all nodes for all samples."""
+"""Largest number of parameters, and of derivatives of all entries of all nodes for all samples, if all are computed."""
+
+_LARGEST: Final = 2**19
+_MOST_WORK: Final = 2**29
+"""Largest number of parameters, and of derivatives otherwise."""
 
 _PICKING: Final = frozenset((
     "view", "_unsafe_view", "reshape", "permute", "transpose", "t", "expand", "squeeze", "unsqueeze", "slice",
@@ -56,6 +52,8 @@ _AVERAGING: Final = frozenset((
     "upsample_nearest2d", "nll_loss_forward", "nll_loss2d_forward",
 ))  # fmt: skip
 """Operators that move entries, and other linear operators of their first argument."""
+
+_SORTING: Final = ("max", "min", "amax", "amin", "adaptive_max_pool", "topk", "sort", "median")
 
 
 def capture(
@@ -148,87 +146,27 @@ def constants_of_graph(
         raise InputError(
             f"A loss needs torch operators that can be captured, got {describe_error(error)}; change them."
         ) from error
-    found: list[Bounds] = []
-    for row, target in zip(rows, targets, strict=True):
+
+    def graph_of(row: Tensor, target: Tensor, exact: bool) -> Graph:
         try:
-            translated, centres = Translation(captured, leaves, row, target, near=near), dict[int, Centre]()
+            graph = Translation(captured, leaves, row, target, near=near, exact=exact).graph
         except (IndexError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise NoRuleError(f"the loss cannot be read: {describe_error(error)}") from error
-        graph = translated.graph
         _refuse_other_gradient(graph, module, loss, row, target)
-        if len(rows) * graph.entries * total > _WORK:
+        return graph
+
+    found: list[Bounds] = []
+    exact = total <= _FEW
+    for row, target in zip(rows, targets, strict=True):
+        graph = graph_of(row, target, exact)
+        if exact and len(rows) * graph.work > _WORK:
+            exact, graph = False, graph_of(row, target, False)
+        if len(rows) * graph.work > _MOST_WORK:
             raise NoRuleError(f"{len(rows)} samples of {total} parameters are too much work for a proof")
+        centres = dict[int, Centre]()
         here = [bounds(graph, centres, radius, near) for radius in radii]
-        found = [Bounds(*map(max, a, b)) for a, b in zip(found or here, here, strict=True)]
+        found = [a.joined(b) for a, b in zip(found or here, here, strict=True)]
     return found
-
-
-def constants_of_samples(workload: Workload, radius: float, *, seed: int = 0) -> LossConstants:
-    """Constants of the losses of a workload's samples with their own targets, around its initial parameters.
-
-    Direction: upper bounds; infinite, with a reason as the statement, where there are none. No bound for a run
-    follows from them, because adjacent data contain other samples.
-    """
-    reach = within(
-        "radius", radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is the centre."
-    )
-    module = described_workload("constants_of_samples", workload).initial(seed)
-    samples = (
-        Rows(values, torch.device("cpu"), torch.float64) for values in (workload.inputs, workload.targets)
-    )
-    refuse_tied_rows(workload.name, module.double(), workload.loss, *samples)
-    said = f"loss of {workload.name}, parameters within {reach:g}, for the samples and targets that were given"
-    try:
-        (found,) = constants_of_graph(module, workload.loss, workload.inputs, workload.targets, [reach])
-    except NoRuleError as why:
-        return LossConstants.unknown(f"not known: {why}")
-    return LossConstants(*found, -inf, said, radius=reach, any_sample=False)
-
-
-def constants_of_any_network(
-    input_norm: float, shape: Sequence[int], *, loss: str = "cross_entropy", scale: float = 1.0
-) -> Callable[[nn.Module, float], LossConstants]:
-    """Upper bounds on the constants for all inputs of bounded norm and all labels, for `Workload`.
-
-    Args:
-        input_norm: largest norm of any possible input, with all of its entries in one vector.
-        shape: shape of an input.
-        loss: "cross_entropy", or "logistic" for one output: the workload's loss up to its scale.
-        scale: factor of the loss.
-    """
-    reach = within(
-        "input_norm", input_norm, "a finite number of at least 0", lambda x: 0 <= x < inf, "shorten inputs."
-    )
-
-    def scaled(outputs: Any, target: Tensor) -> Any:
-        if loss == "logistic":
-            return scale * nn.functional.binary_cross_entropy_with_logits(outputs[:, 0], target.to(outputs))
-        return scale * nn.functional.cross_entropy(outputs, target)
-
-    def constants(module: nn.Module, diameter: float) -> LossConstants:
-        if within("diameter", diameter, "a number of at least 0", lambda x: x >= 0, "0 is one point.") == inf:
-            return LossConstants.unknown("the domain is unbounded, so the constants of a network may be, too")
-        origin = torch.zeros(1, *shape, dtype=torch.float64)
-        try:
-            with torch.no_grad():
-                outputs = deepcopy(module).cpu().double()(origin)
-            labels = torch.arange(2 if loss == "logistic" else outputs.shape[1])
-        except Exception as error:  # of user code
-            raise InputError(
-                f"Constants need inputs of a shape that fits, got shape={tuple(shape)} and {describe_error(error)}; "
-                "correct it."
-            ) from error
-        several = origin.expand(len(labels), *shape)
-        try:
-            (found,) = constants_of_graph(module, scaled, several, labels, [diameter / 2], reach)
-        except NoRuleError as why:
-            return LossConstants.unknown(f"not known: {why}")
-        near = f"parameters within {diameter / 2:g}, for every input of norm at most {reach:g}"
-        said = f"{loss} of {type(module).__name__}, {near}"
-        covers: dict[str, Any] = {"radius": diameter / 2, "any_sample": True, "input_norm": reach}
-        return LossConstants(*found, -inf, said, loss=loss, scale=scale, **covers)
-
-    return constants
 
 
 def _refuse_other_gradient(graph: Graph, module: nn.Module, loss: Any, row: Tensor, target: Tensor) -> None:
@@ -237,7 +175,7 @@ def _refuse_other_gradient(graph: Graph, module: nn.Module, loss: Any, row: Tens
     with plain_kernels(), torch.enable_grad():
         value = loss(module(row[None]), target[None])
         wanted = torch.autograd.grad(value, moving, allow_unused=True, materialize_grads=True)
-    for block, one in enumerate(wanted):
+    for block, one in enumerate(wanted if not graph.kinked else ()):
         leaf = graph.adjoints.get(block)
         known = graph.nodes[leaf].value.mid if leaf is not None else np.zeros(one.numel())
         slack = 1e-8 * (1 + float(one.abs().max()))
@@ -307,7 +245,8 @@ class Translation:
             return self._averaged(node.target, args, options)
         if name in FUNCTIONS:
             return self._entries(args[0], FUNCTIONS[name])
-        raise NoRuleError(f"{self.graph.where} has no rule")
+        kink = " and may have kinks, where entries are equal" if name.startswith(_SORTING) else ""
+        raise NoRuleError(f"{self.graph.where} has no rule{kink}")
 
     def _entries(self, x: Any, function: Activation) -> Any:
         return _Moving(self.graph.entrywise(x, function))

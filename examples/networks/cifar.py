@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.workloads.hugging_face import import_torchvision
-from lastiterate.runtime.workloads.layers import no_constants
+from lastiterate.runtime.workloads.networks import no_constants
 from lastiterate.runtime.workloads.workload import Workload
 
 NAME: Final = "cifar:cifar10_resnet18"

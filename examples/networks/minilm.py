@@ -20,7 +20,7 @@ from torch.nn import functional
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.workloads.hugging_face import added_mask, transformers
-from lastiterate.runtime.workloads.layers import no_constants
+from lastiterate.runtime.workloads.networks import no_constants
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -28,7 +28,7 @@ _SLACK: Final = 4096
 """Units u by which an entry of a linear map may be off that is not 0, 1 or -1."""
 
 _LARGEST: Final = 2**27
-"""Largest number of derivatives of all nodes, 2 GiB with their radii."""
+"""Largest number of derivatives of all nodes, 2 GiB with their radii and bounds."""
 
 Shape = tuple[int, ...]
 
@@ -221,7 +221,12 @@ class Graph:
         sizes: numbers of entries of the blocks of parameters.
         inputs: number of entries of an input that moves as well, as a last block; 0 for none.
         exact: whether derivatives are in the entries of all blocks. Otherwise, derivatives in a large matrix are
-            those in its products with other matrices, and the loss has no derivatives in parameters.
+            those in its products with other matrices, and the gradient of the loss has values only.
+
+    Attributes:
+        work: number of derivatives, in the columns and in pairs of blocks.
+        adjoints: for each node, that of the derivative of the loss in it.
+        kinked: names of the nodes with a kink at this point; there are no adjoints then.
     """
 
     def __init__(self, sizes: Sequence[int], inputs: int = 0, *, exact: bool = True) -> None:
@@ -232,9 +237,11 @@ class Graph:
         self._whole: dict[int, Use] = {}
         self._columns = 0
         self.nodes: list[Node] = []
-        self.entries = 0
+        self.work = 0
         self.where = ""
         self.adjoints: dict[int, int] = {}
+        self.kinked: list[str] = []
+        self._still = False
 
     def _add(
         self,
@@ -247,9 +254,12 @@ class Graph:
     ) -> int:
         if not np.isfinite(value.mid).all() or not np.isfinite(value.rad).all():
             raise NoRuleError(f"{self.where or rule} has no finite value")
-        self.entries += value.mid.size
-        if self.entries * max(self._columns, len(self.sizes) ** 2) > _LARGEST:
+        self.work += value.mid.size * len(self.sizes) ** 2
+        if isinstance(tangent, Box):
+            self.work += tangent.mid.size
+        if self.work > _LARGEST:
             raise NoRuleError(f"{self.where or rule} makes the graph too large for a proof")
+        rule = "inner" if self._still else rule
         self.nodes.append(Node(rule, tuple(inputs), shape, value, tangent, how, self.where))
         return len(self.nodes) - 1
 
@@ -273,6 +283,8 @@ class Graph:
 
     def _tangent(self, node: Node) -> Box | None:
         """The derivative as a matrix."""
+        if self._still:
+            return None
         if isinstance(node.tangent, Still):
             block, places = node.tangent.block, node.tangent.places
             if block not in self._whole:
@@ -281,7 +293,7 @@ class Graph:
         return node.tangent
 
     def _unit(self, use: Use, places: NDArray[np.int64]) -> Box:
-        if self.entries * self._columns > _LARGEST:
+        if self.work + places.size * use.columns.stop > _LARGEST:
             raise NoRuleError(f"{self.where or 'a variable'} makes the graph too large for a proof")
         found = np.zeros((places.size, use.columns.stop))
         found[np.arange(places.size), use.columns.start + places] = 1
@@ -293,11 +305,13 @@ class Graph:
     def linear(self, x: int, how: Linear, shape: Shape) -> int:
         """A linear map of the flattened tensor."""
         node = self.nodes[x]
-        if isinstance(node.tangent, Still) and (order := how.order) is not None:
+        if isinstance(node.tangent, Still) and not self._still and (order := how.order) is not None:
             still = Still(node.tangent.block, node.tangent.places[order])
             return self._add("linear", (x,), shape, how.of(node.value), still, how)
         moved = self._tangent(node)
-        return self._add("linear", (x,), shape, how.of(node.value), None if moved is None else how.of(moved), how)
+        return self._add(
+            "linear", (x,), shape, how.of(node.value), None if moved is None else how.of(moved), how
+        )
 
     def add(self, x: int, y: int, factor: float = 1.0) -> int:
         """x + y or, with the factor -1, x - y, of one shape."""
@@ -320,20 +334,21 @@ class Graph:
         (batch, n, k), m = a.shape, b.shape[-1]
         one, other = a.value.reshape(*a.shape), b.value.reshape(*b.shape)
         parts = [self._met(node, by, batch * n * m) for node, by in ((a, other), (b, one))]
-        if isinstance(b.tangent, Box):
-            parts.append(one.matmul(b.tangent.reshape(batch, k, -1)).reshape(batch * n * m, -1))
-        if isinstance(a.tangent, Box):
-            moved = a.tangent.reshape(batch * n, k, -1).swap().reshape(batch, -1, k).matmul(other)
+        first, second = (
+            self._tangent(x) if met is None else None for x, met in zip((a, b), parts, strict=True)
+        )
+        if second is not None:
+            parts.append(one.matmul(second.reshape(batch, k, -1)).reshape(batch * n * m, -1))
+        if first is not None:
+            moved = first.reshape(batch * n, k, -1).swap().reshape(batch, -1, k).matmul(other)
             parts.append(moved.reshape(batch * n, -1, m).swap().reshape(batch * n * m, -1))
         return self._add("matmul", (x, y), (batch, n, m), one.matmul(other).reshape(-1), _total(parts))
 
     def _met(self, node: Node, by: Box, entries: int) -> Box | None:
         """Derivative of a product in a block that has more entries than the product, at this place."""
-        if not isinstance(node.tangent, Still) or node.tangent.block in self._whole:
-            self._tangent(node)
+        if self._still or not isinstance(node.tangent, Still) or node.tangent.block in self._whole:
             return None
         if self.sizes[node.tangent.block] <= entries:
-            self._tangent(node)
             return None
         most = float(spectral_norms(by.mid).max()) + float(np.sqrt((by.rad * by.rad).sum())) + 1e-100
         return self._unit(self._used(node.tangent.block, entries, most * (1 + 1e-9)), np.arange(entries))
@@ -343,7 +358,9 @@ class Graph:
         node = self.nodes[x]
         value, slope, *more = derivative_boxes(function, node.value, order, 4)
         if not np.isfinite(value.rad).all() or not np.isfinite(slope.rad).all():
-            raise NoRuleError(f"{self.where or function.name} has a kink, or no value, at the centre")
+            raise NoRuleError(f"{self.where or function.name} has no value, or no slope, at the centre")
+        if function.kinks and len(function.most) < 3 and not np.isfinite(more[0].rad).all():
+            self.kinked.append(self.where or function.name)
         moved = self._tangent(node)
         tangent = None if moved is None else moved.times(slope.reshape(-1, 1))
         index = self._add("entrywise", (x,), node.shape, value, tangent, (function, order))
@@ -420,26 +437,28 @@ class Graph:
     def pull_back(self, loss: int) -> None:
         """Append the derivatives of the loss in all moving nodes; ``adjoints`` maps nodes to them."""
         self.adjoints = {loss: self.constant(np.ones(self.nodes[loss].shape))}
-        for index in range(loss, -1, -1):
+        for index in range(loss, -1, -1) if not self.kinked else ():
             node = self.nodes[index]
-            if index not in self.adjoints or not self._asked(node) or node.rule in ("variable", "inner"):
+            if index not in self.adjoints or node.tangent is None or node.rule in ("variable", "inner"):
                 continue
             self.where = node.where
             for target, contribution in self._pulled(index, node, self.adjoints[index]):
                 known = self.adjoints.get(target)
                 self.adjoints[target] = contribution if known is None else self.add(known, contribution)
 
-    def _asked(self, node: Node) -> bool:
-        """Tell whether the derivative of the loss in this node is needed."""
-        if self.exact:
-            return node.tangent is not None
-        return isinstance(node.tangent, Box) and node.rule != "variable"
+    def _onto(self, target: int, way: Callable[[], int]) -> int:
+        """Append an adjoint of this node, without derivatives if the node is a large matrix of parameters."""
+        self._still = isinstance(self.nodes[target].tangent, Still)
+        try:
+            return way()
+        finally:
+            self._still = False
 
     def _pulled(self, index: int, node: Node, g: int) -> list[tuple[int, int]]:
-        moving = [k for k in node.inputs if self._asked(self.nodes[k])]
+        moving = [k for k in node.inputs if self.nodes[k].tangent is not None]
         x = node.inputs[0]
         if node.rule == "linear":
-            return [(x, self.linear(g, node.how.turned, self.nodes[x].shape))]
+            return [(x, self._onto(x, lambda: self.linear(g, node.how.turned, self.nodes[x].shape)))]
         if node.rule == "add":
             signs = dict.fromkeys(node.inputs, 0.0)
             signs[x] += 1.0
@@ -451,8 +470,11 @@ class Graph:
             return [(k, self.multiply(g, other)) for k, other in ((a, b), (b, a)) if k in moving]
         if node.rule == "matmul":
             a, b = node.inputs
-            found = [(a, self.matmul(g, self.transposed(b)))] if a in moving else []
-            return found + ([(b, self.matmul(self.transposed(a), g))] if b in moving else [])
+            ways = (
+                (a, lambda: self.matmul(g, self.transposed(b))),
+                (b, lambda: self.matmul(self.transposed(a), g)),
+            )
+            return [(k, self._onto(k, way)) for k, way in ways if k in moving]
         if node.rule == "entrywise":
             function, order = node.how
             return [(x, self.multiply(g, self.entrywise(x, function, order + 1)))]

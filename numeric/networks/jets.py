@@ -132,7 +132,9 @@ def centre(graph: Graph, node: Node) -> Centre:
 
 def _joint(graph: Graph, node: Node, first: Array) -> Array:
     """Norms of the derivative in all parameters and in the input, shape (groups, 2)."""
-    found = np.stack([np.sqrt((one * one).sum(axis=1)) for one in np.split(first, [graph.parameters], axis=1)], 1)
+    found = np.stack(
+        [np.sqrt((one * one).sum(axis=1)) for one in np.split(first, [graph.parameters], axis=1)], 1
+    )
     if isinstance(node.tangent, Box):
         width = node.tangent.mid.shape[1]
         parts = [one for one in graph.uses if one.block < graph.parameters and one.columns.start < width]
@@ -169,9 +171,11 @@ class Jets:
         self._radius, self._near = (max(one, _FLOOR) if one else 0.0 for one in (radius, near))
         self.of: dict[int, Jet] = {}
         self.bends: dict[int, Any] = {}
+        self.kinked = list(graph.kinked)
+        loss = next(iter(graph.adjoints))
         with np.errstate(all="ignore"):
             for k, node in enumerate(graph.nodes):
-                if node.rule != "inner":
+                if node.rule != "inner" and (k <= loss or not self.kinked):
                     if k not in centres:
                         centres[k] = centre(graph, node)
                     inputs = [self.of[one] for one in node.inputs]
@@ -327,8 +331,11 @@ class Jets:
             )
             found.append(_up(sup))
         if not np.isfinite(found[0]).all():
-            what = "a kink" if function.kinks else "a point without a finite slope"
-            raise NoRuleError(f"{what} of {node.where or function.name} may lie in the ball")
+            raise NoRuleError(
+                f"a point without a finite slope of {node.where or function.name} may lie in the ball"
+            )
+        if function.kinks and not np.isfinite(found[1]).all():
+            self.kinked.append(node.where or function.name)
         return found
 
     def _bent_rows(self, counts: Any, base: int, slopes: list[Array], x: Jet) -> Bounded:
@@ -501,10 +508,16 @@ def _largest(node: Node) -> list[Array]:
 
 
 class Bounds(NamedTuple):
-    """Upper bounds on the ball, on the gradient and on the Hessian."""
+    """Upper bounds on the ball, on the gradient and on the Hessian, and the nodes that may have a kink in it."""
 
     lipschitz: float
     smoothness: float
+    kinks: str = ""
+
+    def joined(self, other: "Bounds") -> "Bounds":
+        """Bounds that hold for both losses."""
+        lipschitz, smoothness = max(self.lipschitz, other.lipschitz), max(self.smoothness, other.smoothness)
+        return Bounds(lipschitz, smoothness, self.kinks or other.kinks)
 
 
 def _norm(matrix: Array) -> float:
@@ -517,6 +530,9 @@ def bounds(graph: Graph, centres: dict[int, Centre], radius: float, near: float 
     loss = next(iter(graph.adjoints))
     leaves = [graph.adjoints.get(k) for k in range(len(graph.sizes))]  # variables are the first nodes
     n, P = len(leaves), graph.parameters
+    forward = float(np.sqrt((jets.of[loss].first[_ALL][0][:P] ** 2).sum())) * _UP
+    if jets.kinked:
+        return Bounds(forward, inf, ", ".join(dict.fromkeys(jets.kinked)))
     with np.errstate(all="ignore"):
         forms: tuple[list[Array], list[Array]] = [np.zeros((n, n))], [np.zeros((n, n, n))]
         for parts in jets.forms():
@@ -525,8 +541,7 @@ def bounds(graph: Graph, centres: dict[int, Centre], radius: float, near: float 
         two, three = (_up(np.sum(one, axis=0)) for one in forms)
         ways = [_norm(jets.of[loss].second[_ALL][0][:P, :P]), _norm(two[:P, :P])]
         if not graph.exact:
-            slope = float(np.sqrt((jets.of[loss].first[_ALL][0][:P] ** 2).sum())) * _UP
-            return Bounds(slope, min(ways))
+            return Bounds(forward, min(ways))
         M, tau = np.zeros((n, n)), np.zeros((n, n, n))
         for k, leaf in enumerate(leaves):
             if leaf is not None:
@@ -539,13 +554,15 @@ def bounds(graph: Graph, centres: dict[int, Centre], radius: float, near: float 
         moved = sum(one * far for one, far in ((third, radius), (each[P:].sum(), near)) if far)
         ways.append((_hessian(graph, leaves[:P]) + moved) * _UP)
         slope = sqrt(sum(float(jets.of[leaf].size[_ALL][0]) ** 2 for leaf in leaves[:P] if leaf is not None))
-        lipschitz = min(slope, float(np.sqrt((jets.of[loss].first[_ALL][0][:P] ** 2).sum()))) * _UP
-    return Bounds(lipschitz, min(ways))
+    return Bounds(min(slope * _UP, forward), min(ways))
 
 
 def _hessian(graph: Graph, leaves: list[int | None]) -> float:
     """Upper bound on the norm of the Hessian at the centre."""
-    nodes, last = [graph.nodes[leaf].tangent for leaf in leaves if leaf is not None], sum(graph.sizes[: len(leaves)])
+    nodes, last = (
+        [graph.nodes[leaf].tangent for leaf in leaves if leaf is not None],
+        sum(graph.sizes[: len(leaves)]),
+    )
     rows = [Box(one.mid[:, :last], one.rad[:, :last]) for one in nodes if isinstance(one, Box)]
     off = sqrt(sum(float((one.rad * one.rad).sum()) for one in rows))
     return ((_norm(np.concatenate([one.mid for one in rows])) if rows else 0.0) + off * _UP) * _UP

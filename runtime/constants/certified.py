@@ -1,6 +1,6 @@
-"""Proved constants of feed-forward networks on a ball around their initial parameters.
+"""Proved constants of networks on a ball around their initial parameters.
 
-Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
+Source: docs/proofs/network_constants.md (claims ours/certified/graphs/*).
 """
 
 from dataclasses import replace
@@ -8,18 +8,21 @@ from math import inf, isfinite
 from typing import Any, Final
 
 import torch
+from torch import Tensor
 
-from lastiterate.numeric.errors import InputError, teaches
+from lastiterate.numeric.errors import InputError, teaches, within
 from lastiterate.numeric.losses.certified import LossConstants
-from lastiterate.numeric.networks.constants import network_constants
 from lastiterate.runtime.constants.sampling import InputSet
-from lastiterate.runtime.workloads.independence import refuse_other_loss
-from lastiterate.runtime.workloads.layers import layers_of
+from lastiterate.runtime.workloads.independence import refuse_other_loss, refuse_tied_rows
+from lastiterate.runtime.workloads.networks import constants_of_any_label, proved_constants
+from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
-_TRIED: Final = 8
 _UP: Final = 1 + 1e-12
-"""Number of samples on which a loss is tested; factor that exceeds the rounding of a power and of products."""
+"""Factor that exceeds the rounding of a power, of products and of lengths."""
+
+_MANY: Final = 32
+"""Number of samples up to which the constants are proved one by one."""
 
 
 @teaches()
@@ -35,32 +38,64 @@ def certified_constants(
 ) -> LossConstants:
     """Constants of a workload's losses on a ball around its initial parameters. Direction: upper bounds.
 
-    The constants hold for the samples of the workload, with any label. A bound for a run needs
+    The constants hold for the samples of the workload with their own targets. A bound for a run needs
     `constants_of_network`, whose constants hold for every possible sample.
 
     Args:
-        workload: workload whose module is a Sequential of linear layers, convolutions, averages and
-            activations; parameters that require no gradient are frozen.
+        workload: workload whose loss is made of operators that have rules; parameters that require no gradient
+            are frozen.
         radius: radius of the ball, a length.
         seed: seed of the initial parameters.
-        input_radius: distance from the inputs of the workload within which the constants hold.
-        inputs: as in `network_constants`.
-        loss: "cross_entropy", or "logistic" for one output; the workload's loss is tested against it.
-        scale: factor of the loss.
+        input_radius: distance from the inputs of the workload within which the constants hold, with any label.
+        inputs: description of a set that these neighbourhoods cover, if the set was chosen without looking at
+            the data. The constants then hold for all data in the set and give a bound.
+        loss: with ``input_radius``, "cross_entropy", or "logistic" for one output; the workload's loss is tested
+            against it.
+        scale: with ``input_radius``, the factor of the loss.
+
+    Returns:
+        Upper bounds. They are infinite where none is proved. The statement is the reason, which names the
+        operator and its layer. If the ball may contain a kink, only the smoothness is infinite.
 
     Raises:
-        InputError: a network that cannot be read, another loss, or a number out of its range.
+        InputError: a loss that cannot be captured, another loss, or a number out of its range.
     """
     module = described_workload("certified_constants", workload).initial(seed)
-    layers = layers_of(module, workload.inputs.shape[1:])
-    if isinstance(layers, str):
-        return LossConstants.unknown(layers)
-    rows = workload.inputs.detach().cpu().double().flatten(start_dim=1).numpy()
-    found = network_constants(
-        layers, rows, radius, input_radius=input_radius, inputs=inputs, loss=loss, scale=scale
+    reach, near = (
+        within(name, value, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is one point.")
+        for name, value in (("radius", radius), ("input_radius", input_radius))
     )
-    refuse_other_loss(workload.loss, workload.targets, layers[-1].outputs, loss, scale)
+    rows, targets = workload.inputs, workload.targets
+    if not near:
+        samples = (Rows(values, torch.device("cpu"), torch.float64) for values in (rows, targets))
+        refuse_tied_rows(workload.name, module.double(), workload.loss, *samples)
+        said = (
+            f"loss of {workload.name}, parameters within {reach:g}, for the samples and targets that were given"
+        )
+        rows, targets, near = _covered(rows, targets)
+        return proved_constants(module, workload.loss, rows, targets, reach, said, near, any_sample=False)
+    rows = torch.unique(rows.detach().cpu().double(), dim=0)
+    origin = not rows.any()
+    near_some = f"of norm at most {near:g}" if origin else f"within {near:g} of one of the samples"
+    found = constants_of_any_label(
+        module, rows, reach, near, inputs or f"every input {near_some}", loss, scale,
+        any_sample=bool(inputs) or origin, input_norm=near if origin and not inputs else inf,
+    )  # fmt: skip
+    with torch.no_grad():
+        outputs = module.double()(rows[:1]).shape[1]
+    refuse_other_loss(workload.loss, targets, outputs, loss, scale)
     return found
+
+
+def _covered(rows: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, float]:
+    """The samples or, if they are many, the middle of their inputs with each target, and a distance to all inputs."""
+    labels = torch.unique(targets, dim=0)
+    if len(rows) <= _MANY or len(labels) > _MANY or not rows.is_floating_point():
+        return rows, targets, 0.0
+    flat = rows.detach().cpu().double()
+    middle = (flat.amin(0) + flat.amax(0))[None] / 2
+    reach = float(torch.linalg.vector_norm((flat - middle).flatten(start_dim=1), dim=1).max()) * _UP
+    return middle.expand(len(labels), *rows.shape[1:]), labels, reach
 
 
 def certified_side(
@@ -69,7 +104,7 @@ def certified_side(
     """Constants on the ball of ``diameter`` around the parameters initialised from ``seed``. Upper bounds.
 
     The workload's closed form gives the constants. Without a closed form, or if inputs are free, constants are
-    proved for the network: for the samples of the workload with any label, or for every input of the set. The
+    proved for the network: for the samples of the workload, or for every input of the set with any label. The
     second result is the reason why constants are unknown (None) or infinite; otherwise, it is empty.
     """
     try:
@@ -80,19 +115,14 @@ def certified_side(
         else:
             near: dict[str, Any] = {}
             if free is not None:
-                some = workload.inputs[:_TRIED].double()
-                middle, reach = free.around(some[0].numel())
+                row = workload.inputs[:1].double()
+                middle, reach = free.around(row.numel())
+                workload = replace(workload, inputs=torch.full_like(workload.inputs.double(), middle))
+                with torch.no_grad():
+                    outputs = workload.initial(seed).double()(row).shape[-1]
                 near = {"input_radius": reach, "inputs": f"every input of {free}"}
-                workload = replace(
-                    workload, inputs=torch.full_like(some, middle), targets=workload.targets[:_TRIED]
-                )
-            module, row = workload.initial(seed), workload.inputs[:1]
-            with torch.no_grad():
-                output = module(row.to(next(module.parameters())) if row.is_floating_point() else row)
-            if not isinstance(output, torch.Tensor):
-                return None, f"not known: the output is a {type(output).__name__}, not a tensor"
-            loss = "logistic" if output.shape[-1] == 1 else "cross_entropy"
-            constants = certified_constants(workload, diameter / 2, seed=seed, loss=loss, **near)
+                near["loss"] = "logistic" if outputs == 1 else "cross_entropy"
+            constants = certified_constants(workload, diameter / 2, seed=seed, **near)
     except InputError as error:
         return None, f"not known: {str(error)[:1].lower()}{str(error)[1:]}"
     except (IndexError, RuntimeError, TypeError, ValueError):

@@ -18,7 +18,7 @@ from lastiterate.numeric.losses.certified import (
     softmax_regression,
     two_layer,
 )
-from lastiterate.runtime.workloads.layers import constants_of_network
+from lastiterate.runtime.workloads.networks import constants_of_network
 from lastiterate.runtime.workloads.workload import Workload
 
 _FEATURE_NORM: Final = 5.0

@@ -30,10 +30,6 @@ from lastiterate.numeric.lower import LowerBound as LowerBound
 from lastiterate.numeric.lower import Witness as Witness
 from lastiterate.numeric.lower import lower_bound as lower_bound
 from lastiterate.numeric.lower import replay as replay
-from lastiterate.numeric.networks.constants import network_constants as network_constants
-from lastiterate.numeric.networks.layers import Layer as Layer
-from lastiterate.numeric.networks.layers import average_pool as average_pool
-from lastiterate.numeric.networks.layers import convolution as convolution
 from lastiterate.numeric.participation import ByPosition as ByPosition
 from lastiterate.numeric.participation import Participation as Participation
 from lastiterate.numeric.participation import by_position as by_position
@@ -56,8 +52,8 @@ from lastiterate.runtime.hessian import HessianOperator as HessianOperator
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD as ProjectedNoisySGD
 from lastiterate.runtime.portrait.look import look as look
 from lastiterate.runtime.portrait.record import Portrait as Portrait
-from lastiterate.runtime.workloads.layers import constants_of_network as constants_of_network
 from lastiterate.runtime.workloads.loading import load_workload as load_workload
+from lastiterate.runtime.workloads.networks import constants_of_network as constants_of_network
 from lastiterate.runtime.workloads.workload import Workload as Workload
 
 __version__: str

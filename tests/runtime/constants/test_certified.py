@@ -19,7 +19,7 @@ from lastiterate.runtime.constants.certified import certified_constants
 from lastiterate.runtime.constants.sampling import input_set
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.workloads.layers import constants_of_network, layers_of
+from lastiterate.runtime.workloads.networks import constants_of_network, layers_of
 from lastiterate.runtime.workloads.loading import BUILTIN
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -11,7 +11,7 @@ from lastiterate.runtime.constants import worst_case_constants
 _THEIRS = """
 import torch
 from torch import nn
-from lastiterate.runtime.workloads.layers import constants_of_network
+from lastiterate.runtime.workloads.networks import constants_of_network
 from lastiterate.runtime.workloads.workload import Workload
 
 def line():

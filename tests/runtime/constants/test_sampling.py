@@ -16,7 +16,7 @@ from lastiterate.runtime.constants.sampling import input_set
 from lastiterate.runtime.constants.search import Changes, Search, labels_of, most_promising
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.workloads.layers import no_constants
+from lastiterate.runtime.workloads.networks import no_constants
 from lastiterate.runtime.workloads.workload import Workload
 
 GENERATOR = torch.Generator().manual_seed(0)

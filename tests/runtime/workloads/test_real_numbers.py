@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 import lastiterate as li
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.sampling import Sampling
-from lastiterate.runtime.workloads.layers import layers_of
+from lastiterate.runtime.workloads.networks import layers_of
 from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.workload import Workload
 
