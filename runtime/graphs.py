@@ -25,7 +25,15 @@ from torch.overrides import TorchFunctionMode
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.activations import FUNCTIONS, Activation, hardtanh, leaky_relu
-from lastiterate.numeric.networks.centres import Graph, Linear, NoRuleError, Shape, picked
+from lastiterate.numeric.networks.centres import (
+    Detail,
+    Graph,
+    Linear,
+    NoRuleError,
+    Shape,
+    TooLargeError,
+    picked,
+)
 from lastiterate.numeric.networks.jets import Bounds, Centre, bounds
 from lastiterate.runtime.engine import plain_kernels
 from lastiterate.runtime.trials import describe_error
@@ -33,13 +41,8 @@ from lastiterate.runtime.trials import describe_error
 _HIDDEN: Final = -1e30
 """Stands for minus infinity; such entries are constant, and their probabilities are below every radius."""
 
-_FEW: Final = 3000
-_WORK: Final = 2**26
-"""Largest number of parameters, and of derivatives of all entries of all nodes for all samples, if all are computed."""
-
-_LARGEST: Final = 2**19
-_MOST_WORK: Final = 2**29
-"""Largest number of parameters, and of derivatives otherwise."""
+_WORK: Final = {Detail.EXACT: 2**24, Detail.PRODUCTS: 2**26, Detail.NONE: 2**29}
+"""Largest number of derivatives of all entries of all nodes for all samples; 2^22 take a second or two."""
 
 _PICKING: Final = frozenset((
     "view", "_unsafe_view", "reshape", "permute", "transpose", "t", "expand", "squeeze", "unsqueeze", "slice",
@@ -134,10 +137,8 @@ def constants_of_graph(
     module = deepcopy(module).double()
     leaves = [one.detach() for one in module.parameters() if one.requires_grad]
     total = sum(one.numel() for one in leaves)
-    if not 0 < total <= _LARGEST:
-        raise NoRuleError(
-            f"{total} trained parameters are too many for a proof" if total else "nothing is trained"
-        )
+    if not total:
+        raise NoRuleError("nothing is trained")
     rows = inputs.detach().cpu()
     rows, targets = (one.double() if one.is_floating_point() else one for one in (rows, targets.detach().cpu()))
     try:
@@ -147,22 +148,20 @@ def constants_of_graph(
             f"A loss needs torch operators that can be captured, got {describe_error(error)}; change them."
         ) from error
 
-    def graph_of(row: Tensor, target: Tensor, exact: bool) -> Graph:
-        try:
-            graph = Translation(captured, leaves, row, target, near=near, exact=exact).graph
-        except (IndexError, KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise NoRuleError(f"the loss cannot be read: {describe_error(error)}") from error
-        _refuse_other_gradient(graph, module, loss, row, target)
-        return graph
-
-    found: list[Bounds] = []
-    exact = total <= _FEW
+    detail, found = Detail.EXACT, list[Bounds]()
     for row, target in zip(rows, targets, strict=True):
-        graph = graph_of(row, target, exact)
-        if exact and len(rows) * graph.work > _WORK:
-            exact, graph = False, graph_of(row, target, False)
-        if len(rows) * graph.work > _MOST_WORK:
-            raise NoRuleError(f"{len(rows)} samples of {total} parameters are too much work for a proof")
+        graph = None
+        while graph is None:
+            limits: dict[str, Any] = {"near": near, "detail": detail, "largest": _WORK[detail] / len(rows)}
+            try:
+                graph = Translation(captured, leaves, row, target, **limits).graph
+            except TooLargeError as error:
+                if detail == Detail.NONE:
+                    raise NoRuleError(f"{error} of {len(rows)} samples and {total} parameters") from error
+                detail = Detail(detail - 1)
+            except (IndexError, KeyError, TypeError, ValueError, RuntimeError) as error:
+                raise NoRuleError(f"the loss cannot be read: {describe_error(error)}") from error
+        _refuse_other_gradient(graph, module, loss, row, target)
         centres = dict[int, Centre]()
         here = [bounds(graph, centres, radius, near) for radius in radii]
         found = [a.joined(b) for a, b in zip(found or here, here, strict=True)]
@@ -202,9 +201,9 @@ class Translation:
         target: Tensor,
         *,
         near: float = 0.0,
-        exact: bool = True,
+        **limits: Any,
     ) -> None:
-        self.graph = Graph([leaf.numel() for leaf in leaves], row.numel() if near else 0, exact=exact)
+        self.graph = Graph([leaf.numel() for leaf in leaves], row.numel() if near else 0, **limits)
         variables = [*leaves, row] if near else leaves
         moving = [_Moving(self.graph.variable(k, _numbers(one))) for k, one in enumerate(variables)]
         self._known: dict[fx.Node, Any] = {}

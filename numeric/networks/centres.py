@@ -9,7 +9,8 @@ Source: docs/proofs/network_constants.md, "Graphs of operators".
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from enum import IntEnum
+from functools import cached_property, partial, reduce
 from math import inf, isfinite, prod
 from typing import Any, Final
 
@@ -35,6 +36,22 @@ Shape = tuple[int, ...]
 
 class NoRuleError(Exception):
     """A part of the graph has no constants; the message gives the reason."""
+
+
+class TooLargeError(NoRuleError):
+    """The graph has too many derivatives."""
+
+
+class Detail(IntEnum):
+    """Kinds of derivatives at the centre that a graph holds.
+
+    ``EXACT``: of all nodes, in the entries of all blocks. ``PRODUCTS``: of all nodes but adjoints, where those in a
+    large matrix are derivatives in its products with other matrices. ``NONE``: bounds follow from the rules alone.
+    """
+
+    NONE = 0
+    PRODUCTS = 1
+    EXACT = 2
 
 
 @dataclass(frozen=True)
@@ -189,7 +206,8 @@ class Node:
         inputs: indices of the nodes that it is computed from.
         value: flattened value.
         tangent: derivative in the columns of `Graph.uses`, shape (entries, columns), of which later ones may be
-            left out; None for a constant.
+            left out; None if it is 0 or not known.
+        moving: whether the value depends on the parameters or the input.
         how: what the rule needs besides.
     """
 
@@ -198,6 +216,7 @@ class Node:
     shape: Shape
     value: Box
     tangent: Box | Still | None
+    moving: bool
     how: Any = None
     where: str = ""
     cache: dict[Any, Any] = field(default_factory=dict)
@@ -220,8 +239,8 @@ class Graph:
     Args:
         sizes: numbers of entries of the blocks of parameters.
         inputs: number of entries of an input that moves as well, as a last block; 0 for none.
-        exact: whether derivatives are in the entries of all blocks. Otherwise, derivatives in a large matrix are
-            those in its products with other matrices, and the gradient of the loss has values only.
+        detail: derivatives that are computed.
+        largest: largest number of derivatives.
 
     Attributes:
         work: number of derivatives, in the columns and in pairs of blocks.
@@ -229,10 +248,12 @@ class Graph:
         kinked: names of the nodes with a kink at this point; there are no adjoints then.
     """
 
-    def __init__(self, sizes: Sequence[int], inputs: int = 0, *, exact: bool = True) -> None:
+    def __init__(
+        self, sizes: Sequence[int], inputs: int = 0, *, detail: Detail = Detail.EXACT, largest: float = _LARGEST
+    ) -> None:
         self.parameters = len(sizes)
         self.sizes = [*sizes, inputs] if inputs else list(sizes)
-        self.exact = exact
+        self.detail, self._largest = detail, min(largest, _LARGEST)
         self.uses: list[Use] = []
         self._whole: dict[int, Use] = {}
         self._columns = 0
@@ -241,7 +262,7 @@ class Graph:
         self.where = ""
         self.adjoints: dict[int, int] = {}
         self.kinked: list[str] = []
-        self._still = False
+        self._still = detail == Detail.NONE
 
     def _add(
         self,
@@ -257,10 +278,10 @@ class Graph:
         self.work += value.mid.size * len(self.sizes) ** 2
         if isinstance(tangent, Box):
             self.work += tangent.mid.size
-        if self.work > _LARGEST:
-            raise NoRuleError(f"{self.where or rule} makes the graph too large for a proof")
-        rule = "inner" if self._still else rule
-        self.nodes.append(Node(rule, tuple(inputs), shape, value, tangent, how, self.where))
+        if self.work > self._largest:
+            raise TooLargeError(f"{self.where or rule} makes the graph too large for a proof")
+        moving = rule == "variable" or any(self.nodes[k].moving for k in inputs)
+        self.nodes.append(Node(rule, tuple(inputs), shape, value, tangent, moving, how, self.where))
         return len(self.nodes) - 1
 
     def constant(self, values: Array) -> int:
@@ -272,7 +293,7 @@ class Graph:
         """A block of parameters."""
         flat = np.array(values, dtype=np.float64).reshape(-1)
         index = self._add("variable", (), values.shape, of(flat), Still(block, np.arange(flat.size)), block)
-        if self.exact or block >= self.parameters:
+        if self.detail == Detail.EXACT or block >= self.parameters:
             self._tangent(self.nodes[index])
         return index
 
@@ -293,8 +314,8 @@ class Graph:
         return node.tangent
 
     def _unit(self, use: Use, places: NDArray[np.int64]) -> Box:
-        if self.work + places.size * use.columns.stop > _LARGEST:
-            raise NoRuleError(f"{self.where or 'a variable'} makes the graph too large for a proof")
+        if self.work + places.size * use.columns.stop > self._largest:
+            raise TooLargeError(f"{self.where or 'a variable'} makes the graph too large for a proof")
         found = np.zeros((places.size, use.columns.stop))
         found[np.arange(places.size), use.columns.start + places] = 1
         return of(found)
@@ -305,7 +326,7 @@ class Graph:
     def linear(self, x: int, how: Linear, shape: Shape) -> int:
         """A linear map of the flattened tensor."""
         node = self.nodes[x]
-        if isinstance(node.tangent, Still) and not self._still and (order := how.order) is not None:
+        if isinstance(node.tangent, Still) and (order := how.order) is not None:
             still = Still(node.tangent.block, node.tangent.places[order])
             return self._add("linear", (x,), shape, how.of(node.value), still, how)
         moved = self._tangent(node)
@@ -437,52 +458,57 @@ class Graph:
     def pull_back(self, loss: int) -> None:
         """Append the derivatives of the loss in all moving nodes; ``adjoints`` maps nodes to them."""
         self.adjoints = {loss: self.constant(np.ones(self.nodes[loss].shape))}
+        self._still = self.detail < Detail.EXACT
         for index in range(loss, -1, -1) if not self.kinked else ():
             node = self.nodes[index]
-            if index not in self.adjoints or node.tangent is None or node.rule in ("variable", "inner"):
+            if index not in self.adjoints or not node.moving or node.rule in ("variable", "inner"):
                 continue
             self.where = node.where
-            for target, contribution in self._pulled(index, node, self.adjoints[index]):
-                known = self.adjoints.get(target)
+            for target, way in self._pulled(index, node, self.adjoints[index]):
+                start, known = len(self.nodes), self.adjoints.get(target)
+                contribution = way()
                 self.adjoints[target] = contribution if known is None else self.add(known, contribution)
+                of = self.nodes[target]
+                if self._still and (of.rule == "variable" or isinstance(of.tangent, Still)):
+                    self._hide(start)  # only its value is needed
 
-    def _onto(self, target: int, way: Callable[[], int]) -> int:
-        """Append an adjoint of this node, without derivatives if the node is a large matrix of parameters."""
-        self._still = isinstance(self.nodes[target].tangent, Still)
-        try:
-            return way()
-        finally:
-            self._still = False
-
-    def _pulled(self, index: int, node: Node, g: int) -> list[tuple[int, int]]:
-        moving = [k for k in node.inputs if self.nodes[k].tangent is not None]
+    def _pulled(self, index: int, node: Node, g: int) -> list[tuple[int, Callable[[], int]]]:
+        moving = [k for k in node.inputs if self.nodes[k].moving]
         x = node.inputs[0]
         if node.rule == "linear":
-            return [(x, self._onto(x, lambda: self.linear(g, node.how.turned, self.nodes[x].shape)))]
+            return [(x, lambda: self.linear(g, node.how.turned, self.nodes[x].shape))]
         if node.rule == "add":
             signs = dict.fromkeys(node.inputs, 0.0)
             signs[x] += 1.0
             signs[node.inputs[1]] += node.how
             used = [k for k in dict.fromkeys(moving) if signs[k]]
-            return [(k, g if signs[k] == 1 else self._scaled(g, signs[k])) for k in used]
+            return [(k, partial(self._signed, g, signs[k])) for k in used]
         if node.rule == "multiply":
             a, b = node.inputs
-            return [(k, self.multiply(g, other)) for k, other in ((a, b), (b, a)) if k in moving]
+            return [(k, partial(self.multiply, g, other)) for k, other in ((a, b), (b, a)) if k in moving]
         if node.rule == "matmul":
             a, b = node.inputs
             ways = (
                 (a, lambda: self.matmul(g, self.transposed(b))),
                 (b, lambda: self.matmul(self.transposed(a), g)),
             )
-            return [(k, self._onto(k, way)) for k, way in ways if k in moving]
+            return [(k, way) for k, way in ways if k in moving]
+        return [(x, partial(self._bent_back, index, node, g))]
+
+    def _signed(self, g: int, sign: float) -> int:
+        return g if sign == 1 else self._scaled(g, sign)
+
+    def _bent_back(self, index: int, node: Node, g: int) -> int:
+        """The adjoint of the input of a function of entries or rows."""
+        x = node.inputs[0]
         if node.rule == "entrywise":
             function, order = node.how
-            return [(x, self.multiply(g, self.entrywise(x, function, order + 1)))]
+            return self.multiply(g, self.entrywise(x, function, order + 1))
         if node.rule == "log_softmax":
             shares = self.multiply(node.how["given"], self._spread(self._summed(g), x))
             result = self.add(g, shares, -1.0)
             self.nodes[result].rule = "pulled log_softmax"
-            return [(x, result)]
+            return result
         start = len(self.nodes)
         if node.rule == "softmax":
             weighed = self.multiply(index, g)
@@ -496,7 +522,7 @@ class Graph:
         self._hide(start)
         pulled = self.nodes[result]
         pulled.rule, pulled.how, pulled.inputs = f"pulled {node.rule}", node.how | {"node": index}, (x, g)
-        return [(x, result)]
+        return result
 
     def transposed(self, x: int) -> int:
         """Matrices with their axes exchanged, shape (batch, n, k)."""

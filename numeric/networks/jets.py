@@ -20,7 +20,16 @@ from flint import arb
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.activations import Activation
-from lastiterate.numeric.networks.centres import Box, Graph, Node, NoRuleError, Still, Use, derivative_boxes
+from lastiterate.numeric.networks.centres import (
+    Box,
+    Detail,
+    Graph,
+    Node,
+    NoRuleError,
+    Still,
+    Use,
+    derivative_boxes,
+)
 from lastiterate.numeric.networks.matrices import as_float, round_up, spectral_norm, spectral_norms
 
 _LEVELS: Final = range(4)
@@ -123,7 +132,10 @@ def centre(graph: Graph, node: Node) -> Centre:
     if isinstance(node.tangent, Still):
         for one in first:
             one[:, node.tangent.block] = 1.0
-    elif node.tangent is not None:
+    elif node.tangent is None:
+        for one in first:
+            one[:] = inf if node.moving else 0.0
+    else:
         for level, n in enumerate(counts):
             for use in graph.uses:
                 first[level][:, use.block] += _norms_of(node.tangent, n, [use])
@@ -213,7 +225,7 @@ class Jets:
 
     def _rule(self, index: int, node: Node, inputs: list[Jet]) -> Bounded:
         blocks, counts = len(self._graph.sizes), node.counts
-        if node.tangent is None or node.rule == "variable":
+        if not node.moving or node.rule == "variable":
             first = [np.zeros((n, blocks)) for n in counts]
             for one in first if node.rule == "variable" else ():
                 one[:, node.how] = 1
@@ -223,7 +235,7 @@ class Jets:
 
     def _lengths(self, index: int, node: Node, inputs: list[Jet]) -> list[Array]:
         """Upper bounds on lengths from those of the inputs, by the rules for derivatives applied to lengths."""
-        if node.tangent is None or node.rule not in _LINEAR:
+        if not node.moving or node.rule not in _LINEAR:
             return _largest(node)
         moving = [
             replace(x, first=[n[:, None] for n in x.size], second=[n[:, None, None] * 0 for n in x.size])
@@ -540,7 +552,7 @@ def bounds(graph: Graph, centres: dict[int, Centre], radius: float, near: float 
                 form.append(part)
         two, three = (_up(np.sum(one, axis=0)) for one in forms)
         ways = [_norm(jets.of[loss].second[_ALL][0][:P, :P]), _norm(two[:P, :P])]
-        if not graph.exact:
+        if graph.detail < Detail.EXACT:
             return Bounds(forward, min(ways))
         M, tau = np.zeros((n, n)), np.zeros((n, n, n))
         for k, leaf in enumerate(leaves):
