@@ -41,7 +41,7 @@ from lastiterate.runtime.trials import describe_error
 _HIDDEN: Final = -1e30
 """Stands for minus infinity; such entries are constant, and their probabilities are below every radius."""
 
-_WORK: Final = {Detail.EXACT: 2**24, Detail.PRODUCTS: 2**26, Detail.NONE: 2**29}
+_WORK: Final = {Detail.EXACT: 2**26, Detail.PRODUCTS: 2**26, Detail.NONE: 2**29}
 """Largest number of derivatives of all entries of all nodes for all samples; 2^22 take a second or two."""
 
 _PICKING: Final = frozenset((
@@ -91,7 +91,7 @@ def capture(
     table = get_decompositions([
         aten.mse_loss, aten.binary_cross_entropy, aten.glu, aten.addcmul,
         aten.addcdiv, aten.embedding_bag, aten.lerp, aten.addmm, aten.baddbmm, aten.dot, aten.mv, aten.rsub,
-        aten.square, aten.native_batch_norm, aten._native_batch_norm_legit_no_training,
+        aten.square, aten.native_batch_norm, aten._weight_norm_interface, aten.linalg_vector_norm, aten._native_batch_norm_legit_no_training,
     ])  # fmt: skip
     with ExitStack() as stack, plain_kernels(), torch.no_grad(), enable_python_dispatcher(), _Logistic():
         for name, part in module.named_modules():
@@ -132,7 +132,7 @@ def constants_of_graph(
 
     Raises:
         InputError: the loss cannot be captured.
-        NoRuleError: an operator has no rule, or may meet a kink in the ball; the message names it and its layer.
+        NoRuleError: an operator has no rule; the message names it and its layer.
     """
     module = deepcopy(module).double()
     leaves = [one.detach() for one in module.parameters() if one.requires_grad]
@@ -142,7 +142,7 @@ def constants_of_graph(
     rows = inputs.detach().cpu()
     rows, targets = (one.double() if one.is_floating_point() else one for one in (rows, targets.detach().cpu()))
     try:
-        captured = capture(module.cpu(), loss, rows[0], targets[0])
+        captured = capture(deepcopy(module).cpu(), loss, rows[0], targets[0])
     except Exception as error:  # of user code, or of an operator that torch cannot capture
         raise InputError(
             f"A loss needs torch operators that can be captured, got {describe_error(error)}; change them."

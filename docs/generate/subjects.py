@@ -70,8 +70,8 @@ SUBJECTS = (
         "constants",
         "Constants of networks",
         "Certified and measured constants, and pairs that refute a constant. [Measure and attack](../measure.md).",
-        "Workload load_workload estimate_holder certified_constants network_constants constants_of_network "
-        "assumption_of ClippedRows Layer convolution average_pool refute Refutation",
+        "Workload load_workload estimate_holder certified_constants constants_of_network "
+        "assumption_of ClippedRows refute Refutation",
     ),
     Subject(
         "training",

@@ -3,6 +3,7 @@
 Source: docs/proofs/network_constants.md (claims ours/certified/graphs/*).
 """
 
+from copy import deepcopy
 from dataclasses import replace
 from math import inf, isfinite
 from typing import Any, Final
@@ -68,7 +69,7 @@ def certified_constants(
     rows, targets = workload.inputs, workload.targets
     if not near:
         samples = (Rows(values, torch.device("cpu"), torch.float64) for values in (rows, targets))
-        refuse_tied_rows(workload.name, module.double(), workload.loss, *samples)
+        refuse_tied_rows(workload.name, deepcopy(module).double(), workload.loss, *samples)
         said = (
             f"loss of {workload.name}, parameters within {reach:g}, for the samples and targets that were given"
         )

@@ -98,7 +98,9 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
         "constants_of_network module": lambda: li.constants_of_network(1.0)(junk, other),
         "certified_constants": lambda: li.certified_constants(junk, other),
         "certified_constants radius": lambda: li.certified_constants(_WORKLOAD, junk, seed=other),
-        "certified_constants loss": lambda: li.certified_constants(_WORKLOAD, 0.1, loss=junk, scale=other),
+        "certified_constants loss": lambda: li.certified_constants(
+            _WORKLOAD, 0.1, input_radius=1.0, loss=junk, scale=other
+        ),
         "refute": lambda: li.refute(junk, other, _FLAT),
         "refute run": lambda: li.refute(_WORKLOAD, junk, _FLAT),
         "refute seed": lambda: li.refute(_WORKLOAD, _RUN, _FLAT, seed=junk),

@@ -26,7 +26,6 @@ _ORDINARY = st.floats(-2, 2).map(lambda power: 10.0**power)
 _ORDERS = st.one_of(st.floats(1.0001, 64), st.sampled_from([1 + 1e-9, 1e6, 1e300]))
 _DELTAS = st.one_of(st.floats(1e-12, 0.9), st.sampled_from([5e-324, 1e-300, 1 - 1e-15]))
 
-_LAYER = li.Layer([[1.0], [-1.0]])
 
 
 @st.composite
@@ -224,22 +223,6 @@ def _calls(junk: Any, other: Any) -> dict[str, Any]:
         "by_position": lambda: li.by_position(junk, other, order=2.0),
         "by_position order": lambda: li.by_position(_CYCLIC, _FLAT, order=junk, delta=other),
         "replay": lambda: li.replay(junk),
-        "Layer": lambda: li.Layer(junk, other),
-        "Layer activation": lambda: li.Layer([[1.0]], [0.0], junk),
-        "Layer moves": lambda: li.Layer([[1.0]], weight_moves=junk, bias_moves=other),
-        "Layer sharing": lambda: li.Layer([[1.0]], sharing=other),
-        "convolution": lambda: li.convolution(junk, other, (1, 3)),
-        "convolution shape": lambda: li.convolution([[[1.0]]], None, junk, groups=other),
-        "convolution windows": lambda: li.convolution([[[1.0]]], None, (1, 3), stride=junk, padding=other),
-        "average_pool": lambda: li.average_pool(junk, other),
-        "average_pool windows": lambda: li.average_pool((1, 4), 2, stride=junk, padding=other),
-        "network_constants": lambda: li.network_constants(junk, other, 0.1),
-        "network_constants layers": lambda: li.network_constants([junk], [[1.0]], 0.1),
-        "network_constants samples": lambda: li.network_constants([_LAYER], junk, other),
-        "network_constants scale": lambda: li.network_constants([_LAYER], [[1.0]], 0.1, scale=junk),
-        "network_constants loss": lambda: li.network_constants(
-            [_LAYER], [[1.0]], 0.1, loss=junk, input_radius=other
-        ),
         "Witness": lambda: li.replay(li.Witness(_RUN, _FLAT, junk, _LINE, other, order=2.0)),
     }
 

@@ -18,18 +18,19 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.activations import FUNCTIONS
 from lastiterate.numeric.losses.certified import two_layer
 from lastiterate.numeric.networks import centres, jets
-from lastiterate.numeric.networks.centres import NoRuleError
+from lastiterate.numeric.networks.centres import Detail, NoRuleError
 from lastiterate.numeric.networks.jets import Jets
 from lastiterate.numeric.networks.matrices import spectral_norms
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime import graphs
+from lastiterate.runtime.constants.certified import certified_constants
 from lastiterate.runtime.engine import plain_kernels
 from lastiterate.runtime.graphs import (
     Translation,
     capture,
-    constants_of_any_network,
     constants_of_graph,
-    constants_of_samples,
 )
+from lastiterate.runtime.workloads.networks import constants_of_network
 from lastiterate.runtime.workloads.workload import Workload
 
 _ROUNDING = 1 + 1e-9
@@ -229,7 +230,7 @@ def _layer_norm(x: Any, _: Any, weight: Any, bias: Any, eps: float) -> Any:
 _RADII = (0.0, 0.01, 0.1, 0.5)
 
 
-def _never_exceeded(seed: int, points: int, steps: int) -> int:
+def _never_exceeded(seed: int, points: int, steps: int, *, exact: bool = True) -> int:
     module, loss = _random(seed), _LOSSES[seed % len(_LOSSES)]
     generator = torch.Generator().manual_seed(seed)
     width = int(module.get_parameter("head.weight").shape[1])
@@ -247,7 +248,7 @@ def _never_exceeded(seed: int, points: int, steps: int) -> int:
         found = _search(of_sample, start, x, y, radius, points=points, steps=steps, seed=seed)
         assert found[0] <= bound.lipschitz * _ROUNDING, (seed, radius)
         assert found[1] <= bound.smoothness * _ROUNDING, (seed, radius)
-        assert radius or bound.smoothness <= found[1] * 1.001
+        assert radius or not exact or bound.smoothness <= found[1] * 1.001
         tried += points * steps * len(x)
     return tried
 
@@ -261,6 +262,16 @@ def test_no_constant_of_sixty_random_graphs_is_exceeded() -> None:
     assert sum(_never_exceeded(seed, 18, 9) for seed in range(60)) >= 100_000
 
 
+@pytest.mark.parametrize("detail", [Detail.PRODUCTS, Detail.NONE])
+@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.sweep(2)
+def test_no_constant_by_fewer_derivatives_is_exceeded(
+    seed: int, detail: Detail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graphs, "_WORK", {one: 2**30 if one <= detail else 0 for one in Detail})
+    assert _never_exceeded(seed, 3, 3, exact=False) >= 50
+
+
 @pytest.mark.parametrize("seed", range(16))
 @pytest.mark.sweep(1)
 def test_no_constant_of_every_input_is_exceeded(seed: int) -> None:
@@ -269,7 +280,7 @@ def test_no_constant_of_every_input_is_exceeded(seed: int) -> None:
     y = torch.arange(2)
     of_sample, start = _flat(module, functional.cross_entropy)
     for radius in (0.01, 0.5):
-        bound = constants_of_any_network(near, tuple(x.shape[1:]))(module, 2 * radius)
+        bound = constants_of_network(near, shape=tuple(x.shape[1:]))(module, 2 * radius)
         found = _search(of_sample, start, x, y, radius, points=6, steps=4, seed=seed, near=near)
         assert found[0] <= bound.lipschitz * _ROUNDING
         assert found[1] <= bound.smoothness * _ROUNDING
@@ -283,7 +294,7 @@ def test_constants_of_every_input_are_those_in_closed_form_on_a_large_ball() -> 
     first = torch.cat([module[0].weight, module[0].bias[:, None]], dim=1)
     norms = [torch.linalg.matrix_norm(one, 2).item() + 9 for one in (first, module[2].weight)]
     closed = two_layer(5**0.5, first_norm=norms[0], second_norm=norms[1], radius=9, hidden=9, activation="tanh")
-    known = constants_of_any_network(2.0, (4,))(module, 18.0)
+    known = constants_of_network(2.0, shape=(4,))(module, 18.0)
     assert known.lipschitz == pytest.approx(closed.lipschitz, rel=1e-6)
     assert 0.95 * closed.smoothness < known.smoothness < closed.smoothness * _ROUNDING
 
@@ -491,7 +502,6 @@ class _Cast(nn.Linear):
 @pytest.mark.parametrize(
     ("module", "said"),
     [
-        (nn.Sequential(nn.Linear(2, 9), nn.ReLU(), nn.Linear(9, 2)), r"a kink of relu of 1 may lie"),
         (nn.Sequential(nn.Linear(2, 4), nn.Unflatten(1, (1, 4)), nn.MaxPool1d(2), nn.Flatten()), "max_pool"),
         (nn.Sequential(nn.Linear(2, 2), nn.Dropout()), "of 1 is random"),
         (nn.Sequential(nn.Linear(2, 2), nn.CELU()), "of 1 has no rule"),
@@ -499,8 +509,14 @@ class _Cast(nn.Linear):
         (_Cast(2, 2), "rounds to torch.float32"),
         (nn.Linear(2, 2).requires_grad_(requires_grad=False), "nothing is trained"),
         (
-            nn.Sequential(nn.Linear(2, 1000), nn.Tanh(), nn.Linear(1000, 2)),
-            "5002 trained parameters are too many",
+            nn.Sequential(
+                nn.Linear(2, 8000),
+                nn.Unflatten(1, (80, 100)),
+                nn.Softmax(2),
+                nn.Flatten(),
+                nn.Linear(8000, 2000),
+            ),
+            "makes the graph too large for a proof of 1 samples and 16026000 parameters",
         ),
     ],
 )
@@ -508,6 +524,20 @@ def test_what_has_no_constant_is_named(module: nn.Module, said: str) -> None:
     torch.manual_seed(0)
     with pytest.raises(NoRuleError, match=said):
         constants_of_graph(module, functional.cross_entropy, torch.ones(1, 2), torch.tensor([1]), (2.0,))
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_a_kink_in_reach_leaves_the_gradient_bounded(centred: bool) -> None:
+    """At the centre as well, where the slope is between those on both sides."""
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(2, 9, bias=not centred), nn.ReLU(), nn.Linear(9, 2)).double()
+    x, y = (0.0 if centred else 1.0) * torch.tensor([[1.0, -2.0]], dtype=torch.float64), torch.tensor([1])
+    (known,) = constants_of_graph(module, functional.cross_entropy, x, y, (2.0,), 1.0)
+    of_sample, start = _flat(module, functional.cross_entropy)
+    found = _search(of_sample, start, x, y, 2.0, points=6, steps=3, seed=0, near=1.0)[0]
+    assert found <= known.lipschitz * _ROUNDING <= 9 * found
+    assert known.smoothness == math.inf
+    assert known.kinks == "relu of 1"
 
 
 def test_kinks_out_of_reach_do_no_harm() -> None:
@@ -586,12 +616,12 @@ def _tokens(**more: Any) -> Workload:
 
 def test_a_bound_follows_from_constants_of_every_input() -> None:
     torch.manual_seed(0)
-    work = _tokens(constants=constants_of_any_network(1.001, (3, 2)))
+    work = _tokens(constants=constants_of_network(1.001, shape=(3, 2)))
     known = work.certified(0, 0.02)
     assert known.statement.endswith("parameters within 0.01, for every input of norm at most 1.001")
     run = NoisySGD(steps=5, step_size=1e-4, noise_std=0.2, clip_norm=1.0, dataset_size=2, diameter=0.02)
     assert known.smoothness == known.assumption(run).L
-    own = constants_of_samples(work, 0.01)
+    own = certified_constants(work, 0.01)
     assert 0 < own.smoothness <= known.smoothness < math.inf
     assert (
         own.statement == "loss of tokens, parameters within 0.01, for the samples and targets that were given"
@@ -605,14 +635,14 @@ def test_what_has_no_constants_is_said() -> None:
     work = _tokens()
     module = work.initial(0)
     with pytest.raises(InputError, match=r"got shape=\(3, 5\) and AssertionError"):
-        constants_of_any_network(1.0, (3, 5))(module, 0.1)
+        constants_of_network(1.0, shape=(3, 5))(module, 0.1)
     with pytest.raises(InputError, match="input_norm=-1"):
-        constants_of_any_network(-1.0, (3, 2))
+        constants_of_network(-1.0, shape=(3, 2))
     with pytest.raises(InputError, match="radius=inf"):
-        constants_of_samples(work, math.inf)
-    assert constants_of_any_network(1.0, (3, 2))(module, math.inf).smoothness == math.inf
+        certified_constants(work, math.inf)
+    assert constants_of_network(1.0, shape=(3, 2))(module, math.inf).smoothness == math.inf
     pooled = nn.Sequential(nn.Linear(2, 4), nn.Unflatten(1, (1, 4)), nn.MaxPool1d(2), nn.Flatten())
-    said = constants_of_any_network(1.0, (2,))(pooled, 0.1).statement
+    said = constants_of_network(1.0, shape=(2,))(pooled, 0.1).statement
     assert said.startswith("not known: max_pool")
 
 
@@ -623,7 +653,7 @@ class _Branch(nn.Linear):
 
 def test_a_branch_on_values_cannot_be_captured() -> None:
     with pytest.raises(InputError, match="torch operators that can be captured"):
-        constants_of_any_network(1.0, (2,))(_Branch(2, 2), 0.1)
+        constants_of_network(1.0, shape=(2,))(_Branch(2, 2), 0.1)
 
 
 def test_losses_of_one_output() -> None:
@@ -631,8 +661,8 @@ def test_losses_of_one_output() -> None:
     module = nn.Linear(3, 1).double()
     nn.init.zeros_(module.weight)
     nn.init.zeros_(module.bias)
-    known = constants_of_any_network(2.0, (3,), loss="logistic", scale=0.5)(module, 0.2)
+    known = constants_of_network(2.0, shape=(3,), loss="logistic", scale=0.5)(module, 0.2)
     assert known.smoothness == pytest.approx(0.5 * 5 / 4, rel=1e-6)
     assert (known.loss, known.scale, known.input_norm) == ("logistic", 0.5, 2.0)
     line = Workload("line", lambda: nn.Linear(4, 1), functional.mse_loss, torch.eye(4), torch.ones(4, 1))
-    assert constants_of_samples(line, 0.1).smoothness == pytest.approx(4.0, rel=1e-6)
+    assert certified_constants(line, 0.1).smoothness == pytest.approx(4.0, rel=1e-6)

@@ -9,16 +9,15 @@ from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from flint import arb
+import torch
 from scipy.special import erf
+from torch import nn
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses import certified
-from lastiterate.numeric.losses.activations import SMOOTH, activation
-from lastiterate.numeric.networks.constants import network_constants
-from lastiterate.numeric.networks.layers import Layer, average_pool, convolution
-from lastiterate.numeric.rounding import precision
-from recomputations.record import EXACT, Number, as_recorded, equals, near
+from lastiterate.numeric.losses.activations import SMOOTH
+from lastiterate.runtime.workloads.networks import constants_of_any_label
+from recomputations.record import CLOSE, Number, as_recorded, equals, near
 
 _FIRST, _SECOND = 1e-20, 1e-5
 """Step sizes of complex-step gradients, which have no cancellation, and of their central differences."""
@@ -33,13 +32,25 @@ _PHI: dict[str, Callable[[Any], Any]] = {
 }
 
 
-class _Case(NamedTuple):
-    """Layers and an input for the code, the outputs as a function of all parameters, and the centre."""
+_MODULES = {"tanh": nn.Tanh, "gelu": nn.GELU, "sigmoid": nn.Sigmoid}
 
-    layers: list[Layer]
+
+class _Case(NamedTuple):
+    """A network and an input for the code, the outputs as a function of all parameters, and the centre."""
+
+    module: nn.Module
     x: Array
     outputs: Callable[[Any], Any]
-    centre: Array
+
+    @property
+    def centre(self) -> Array:
+        """The parameters."""
+        return nn.utils.parameters_to_vector(self.module.parameters()).detach().numpy()
+
+    def proved(self, radius: float, near: float = 0.0, scale: float = 1.0, loss: str = "cross_entropy") -> Any:
+        """Constants of the code, over all labels."""
+        row = torch.tensor(self.x)[None]
+        return constants_of_any_label(self.module, row, radius, near, "", loss, scale, any_sample=False)
 
     def constants(self, place: Array) -> tuple[float, float]:
         """Greatest norms of gradient and Hessian of the cross-entropy, over all labels."""
@@ -65,7 +76,8 @@ def _dense(name: str) -> _Case:
         hidden = _PHI[name](at[:6].reshape(3, 2) @ x + at[6:9])
         return at[9:15].reshape(2, 3) @ hidden + at[15:]
 
-    return _Case([Layer(W, b, name), Layer(V, c)], x, outputs, np.concatenate([W.ravel(), b, V.ravel(), c]))
+    module = nn.Sequential(nn.Linear(2, 3), _MODULES[name](), nn.Linear(3, 2))
+    return _Case(_with(module, W, b, V, c), x, outputs)
 
 
 def _convolutional() -> _Case:
@@ -80,12 +92,15 @@ def _convolutional() -> _Case:
         pooled = np.stack([first + second, second + third], axis=1) / 2
         return at[6:].reshape(2, 4) @ pooled.ravel()
 
-    layers = [
-        convolution(kernel, bias, (1, 5), stride=2, padding=1, activation="softplus"),
-        average_pool((2, 3), 2, stride=1),
-        Layer(V),
-    ]
-    return _Case(layers, x, outputs, np.concatenate([kernel.ravel(), bias, V.ravel()]))
+    first = nn.Conv1d(1, 2, 2, stride=2, padding=1), nn.Softplus(), nn.AvgPool1d(2, stride=1)
+    module = nn.Sequential(*first, nn.Flatten(), nn.Linear(4, 2, bias=False))
+    return _Case(_with(module, kernel, bias, V), x[None], outputs)
+
+
+def _with(module: nn.Module, *values: Array) -> nn.Module:
+    vector = torch.tensor(np.concatenate([one.ravel() for one in values]))
+    nn.utils.vector_to_parameters(vector, module.double().parameters())
+    return module
 
 
 def recompute_at_the_centre() -> Iterator[Number]:
@@ -93,23 +108,23 @@ def recompute_at_the_centre() -> Iterator[Number]:
     cases = {name: _dense(name) for name in ("tanh", "gelu", "sigmoid")}
     cases["convolution"] = _convolutional()
     for name, case in cases.items():
-        found = network_constants(case.layers, [case.x], 0.0)
+        found = case.proved(0.0)
         steepest, curved = case.constants(case.centre)
-        yield equals(f"gradient of the {name} network", found.lipschitz, steepest)
-        yield equals(f"curvature of the {name} network", found.smoothness, curved)
-        around = network_constants(case.layers, [case.x], _RADIUS, scale=2.0)
+        yield equals(f"gradient of the {name} network", found.lipschitz, steepest, CLOSE)
+        yield equals(f"curvature of the {name} network", found.smoothness, curved, CLOSE)
+        around = case.proved(_RADIUS, scale=2.0)
         away = np.random.default_rng(1).normal(size=len(case.centre))
         steepest, curved = case.constants(case.centre + _RADIUS * away / np.linalg.norm(away))
         yield as_recorded(f"gradient of the {name} network on a ball", around.lipschitz, least=2 * steepest)
         yield as_recorded(f"curvature of the {name} network on a ball", around.smoothness, least=2 * curved)
-    wide = network_constants(cases["tanh"].layers, [[0.0, 0.0]], 0.1, input_radius=1.0)
+    wide = cases["tanh"]._replace(x=np.zeros(2)).proved(0.1, near=1.0)
     yield as_recorded("gradient of the tanh network for any input", wide.lipschitz)
     yield as_recorded("curvature of the tanh network for any input", wide.smoothness)
-    single = Layer([[0.5, -0.5]], [0.2])
-    logistic = network_constants([single], [[0.6, 0.8]], 0.0, loss="logistic")
+    single = _with(nn.Linear(2, 1), np.array([0.5, -0.5]), np.array([0.2]))
+    logistic = _Case(single, np.array([0.6, 0.8]), np.zeros_like).proved(0.0, loss="logistic")
     p = 1 / (1 + np.exp(0.5 * 0.2 - 0.2))
-    yield equals("gradient of one logistic output", logistic.lipschitz, sqrt(2.0) * max(p, 1 - p))
-    yield equals("curvature of one logistic output", logistic.smoothness, 2.0 * p * (1 - p))
+    yield equals("gradient of one logistic output", logistic.lipschitz, sqrt(2.0) * max(p, 1 - p), CLOSE)
+    yield equals("curvature of one logistic output", logistic.smoothness, 2.0 * p * (1 - p), CLOSE)
 
 
 def recompute_closed_forms() -> Iterator[Number]:
@@ -133,23 +148,11 @@ def recompute_closed_forms() -> Iterator[Number]:
         0.5, first_norm=0.4, second_norm=0.8, radius=0.5, hidden=4, activation="softplus"
     )
     yield equals("two layers of softplus, Lipschitz", found.lipschitz, sqrt(2 * (outputs + 1 + 0.16)))
-    far, inside = np.linspace(-40.0, 40.0, 80_001), np.linspace(-0.5, 2.5, 3_001)
-    with precision():
-        for name, phi in SMOOTH.items():
-            everywhere, here = _derivatives(name, far), _derivatives(name, inside)
-            for order, what, greatest, enclose in (
-                (0, "slope", phi.most[1], phi.slopes),
-                (1, "curvature", phi.most[2], phi.curvatures),
-            ):
-                yield near(f"greatest {what} of {name}", greatest, np.abs(everywhere[order]).max(), 5e-7)
-                least, most = enclose(arb("-0.5"), arb("2.5"))
-                yield near(f"least {what} of {name} on [-0.5, 2.5]", float(least), here[order].min())
-                yield near(f"most {what} of {name} on [-0.5, 2.5]", float(most), here[order].max())
-        bent_once = (("relu", -1, 2, 0, 1), ("leaky_relu", -2, -1, 0.01, 0.01), ("hardtanh", 0, 3, 0, 1))
-        for name, low, high, smaller, greater in bent_once:
-            least, most = activation(name).slopes(arb(low), arb(high))
-            yield near(f"least slope of {name} on [{low}, {high}]", float(least), smaller, EXACT)
-            yield near(f"most slope of {name} on [{low}, {high}]", float(most), greater, EXACT)
+    for name, phi in SMOOTH.items():
+        everywhere = _derivatives(name, np.linspace(-40.0, 40.0, 80_001))
+        for order, what in ((0, "slope"), (1, "curvature")):
+            largest = np.abs(everywhere[order]).max()
+            yield near(f"greatest {what} of {name}", phi.most[order + 1], largest, 5e-7)
 
 
 def _derivatives(name: str, x: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Networks of torch read layer by layer, and the constants of a workload."""
+"""Proved constants of networks and of a workload."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,19 +8,20 @@ import numpy as np
 import pytest
 import torch
 from known import top_curvature
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import softmax_regression
-from lastiterate.numeric.networks.constants import network_constants
+from lastiterate.numeric.networks.centres import Detail
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime import graphs
 from lastiterate.runtime.constants.certified import certified_constants
 from lastiterate.runtime.constants.sampling import input_set
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.workloads.networks import constants_of_network, layers_of
 from lastiterate.runtime.workloads.loading import BUILTIN
+from lastiterate.runtime.workloads.networks import constants_of_network
 from lastiterate.runtime.workloads.workload import Workload
 
 
@@ -78,14 +79,14 @@ _SHAPES: dict[str, tuple[int, ...]] = {
 
 @pytest.mark.parametrize("name", _NETWORKS)
 @pytest.mark.sweep(3)
-def test_what_is_read_is_what_torch_computes(name: str) -> None:
+def test_what_is_certified_is_above_what_is_found(name: str) -> None:
     """The curvature that torch finds is below what is certified, and not far; one sample at a time."""
     shape = _SHAPES.get(name, (3,))
     work = _work(_NETWORKS[name], shape)
     gradients = Gradients(work, work.initial(0))
     found = top_curvature(gradients, gradients.start[None], iterations=40)
     certified = certified_constants(work, 0.0)
-    assert found <= certified.smoothness * (1 + 1e-9) <= 4 * found
+    assert found <= certified.smoothness * (1 + 1e-9) <= 1.01 * found
     radius, generator = 0.2, torch.Generator().manual_seed(0)
     away = torch.randn(200, gradients.dimension, generator=generator, dtype=torch.float64)
     points = gradients.start + radius * away / away.norm(dim=1, keepdim=True)
@@ -98,29 +99,6 @@ def test_what_is_read_is_what_torch_computes(name: str) -> None:
     assert top_curvature(gradients, points) <= everything.smoothness
 
 
-def test_outputs_are_those_of_the_module() -> None:
-    """The layers that are read compute what the module does."""
-    for name, make in _NETWORKS.items():
-        module, shape = make().double(), _SHAPES.get(name, (3,))
-        layers = layers_of(module, shape)
-        assert not isinstance(layers, str)
-        x = torch.randn(shape, dtype=torch.float64)
-        states = [x.flatten().numpy()]
-        known: dict[str, Callable[[Tensor], Tensor]] = {
-            "tanh": torch.tanh,
-            "sigmoid": torch.sigmoid,
-            "softplus": functional.softplus,
-            "gelu": functional.gelu,
-            "identity": lambda z: z,
-        }
-        for layer in layers:
-            bias = np.repeat(np.asarray(layer.bias), layer.outputs // len(np.asarray(layer.bias)))
-            before = layer.matrix @ states[-1] + bias
-            out = known[layer.phi.name](torch.tensor(before)).numpy()
-            states.append(out)
-        np.testing.assert_allclose(states[-1], module(x[None])[0].detach().numpy(), rtol=1e-10, atol=1e-12)
-
-
 def test_a_head_is_softmax_regression_of_the_features_that_are_frozen() -> None:
     known = certified_constants(_work(_frozen), 0.1)
     assert known.smoothness <= softmax_regression(5**0.5).smoothness, "four features within 1, and the bias"
@@ -130,10 +108,11 @@ def test_kinks_are_said_and_raise_nothing() -> None:
     relu = certified_constants(_work(lambda: nn.Sequential(nn.Linear(3, 40), nn.ReLU(), nn.Linear(40, 2))), 0.5)
     assert isinf(relu.smoothness)
     assert relu.lipschitz < inf
-    assert "a kink of relu of layer 0" in relu.statement
+    assert "a kink of relu of 1 may lie in the ball" in relu.statement
     pooled = constants_of_network(1.0)(nn.Sequential(nn.Linear(3, 4), nn.MaxPool1d(2), nn.Linear(2, 2)), 0.1)
     assert isinf(pooled.smoothness)
-    assert "MaxPool1d has a kink" in pooled.statement
+    assert pooled.statement.startswith("not known: max_pool")
+    assert pooled.statement.endswith("of 1 has no rule and may have kinks, where entries are equal")
     assert isinf(constants_of_network(1.0)(nn.Linear(3, 2), inf).smoothness)
     for make in (lambda: nn.LeakyReLU(0.2), lambda: nn.Hardtanh(-2, 2), nn.ReLU6):
         assert isinf(
@@ -156,42 +135,75 @@ def _shared() -> nn.Module:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    "make",
     [
-        (lambda: nn.Sequential(nn.Bilinear(3, 2, 1)), "got 0=Bilinear"),
-        (lambda: nn.Sequential(nn.Conv1d(3, 2, 1)), "needs inputs of a shape that fits, got shape"),
-        (lambda: nn.Sequential(nn.Conv2d(1, 2, 1, padding_mode="circular")), "default settings, got 0=Conv2d"),
-        (lambda: nn.Sequential(nn.Conv2d(1, 2, 3, padding="same")), "default settings, got 0=Conv2d"),
-        (lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool1d(2)), "needs inputs of a shape that fits"),
-        (
-            lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool2d(2, count_include_pad=False)),
-            "settings, got 1=AvgPool2d",
-        ),
-        (lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool1d(2, ceil_mode=True)), "settings, got 1=AvgPool1d"),
-        (lambda: nn.Sequential(nn.Linear(4, 3)), r"inputs of shape \(4,\), got shape=\(3,\)"),
-        (lambda: nn.Sequential(nn.Linear(3, 2), nn.GELU(approximate="tanh")), "default settings, got 1=GELU"),
-        (lambda: nn.Sequential(nn.Linear(3, 2), nn.Softplus(beta=2)), "default settings, got 1=Softplus"),
-        (lambda: nn.Sequential(nn.Tanh(), nn.Linear(3, 2)), "a linear layer first, got 0=tanh"),
-        (lambda: nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4)), "got 1=LayerNorm; use those"),
-        (_shared, "parameters of its own"),
-        (_hooked, "default settings"),
-        (lambda: nn.Sequential(_hooked()), "default settings"),
-        (lambda: _hook(nn.Sequential(nn.Linear(3, 2))), "default settings, got module=Sequential"),
-        (lambda: nn.utils.parametrizations.weight_norm(nn.Linear(3, 2)), "ParametrizedLinear"),
+        _hooked,
+        _shared,
+        lambda: nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.Tanh(), nn.Linear(4, 2)),
+        lambda: nn.Sequential(nn.Tanh(), nn.Linear(3, 2), nn.GELU(approximate="tanh")),
+        lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool1d(2, ceil_mode=True)),
+        lambda: nn.utils.parametrizations.weight_norm(nn.Linear(3, 2)),
     ],
 )
-def test_what_cannot_be_read_is_named(make: Callable[[], nn.Module], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        certified_constants(_work(make), 0.1)
+def test_what_is_no_chain_of_layers_has_constants(make: Callable[[], nn.Module]) -> None:
+    torch.manual_seed(0)
+    work = _work(make)
+    gradients = Gradients(work, work.initial(0))
+    found = top_curvature(gradients, gradients.start[None], iterations=40)
+    known = certified_constants(work, 0.0)
+    assert found <= known.smoothness * (1 + 1e-9) <= 1.01 * found
+    assert known.statement == "loss of mine, parameters within 0, for the samples and targets that were given"
+    assert not known.any_sample
 
 
-def test_convolutions_need_a_shape_and_room() -> None:
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: nn.Sequential(nn.Linear(3, 4), nn.CELU()), "not known: celu of 1 has no rule"),
+        (lambda: nn.Sequential(nn.Linear(3, 4), nn.MaxPool1d(2)), "not known: max_pool2d_with_indices of 1"),
+    ],
+)
+def test_what_has_no_rule_is_named(make: Callable[[], nn.Module], said: str) -> None:
+    assert certified_constants(_work(make), 0.1).statement.startswith(said)
+
+
+def test_many_samples_are_covered_by_a_ball() -> None:
+    torch.manual_seed(0)
+    work = _work(_NETWORKS["tanh"])
+    several = replace(work, inputs=work.inputs.repeat(6, 1), targets=work.targets.repeat(6))
+    each, together = (certified_constants(one, 0.1) for one in (work, several))
+    assert each.smoothness < together.smoothness < 10 * each.smoothness
+    assert each.statement == together.statement
+
+
+def test_large_networks_have_constants_by_the_rules() -> None:
+    """Derivatives in all entries, in products, and none: the bounds grow, and all of them hold."""
+    torch.manual_seed(0)
+    work = _work(lambda: nn.Sequential(nn.Linear(3, 9), nn.Tanh(), nn.Linear(9, 9), nn.Tanh(), nn.Linear(9, 2)))
+    module, gradients = work.initial(0), Gradients(work, work.initial(0))
+    found = []
+    for detail in sorted(Detail, reverse=True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(graphs, "_WORK", {one: 2**30 if one <= detail else 0 for one in Detail})
+            bounds = graphs.constants_of_graph(module, work.loss, work.inputs[:2], work.targets[:2], [0.0, 0.1])
+            found.append([one.smoothness for one in bounds])
+    assert top_curvature(gradients, gradients.start[None]) <= certified_constants(work, 0.0).smoothness * (
+        1 + 1e-9
+    )
+    assert np.all(np.diff(found, axis=0) >= -1e-9)
+    assert found[1][0] < 3 * found[0][0]
+
+
+def test_the_shape_of_inputs_is_needed() -> None:
     conv = nn.Conv2d(1, 4, 3)
-    with pytest.raises(InputError, match="module=Conv2d needs the shape of an input"):
+    with pytest.raises(InputError, match="shape needs the sizes of one input, got shape=None"):
         constants_of_network(1.0)(conv, 0.1)
-    large = constants_of_network(1.0, shape=(1, 64, 64))(conv, 0.1)
-    assert isinf(large.smoothness)
-    assert large.statement == "not known: module=Conv2d has 4096 inputs and 15376 outputs, too many for a proof"
+    with pytest.raises(
+        InputError, match=r"inputs of a shape that fits, got shape=\(3, 9, 9\) and RuntimeError"
+    ):
+        constants_of_network(1.0, shape=(3, 9, 9))(conv, 0.1)
+    with pytest.raises(InputError, match=r"one vector of outputs .*outputs of shape \(4, 7, 7\)"):
+        constants_of_network(1.0, shape=(1, 9, 9))(conv, 0.1)
 
 
 def test_built_in_workloads_have_constants_or_say_why_not() -> None:
@@ -209,9 +221,10 @@ def test_built_in_workloads_have_constants_or_say_why_not() -> None:
 def test_another_loss_is_refused() -> None:
     tenth = Workload("mine", lambda: nn.Linear(1, 2), lambda o, y: 0.1 * functional.cross_entropy(o, y),
                      torch.ones(2, 1), torch.tensor([0, 1]))  # fmt: skip
+    assert certified_constants(tenth, 0.1).smoothness < 0.1
     with pytest.raises(InputError, match=r"scale times cross_entropy, .*the scale is 0\.1"):
-        certified_constants(tenth, 0.1)
-    assert certified_constants(tenth, 0.1, scale=0.1).smoothness < 0.1
+        certified_constants(tenth, 0.1, input_radius=1.0)
+    assert certified_constants(tenth, 0.1, input_radius=1.0, scale=0.1).smoothness < 0.3
     whole = replace(tenth, constants=constants_of_network(2.0))
     with pytest.raises(InputError, match=r"scale times cross_entropy, .*the scale is 0\.1"):
         whole.certified(0, 0.1)
@@ -219,7 +232,7 @@ def test_another_loss_is_refused() -> None:
     one = Workload("mine", lambda: nn.Linear(1, 1),
                    lambda o, y: functional.binary_cross_entropy_with_logits(o[:, 0], y.to(o.dtype)),
                    torch.ones(2, 1), torch.tensor([0, 1]))  # fmt: skip
-    assert certified_constants(one, 1e3, loss="logistic").smoothness == pytest.approx(0.5, rel=1e-12)
+    assert certified_constants(one, 1e3).smoothness == pytest.approx(0.5, rel=1e-6)
 
 
 @pytest.mark.nightly
@@ -281,12 +294,14 @@ def test_small_balls_make_the_bound_smaller() -> None:
     sizes = [constants_of_network(2.0)(module, diameter).smoothness for diameter in (0.0, 0.1, 1.0)]
     assert sizes == sorted(sizes)
     assert sizes[0] < sizes[1] < sizes[2] / 1.5
-    layers = layers_of(module)
-    assert not isinstance(layers, str)
-    assert network_constants(layers, np.zeros((1, 3)), 0.05, input_radius=2.0).smoothness == sizes[1]
 
 
-def test_targets_that_are_no_classes_are_told_in_one_sentence() -> None:
+def test_regressions_have_constants() -> None:
     line = Workload("line", lambda: nn.Linear(4, 1), nn.functional.mse_loss, torch.eye(4), torch.ones(4, 1))
-    with pytest.raises(InputError, match="must be scale times cross_entropy, got RuntimeError"):
-        certified_constants(line, 0.1)
+    assert certified_constants(line, 0.1).smoothness == pytest.approx(4.0, rel=1e-6)
+    with pytest.raises(
+        InputError, match=r"loss needs 'cross_entropy' of one vector .*or 'logistic' of one output"
+    ):
+        certified_constants(line, 0.1, input_radius=1.0, loss="mse")
+    with pytest.raises(InputError, match="must be scale times logistic, got"):
+        certified_constants(line, 0.1, input_radius=1.0, loss="logistic")

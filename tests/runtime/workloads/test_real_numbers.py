@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 import lastiterate as li
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.sampling import Sampling
-from lastiterate.runtime.workloads.networks import layers_of
+from lastiterate.runtime.workloads.networks import constants_of_network
 from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -49,7 +49,7 @@ DOORS: dict[str, Callable[[], Any]] = {
     "drift": lambda: li.measure_drift(workload(), FEWER, li.Clipped(), pairs=4),
     "optimiser": lambda: li.ProjectedNoisySGD(Fourier(), cross_entropy, RUN),
     "trainer": lambda: RecordedSGD(Fourier(), cross_entropy, RUN, ROWS, LABELS),
-    "certified": lambda: layers_of(nn.Sequential(nn.Linear(3, 2, dtype=torch.complex64))),
+    "certified": lambda: constants_of_network(1.0)(nn.Sequential(nn.Linear(3, 2, dtype=torch.complex64)), 0.1),
     "inputs": lambda: Workload(
         "theirs", lambda: nn.Linear(3, 2), cross_entropy, ROWS.to(torch.complex64), LABELS
     ),
