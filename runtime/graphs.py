@@ -91,7 +91,8 @@ def capture(
     table = get_decompositions([
         aten.mse_loss, aten.binary_cross_entropy, aten.glu, aten.addcmul,
         aten.addcdiv, aten.embedding_bag, aten.lerp, aten.addmm, aten.baddbmm, aten.dot, aten.mv, aten.rsub,
-        aten.square, aten.native_batch_norm, aten._weight_norm_interface, aten.linalg_vector_norm, aten._native_batch_norm_legit_no_training,
+        aten.square, aten.native_batch_norm, aten._native_batch_norm_legit_no_training, aten._weight_norm_interface,
+        aten.linalg_vector_norm,
     ])  # fmt: skip
     with ExitStack() as stack, plain_kernels(), torch.no_grad(), enable_python_dispatcher(), _Logistic():
         for name, part in module.named_modules():

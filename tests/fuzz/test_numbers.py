@@ -27,7 +27,6 @@ _ORDERS = st.one_of(st.floats(1.0001, 64), st.sampled_from([1 + 1e-9, 1e6, 1e300
 _DELTAS = st.one_of(st.floats(1e-12, 0.9), st.sampled_from([5e-324, 1e-300, 1 - 1e-15]))
 
 
-
 @st.composite
 def _runs(draw: st.DrawFn, sizes: st.SearchStrategy[float]) -> NoisySGD:
     steps, batches, b = draw(st.integers(1, 6)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
