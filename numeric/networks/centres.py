@@ -183,7 +183,7 @@ class Still:
 
 
 @dataclass(frozen=True)
-class Use:
+class UsedBlock:
     """Columns of derivatives that stand for a block, at one place where it is used.
 
     Attributes:
@@ -254,8 +254,8 @@ class Graph:
         self.parameters = len(sizes)
         self.sizes = [*sizes, inputs] if inputs else list(sizes)
         self.detail, self._largest = detail, min(largest, _LARGEST)
-        self.uses: list[Use] = []
-        self._whole: dict[int, Use] = {}
+        self.uses: list[UsedBlock] = []
+        self._whole: dict[int, UsedBlock] = {}
         self._columns = 0
         self.nodes: list[Node] = []
         self.work = 0
@@ -297,8 +297,8 @@ class Graph:
             self._tangent(self.nodes[index])
         return index
 
-    def _used(self, block: int, entries: int, most: float) -> Use:
-        self.uses.append(Use(block, slice(self._columns, self._columns + entries), most))
+    def _used(self, block: int, entries: int, most: float) -> UsedBlock:
+        self.uses.append(UsedBlock(block, slice(self._columns, self._columns + entries), most))
         self._columns += entries
         return self.uses[-1]
 
@@ -313,7 +313,7 @@ class Graph:
             node.tangent = self._unit(self._whole[block], places)
         return node.tangent
 
-    def _unit(self, use: Use, places: NDArray[np.int64]) -> Box:
+    def _unit(self, use: UsedBlock, places: NDArray[np.int64]) -> Box:
         if self.work + places.size * use.columns.stop > self._largest:
             raise TooLargeError(f"{self.where or 'a variable'} makes the graph too large for a proof")
         found = np.zeros((places.size, use.columns.stop))

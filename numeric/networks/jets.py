@@ -27,7 +27,7 @@ from lastiterate.numeric.networks.centres import (
     Node,
     NoRuleError,
     Still,
-    Use,
+    UsedBlock,
     derivative_boxes,
 )
 from lastiterate.numeric.networks.matrices import as_float, round_up, spectral_norm, spectral_norms
@@ -155,7 +155,7 @@ def _joint(graph: Graph, node: Node, first: Array) -> Array:
     return found * _UP
 
 
-def _norms_of(tangent: Box, groups: int, uses: list[Use]) -> Array:
+def _norms_of(tangent: Box, groups: int, uses: list[UsedBlock]) -> Array:
     """Norms of the derivatives in the blocks of these uses, if the other blocks are still."""
     weights = np.concatenate([np.full(one.columns.stop - one.columns.start, one.most) for one in uses])
     part = np.concatenate([np.arange(one.columns.start, one.columns.stop) for one in uses])

@@ -44,6 +44,9 @@ def constants_of_network(
             raise InputError(f"Certified constants need a torch module, got {type(module).__name__}; pass one.")
         if within("diameter", diameter, "a number of at least 0", lambda x: x >= 0, "0 is one point.") == inf:
             return LossConstants.unknown("the domain is unbounded, so the constants of a network may be, too")
+        refuse_complex(
+            "A network of certified constants", **{name: [one] for name, one in module.named_parameters()}
+        )
         row = torch.zeros(1, *_shape_of(module, shape), dtype=torch.float64)
         of = f"every input of norm at most {reach:g}"
         return constants_of_any_label(
@@ -109,9 +112,6 @@ def proved_constants(
     **covers: Any,
 ) -> LossConstants:
     """Constants of the losses of these samples, as in `constants_of_graph`, or the reason why there are none."""
-    refuse_complex(
-        "A network of certified constants", **{name: [one] for name, one in module.named_parameters()}
-    )
     try:
         (found,) = constants_of_graph(module, of_sample, inputs, targets, [radius], near)
     except NoRuleError as why:
