@@ -575,6 +575,6 @@ def _hessian(graph: Graph, leaves: list[int | None]) -> float:
         [graph.nodes[leaf].tangent for leaf in leaves if leaf is not None],
         sum(graph.sizes[: len(leaves)]),
     )
-    rows = [Box(one.mid[:, :last], one.rad[:, :last]) for one in nodes if isinstance(one, Box)]
+    rows = [Box(one.mid[:, :last], one.rad[:, :last]).wider(last) for one in nodes if isinstance(one, Box)]
     off = sqrt(sum(float((one.rad * one.rad).sum()) for one in rows))
     return ((_norm(np.concatenate([one.mid for one in rows])) if rows else 0.0) + off * _UP) * _UP

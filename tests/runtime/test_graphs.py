@@ -408,7 +408,8 @@ def _most(module: nn.Module, x: Tensor, loss: Any, radius: float, tries: int = 3
             if node.tangent is None:
                 continue
             moved = one.value.mid - node.value.mid
-            tangent, change = one.tangent.mid, (other.tangent.mid - one.tangent.mid) / step
+            tangent, nearby = (each.tangent.wider(sum(sizes)).mid for each in (one, other))
+            change = (nearby - tangent) / step
             noise = 1e-4 * (1 + float(np.abs(tangent).max()))
             for level, count in enumerate(node.counts):
                 ratios = [
