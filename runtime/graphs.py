@@ -20,7 +20,7 @@ import torch
 from flint import arb
 from scipy.sparse import csr_array
 from torch import Tensor, fx, nn
-from torch.func import functional_call, functionalize
+from torch.func import functionalize
 from torch.overrides import TorchFunctionMode
 
 from lastiterate.numeric.errors import InputError
@@ -36,6 +36,7 @@ from lastiterate.numeric.networks.centres import (
 )
 from lastiterate.numeric.networks.jets import Bounds, Centre, bounds
 from lastiterate.runtime.engine import plain_kernels
+from lastiterate.runtime.leaves import called_at, places_of
 from lastiterate.runtime.trials import describe_error
 
 _HIDDEN: Final = -1e30
@@ -68,7 +69,7 @@ def capture(
     from torch.fx.experimental.proxy_tensor import get_proxy_mode, make_fx
 
     names = [name for name, one in module.named_parameters() if one.requires_grad]
-    inside = ["the loss"]
+    inside, places = ["the loss"], places_of(module)
 
     def label() -> None:
         mode = get_proxy_mode()
@@ -82,7 +83,7 @@ def capture(
         inside[:] = [*inside, name] if name else inside[:-1]
 
     def of_sample(leaves: tuple[Tensor, ...], one: Tensor, wanted: Tensor) -> Tensor:
-        outputs = functional_call(module, dict(zip(names, leaves, strict=True)), (one[None],))
+        outputs = called_at(module, dict(zip(names, leaves, strict=True)), one[None], places)
         value = loss(outputs, wanted[None])
         label()
         return value
@@ -143,7 +144,7 @@ def constants_of_graph(
     rows = inputs.detach().cpu()
     rows, targets = (one.double() if one.is_floating_point() else one for one in (rows, targets.detach().cpu()))
     try:
-        captured = capture(deepcopy(module).cpu(), loss, rows[0], targets[0])
+        captured = capture(module.cpu(), loss, rows[0], targets[0])
     except Exception as error:  # of user code, or of an operator that torch cannot capture
         raise InputError(
             f"A loss needs torch operators that can be captured, got {describe_error(error)}; change them."

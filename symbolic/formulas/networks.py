@@ -1,28 +1,15 @@
-"""A feed-forward network on a ball: expansion of distances by a layer, and derivatives of a normalisation.
+"""Derivatives of an activation and of a normalisation.
 
-Letters   a and b are norms of the centres of two balls of matrices, and rho and tau are their radii. X is a distance
-          below a layer, N the norm of the layer's weights at the centre, s the norm of the layer's derivative in the
-          parameters, R the radius of the parameters, and P the largest slope of the activation. A normalisation is y =
-          z / s, where z is the input (minus its mean in layer norm) with d entries, v = |z|^2 / d and s = sqrt(v +
-          eps); n = y / sqrt(d), rho = |n|^2 = v / (v + eps), and c = n . u for a direction u of length 1 (of mean 0 in
-          layer norm).
+Letters   A normalisation is y = z / s, where z is the input (minus its mean in layer norm) with d entries, v = |z|^2 /
+          d and s = sqrt(v + eps); n = y / sqrt(d), rho = |n|^2 = v / (v + eps), and c = n . u for a direction u of
+          length 1 (of mean 0 in layer norm).
 Source    ours, docs/proofs/network_constants.md.
 """
 
-from sympy import Expr, Min, Rational, S, sqrt
+from sympy import Expr, Min, Rational, sqrt
 
 Pair = tuple[Expr, Expr]
 """Coefficients of the direction u and of n."""
-
-
-def layer_spread(X: Expr, N: Expr, R: Expr, s: Expr, P: Expr = S.One) -> Expr:
-    """P (N X + R s), a bound on the distance from the centre above a layer."""
-    return P * (N * X + R * s)
-
-
-def product_radius(a: Expr, rho: Expr, b: Expr, tau: Expr) -> Expr:
-    """a tau + rho (b + tau), the radius of the product of two balls of matrices."""
-    return a * tau + rho * (b + tau)
 
 
 def tanh_slope(u: Expr) -> Expr:
