@@ -1,6 +1,6 @@
 """Proved constants of networks on a ball around their initial parameters.
 
-Source: docs/proofs/network_constants.md (claims ours/certified/graphs/*).
+Source: docs/proofs/network_constants.md, "Graphs of operators".
 """
 
 from copy import deepcopy

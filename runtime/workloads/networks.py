@@ -1,6 +1,6 @@
 """Proved constants of a network's loss on a ball, for every possible input or for given samples.
 
-Source: docs/proofs/network_constants.md (claims ours/certified/graphs/*).
+Source: docs/proofs/network_constants.md, "Graphs of operators".
 """
 
 from collections.abc import Callable, Sequence
