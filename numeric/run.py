@@ -142,7 +142,7 @@ class NoisySGD(StepSchedule):
         if is_list(sizes):
             raise InputError(
                 f"dataset_size needs one number for all steps, got a list of {len(sizes)}; if data are added during "
-                "training, bound each stage as a separate run and compose the stages with to_pld."
+                "training, bound each stage as a separate run and compose the stages (examples/dp_events.py)."
             )
         put(self, "dataset_size", count("dataset_size", self.dataset_size))
         put(self, "diameter", positive("diameter", self.diameter, finite=False))

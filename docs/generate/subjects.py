@@ -39,7 +39,7 @@ SUBJECTS = (
         "runs",
         "Runs",
         "The training run, step by step, and its conversion to an event of dp_accounting.",
-        "NoisySGD to_dp_event InputError",
+        "NoisySGD InputError",
     ),
     Subject(
         "assumptions",
@@ -51,8 +51,7 @@ SUBJECTS = (
         "bounds",
         "Bounds",
         "Rigorous upper bounds, rounded up, and estimates, which say what they are conditional on.",
-        "bound Bound by_position ByPosition participation Participation theorem "
-        "estimate Estimate to_pld ShiftProgram",
+        "bound Bound by_position ByPosition participation Participation theorem estimate Estimate ShiftProgram",
     ),
     Subject(
         "choices",

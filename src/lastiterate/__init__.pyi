@@ -8,8 +8,6 @@ from lastiterate.numeric.calibrate import Calibrated as Calibrated
 from lastiterate.numeric.calibrate import calibrate as calibrate
 from lastiterate.numeric.compare import Comparison as Comparison
 from lastiterate.numeric.compare import compare as compare
-from lastiterate.numeric.dp_events import to_dp_event as to_dp_event
-from lastiterate.numeric.dp_events import to_pld as to_pld
 from lastiterate.numeric.errors import InputError as InputError
 from lastiterate.numeric.forgetting import Forgetting as Forgetting
 from lastiterate.numeric.forgetting import forgetting as forgetting

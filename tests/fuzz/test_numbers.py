@@ -9,6 +9,7 @@ from math import inf, isnan
 from typing import Any
 
 import pytest
+from dp_events import to_dp_event, to_pld
 from fuzzing import both, campaign, refuse_or_answer
 from hypothesis import strategies as st
 
@@ -203,10 +204,10 @@ def _calls(junk: Any, other: Any) -> dict[str, Any]:
         "theorem order": lambda: li.theorem("output_perturbation", _RUN, li.Smooth(1.0), order=junk),
         "theorem run": lambda: li.theorem("output_perturbation", junk, li.Smooth(1.0), order=2.0),
         "ShiftProgram": lambda: li.ShiftProgram(junk, other),
-        "to_dp_event": lambda: li.to_dp_event(junk),
-        "to_pld": lambda: li.to_pld(junk),
-        "to_pld discretization": lambda: li.to_pld(li.bound(_RUN, _FLAT), discretization=junk),
-        "to_pld tail": lambda: li.to_pld(li.bound(_RUN, _FLAT), tail_mass=junk),
+        "to_dp_event": lambda: to_dp_event(junk),
+        "to_pld": lambda: to_pld(junk),
+        "to_pld discretization": lambda: to_pld(li.bound(_RUN, _FLAT), discretization=junk),
+        "to_pld tail": lambda: to_pld(li.bound(_RUN, _FLAT), tail_mass=junk),
         "sweep": lambda: li.sweep(junk, other, {"order": [2.0]}),
         "sweep axes": lambda: li.sweep(_RUN, _FLAT, junk),
         "forgetting": lambda: li.forgetting(_RUN, _FLAT, junk, order=other),

@@ -7,6 +7,7 @@ from math import inf, sqrt
 
 import numpy as np
 import pytest
+from dp_events import _of_pair, _of_table, to_dp_event, to_pld
 
 from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledSteps
@@ -14,7 +15,6 @@ from lastiterate.numeric.accounting.pld import Composition
 from lastiterate.numeric.bound import Bound, bound, estimate
 from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.contraction.table import Table
-from lastiterate.numeric.dp_events import _of_pair, _of_table, to_dp_event, to_pld
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex, Measured, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD

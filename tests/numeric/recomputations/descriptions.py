@@ -14,12 +14,12 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from dp_events import to_dp_event, to_pld
 
 from lastiterate.numeric.accounting.batches import least_range, outcome_distance, rate, tail_from
 from lastiterate.numeric.accounting.dominating import SampledSteps
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.contraction import block, chain, random_batches, table
-from lastiterate.numeric.dp_events import to_dp_event, to_pld
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, printed_down, printed_up, upper
 from lastiterate.numeric.run import NoisySGD
