@@ -230,7 +230,7 @@ _ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
         ("momentum", "nesterov", "betas", "optimizer", "optimiser"),
         (
             "step_size",
-            "these bounds are for plain SGD; for other optimisers, compose the steps, as `to_dp_event` of examples/dp_events.py describes them.",
+            "these bounds are for plain SGD; for other optimisers, compose the steps (examples/dp_events.py).",
         ),
     ),
 }
