@@ -1,26 +1,29 @@
 """Hessians of losses as linear operators of SciPy, for eigenvalues, traces and spectral densities."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
-from torch import Tensor
 from torch.func import vmap
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, count
-from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.workloads.workload import Workload
 
 
 class HessianOperator(LinearOperator):  # type: ignore[misc]
-    """Hessian of the loss of one sample, or of the mean loss of all samples (``sample`` None), at a point."""
+    """Hessian as in `Workload.hessian_operator`; an `InputError` for a point or a sample that does not exist."""
 
-    def __init__(self, gradients: Gradients, point: Tensor, sample: int | None = None) -> None:
-        self._gradients, self._point = gradients, point
+    def __init__(self, gradients: Gradients, point: ArrayLike | None = None, sample: int | None = None) -> None:
+        at = gradients.start if point is None else torch.as_tensor(point).to(gradients.start)
+        if at.shape != gradients.start.shape or not bool(torch.isfinite(at).all()):
+            raise InputError(
+                f"A Hessian needs a finite point of shape=({gradients.dimension},), got shape={tuple(at.shape)}; give "
+                "all trained parameters as one vector."
+            )
+        if sample is not None and count("sample", sample, least=0) >= gradients.samples:
+            raise InputError(f"sample must be below {gradients.samples}, got sample={sample}; choose another.")
+        self._gradients, self._point = gradients, at
         self._samples = torch.arange(gradients.samples) if sample is None else torch.tensor([sample])
         super().__init__(np.dtype(str(gradients.dtype).removeprefix("torch.")), 2 * (gradients.dimension,))
 
@@ -37,19 +40,3 @@ class HessianOperator(LinearOperator):  # type: ignore[misc]
 
     def _adjoint(self) -> "HessianOperator":
         return self
-
-
-def hessian_operator(
-    workload: Workload, point: ArrayLike | None = None, sample: int | None = None, **settings: Any
-) -> HessianOperator:
-    """Hessian as in `Workload.hessian_operator`; an `InputError` for a point or a sample that does not exist."""
-    gradients = Sampling().but(**settings).gradients(workload)
-    at = gradients.start if point is None else torch.as_tensor(point).to(gradients.start)
-    if at.shape != gradients.start.shape or not bool(torch.isfinite(at).all()):
-        raise InputError(
-            f"A Hessian needs a finite point of shape=({gradients.dimension},), got shape={tuple(at.shape)}; give all "
-            "trained parameters as one vector."
-        )
-    if sample is not None and count("sample", sample, least=0) >= gradients.samples:
-        raise InputError(f"sample must be below {gradients.samples}, got sample={sample}; choose another.")
-    return HessianOperator(gradients, at, sample)

@@ -44,7 +44,8 @@ from lastiterate.runtime.training.descent import paper_run, project_onto_ball, s
 from lastiterate.runtime.workloads.workload import Workload, described_workload, subset
 
 _SHARES: Final = (1e-3, 1e-2, 10**-1.5, 0.1, 10**-0.5)
-"""Radii of the curve, as shares of the radius of the domain."""
+_APART: Final = np.geomspace(1e-4, 1.0, 13)
+"""Radii of the curve, and distances at which the worst pairs are measured, as shares of those of the domain."""
 
 _WIDEST: Final = 5.0
 _CENTERS: Final = 20
@@ -54,9 +55,6 @@ _FEWER: Final = {"screened": 200, "starts": 12, "iterations": 16, "rounds": 1}
 _PAIRS: Final = (48, 24)
 _LARGE: Final = 2**28
 """Settings of `Search.curved` and `Search.climb` on a ball of the curve; entries of points, which limit them."""
-
-_APART: Final = np.geomspace(1e-4, 1.0, 13)
-"""Distances at which the worst pairs are measured, too, as shares of the diameter."""
 
 _STAGES: Final = 6
 _POINTS: Final = 20
@@ -84,10 +82,10 @@ class _Parts:
             self.skipped[name] = f"{done}, as the budget of {self._budget:g} s is used up; raise the budget."
         return name in self.skipped
 
-    def end(self, name: str) -> None:
+    def end(self) -> None:
         """End a part by an `InputError` if time is up."""
-        if self.late(name):
-            raise InputError(self.skipped[name])
+        if self.late("now"):
+            raise InputError(self.skipped.pop("now"))
 
     def do(self, name: str, compute: Callable[[], Any], otherwise: Any = None, *, needed: bool = False) -> Any:
         """Result of a part; unless it is needed, ``otherwise`` if time is up or an `InputError` is raised."""
@@ -139,16 +137,13 @@ def look(
     """
     described_workload("look", workload)
     given, advice = run is not None, dict[str, Any](workload.recommended)
-    sampling = Sampling(centers=_CENTERS).but(
-        **{key: advice[key] for key in ("dtype", "centers") if key in advice}
-    )
-    sampling = sampling.but(**settings)
+    advised: Any = {name: advice[name] for name in ("dtype", "centers") if name in advice}
+    sampling = Sampling(centers=_CENTERS).but(**advised).but(**settings)
     if run is None:
         if workload.subset is None and "samples" in advice:
             workload = subset(workload, advice["samples"], sampling.seed)
-        run = paper_run(
-            workload, **{one.name: advice[one.name] for one in fields(NoisySGD) if one.name in advice}
-        )
+        advised = {one.name: advice[one.name] for one in fields(NoisySGD) if one.name in advice}
+        run = paper_run(workload, **advised)
     described_run("look", run)
     quiet, seed, own = sampling.but(on_step=None), sampling.seed, workload
     if run.dataset_size < workload.samples:
@@ -156,9 +151,8 @@ def look(
         own = replace(workload, inputs=workload.inputs[rows], targets=workload.targets[rows])
     parts = _Parts(positive("budget", budget), 9 if given else 7, sampling.on_step)
     radius = run.diameter / 2 if isfinite(run.diameter) else _WIDEST
-    found: WorstCaseConstants = parts.do(
-        "search", lambda: worst_case_constants(own, run, tuple({*lambdas, 1.0}), **vars(quiet)), needed=True
-    )
+    orders = tuple({*lambdas, 1.0})
+    found = parts.do("search", lambda: worst_case_constants(own, run, orders, **vars(quiet)), needed=True)
     numbers = parts.do("privacy", lambda: _numbers(found, run, assumption, delta), needed=True)
     worst = [pair for pair in found.searched if pair.constant]
     with threads_of_torch(sampling.threads):
@@ -172,19 +166,11 @@ def look(
         drift, audit = None, None
         if given:
             pairs, replaced = _with_spare(workload, run, found)
-            timed = {
-                name: vars(quiet) | {"on_step": lambda *_, part=name: parts.end(part)}
-                for name in ("drift", "audit")
-            }
-            rests = assumption or Clipped()
-            drift = parts.do(
-                "drift",
-                lambda: measure_drift(pairs, run, rests, pairs=runs, replaced=replaced, **timed["drift"]),
-            )
-            audit = parts.do(
-                "audit",
-                lambda: attack(own, run, delta=delta, runs=runs, assumption=assumption, **timed["audit"]),
-            )
+            timed = vars(quiet) | {"on_step": lambda *_: parts.end()}
+            more = {"pairs": runs, "replaced": replaced, **timed}
+            drift = parts.do("drift", lambda: measure_drift(pairs, run, assumption or Clipped(), **more), None)
+            timed |= {"delta": delta, "runs": runs, "assumption": assumption}
+            audit = parts.do("audit", lambda: attack(own, run, **timed), None)
         prints = identify_workload(own, gradients)
     far = [(distance, moved) for moved, distance in changes if distance >= radius * _APART[0]]
     steps = sorted((distance, float(np.linalg.norm(moved, axis=0).max())) for distance, moved in far)
@@ -203,9 +189,6 @@ def look(
 def _facts(workload: Workload, own: Workload, gradients: Gradients, sampling: Sampling) -> dict[str, str]:
     frozen = sum(p.numel() for p in gradients.module.parameters() if not p.requires_grad)
     rows = [f"{str(one.dtype)[6:]} of shape {tuple(one.shape[1:])}" for one in (own.inputs, own.targets)]
-    place = f"{sampling.threads} threads, {platform.machine()}"
-    if gradients.device.type == "cuda":
-        place = torch.cuda.get_device_name(gradients.device)
     return {
         "network": f"{type(gradients.module).__name__}, {len(gradients.layers)} layers with trained parameters",
         "parameters": f"{gradients.dimension:,} trained, {frozen:,} frozen",
@@ -213,7 +196,7 @@ def _facts(workload: Workload, own: Workload, gradients: Gradients, sampling: Sa
         "samples": f"{own.samples:,} of {workload.samples:,}; inputs {rows[0]}; targets {rows[1]}",
         "derivatives": gradients.engine.words() or "The module is differentiated as it is, in batches.",
         "precision": f"{sampling.dtype}; assumed rounding error of a gradient {gradients.rounding:.2g} of its length",
-        "device": f"{sampling.device}, {place}",
+        "device": f"{sampling.device}, {sampling.threads} CPU threads, {platform.machine()}",
     }
 
 
@@ -254,11 +237,10 @@ def _curve(
             break
         here, pair = _at_radius(workload, gradients, share * radius, seed)
         curve.append(here)
-        worst.append(pair)
+        worst += [pair] if pair.constant else []
     order = known.lambdas.index(1.0)
-    curve.append(
-        {"radius": radius, "found": known.found[order], "certified": known.upper[order], "why": known.why}
-    )
+    whole = {"found": known.found[order], "certified": known.upper[order], "why": known.why}
+    curve.append({"radius": radius} | whole)
     for less, more in pairwise(curve):
         more["found"] = max(less["found"], more["found"])
     for less, more in reversed([*pairwise(curve)]):
@@ -271,10 +253,10 @@ def _spectra(gradients: Gradients, found: WorstCaseConstants, seed: int) -> tupl
     """Spectra of the mean loss at the start and of the worst sample, and the top eigenvector of the latter."""
     (pair,) = (one for one in found.searched if one.lam == 1)
     middle = torch.as_tensor((pair.place["x"] + pair.place["y"]) / 2).to(gradients.start)
-    words = "the mean loss at the start", f"the loss of sample {pair.sample} at the worst point"
+    words = f"the loss of sample {pair.sample} at the worst point"
     first, _ = _spectrum(HessianOperator(gradients, gradients.start), seed)
     second, top = _spectrum(HessianOperator(gradients, middle, pair.sample), seed)
-    return [{"of": words[0]} | first, {"of": words[1]} | second], top
+    return [{"of": "the mean loss at the start"} | first, {"of": words} | second], top
 
 
 def _spectrum(operator: HessianOperator, seed: int) -> tuple[Data, Array]:
@@ -307,14 +289,12 @@ def _changes_of(gradients: Gradients, worst: Sequence[WorstPair], radius: float)
             moved = []
             for chunk in gradients.sample_chunks(weight=2):
                 here, there = (gradients.at(end, chunk) for end in ends)
-                floor, norms = (
-                    gradients.rounding * (norm(here) + norm(there))[0],
+                norms, floor = (
                     leaf_norms(difference(here, there)),
+                    gradients.rounding * (norm(here) + norm(there)),
                 )
-                blocks = torch.stack(
-                    [torch.stack([norms[k][0] for k in block]).norm(dim=0) for block in leaves]
-                )
-                moved.append((blocks - floor).clamp(min=0.0).cpu().double())
+                blocks = [torch.stack([norms[k][0] for k in block]).norm(dim=0) for block in leaves]
+                moved.append((torch.stack(blocks) - floor).clamp(min=0.0).cpu().double())
             found.append((torch.cat(moved, dim=1).numpy(), float((ends[0] - ends[1]).norm())))
     return found
 
@@ -356,9 +336,8 @@ def _layers(
 ) -> list[Data]:  # fmt: skip
     ratios = [moved / distance for moved, distance in changes if distance]
     most = np.max(ratios, axis=0) if ratios else np.zeros((len(gradients.layers), 1))
-    squares = (
-        None if top is None else [part.sum() for part in np.split(top**2, np.cumsum(gradients.sizes)[:-1])]
-    )
+    ends = np.cumsum(gradients.sizes)[:-1]
+    squares = None if top is None else [part.sum() for part in np.split(top**2, ends)]
     layers: list[Data] = []
     for k, (name, leaves) in enumerate(gradients.layers.items()):
         alone = None
@@ -375,7 +354,6 @@ def _layers(
 
 def _frozen_but(made: Callable[[], nn.Module], leaves: Sequence[int]) -> nn.Module:
     module = made()
-    trained = [one for one in unwrapped(module).parameters() if one.requires_grad]
-    for k, one in enumerate(trained):
+    for k, one in enumerate([one for one in unwrapped(module).parameters() if one.requires_grad]):
         one.requires_grad_(k in leaves)
     return module

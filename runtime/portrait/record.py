@@ -21,9 +21,6 @@ from lastiterate.numeric.store import write_whole, writing
 from lastiterate.runtime.constants.record import words_found, words_upper
 
 _FORMS: Final = {".html": "to_html", ".md": "to_markdown", ".json": "to_json"}
-_USEFUL: Final = 10.0
-_USELESS: Final = 1000.0
-"""Ratios of proved to found constants up to which proved ones are useful, and from which on they are not."""
 
 
 class Portrait(Displayed):
@@ -40,38 +37,13 @@ class Portrait(Displayed):
 
     def table(self) -> TextTable:
         cells = [(one["radius"], one["found"], one["certified"]) for one in self.data["curve"]]
-        rows = tuple(
-            (f"{radius:.3g}", words_found(found), words_upper(proved)) for radius, found, proved in cells
-        )
-        words = [
-            f"{one['kind']} from {one['under']}: {printed_up(one['epsilon'])}" for one in self.data["numbers"]
-        ]
-        numbers = f"Epsilon at delta = {self.data['delta']:g}: {'; '.join(words)}."
-        left_out = (f"Left out, {part}: {why}" for part, why in self.data["skipped"].items())
-        title = (
-            f"{self.data['workload']}: largest change of a sample's gradient per distance, on balls of radius R"
-        )
-        return TextTable(title, ("R", "found", "proved"), rows, (*self.reach(), numbers, *left_out))
+        rows = tuple((f"{at:.3g}", words_found(found), words_upper(proved)) for at, found, proved in cells)
+        title = f"{self.data['workload']}: change of a sample's gradient per distance on balls of radius R"
+        return TextTable(title, ("R", "found", "proved"), rows, tuple(self.notes()))
 
-    def reach(self) -> list[str]:
-        """Sentences about the radii up to which the proved constants are useful, and what ends this."""
-        curve = [(one, inf if one["certified"] is None else one["certified"]) for one in self.data["curve"]]
-        useful = [one["radius"] for one, proved in curve if proved <= _USEFUL * one["found"]]
-        said = [
-            f"Up to R = {one:.3g}, the proved constant is at most 10 times the one found."
-            for one in useful[-1:]
-        ]
-        lost = next((one for one, proved in curve if proved > _USELESS * one["found"] > 0), None)
-        if lost is not None:
-            alone = [
-                (one["alone"]["certified"] or inf, one["name"]) for one in self.data["layers"] if one["alone"]
-            ]
-            why = (
-                lost["why"]
-                or f"of the layers trained alone, {max(alone)[1] if alone else 'none'} has the largest one"
-            )
-            said.append(f"At R = {lost['radius']:.3g}, no useful constant is proved: {why.rstrip('.')}.")
-        return said
+    def notes(self) -> list[str]:
+        """Sentences: radii at which proofs are useful and what ends this, privacy losses, and what is left out."""
+        return _templates().get_template("notes.txt.j2").render(p=self.data).splitlines()
 
     def to_json(self) -> str:
         """Data as JSON text."""
@@ -79,11 +51,11 @@ class Portrait(Displayed):
 
     def to_markdown(self) -> str:
         """Section of a model card, in Markdown."""
-        return _templates().get_template("card.md.j2").render(p=self.data, reach=self.reach())
+        return _templates().get_template("card.md.j2").render(p=self.data, notes=self.notes())
 
     def to_html(self) -> str:
         """Self-contained page with pictures."""
-        return _templates().get_template("portrait.html.j2").render(p=self.data, reach=self.reach())
+        return _templates().get_template("portrait.html.j2").render(p=self.data, notes=self.notes())
 
     def save(self, *paths: Path | str) -> None:
         """Write each file whole: a page (.html), a model card (.md) or the data (.json)."""

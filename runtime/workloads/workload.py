@@ -203,8 +203,10 @@ class Workload:
         ``point`` is the vector of all trained parameters; None for the initial ones. ``settings`` are fields
         of `lastiterate.runtime.constants.sampling.Sampling`, such as the seed of the initial parameters.
         """
-        above = import_module("lastiterate.runtime.hessian")  # which measures workloads
-        return above.hessian_operator(self, point, sample, **settings)
+        sampling, hessian = (
+            import_module(f"lastiterate.runtime.{name}") for name in ("constants.sampling", "hessian")
+        )
+        return hessian.HessianOperator(sampling.Sampling().but(**settings).gradients(self), point, sample)
 
     def _made(self) -> nn.Module:
         mend = f"from workload={self.name}; correct its factory."

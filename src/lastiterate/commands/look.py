@@ -7,15 +7,7 @@ from typing import Any
 
 import click
 
-from lastiterate.commands.measuring import (
-    computing,
-    from_checkpoint,
-    not_given,
-    option,
-    read_run_file,
-    require_torch,
-    resuming,
-)
+from lastiterate.commands import measuring
 from lastiterate.commands.output import OutputFile, progress, say_json
 
 _PATH = click.Path(path_type=Path)
@@ -24,22 +16,18 @@ _PATH = click.Path(path_type=Path)
 @click.command()
 @click.argument("name", metavar="WORKLOAD")
 @click.option("--run", "run_file", type=_PATH, help="Run file whose privacy is described.")
-@click.option(
-    "--out", type=OutputFile(), multiple=True, help="File to write, .html, .md or .json; repeat for more."
-)
-@option("--delta", default=1e-5, help="Delta of the privacy losses.")
-@click.option(
-    "--along", "checkpoints", type=_PATH, multiple=True, help="Checkpoint, or a folder of them; repeat."
-)
-@option("--runs", default=200, help="Coupled pairs of runs, and attacked runs on each side, with --run.")
-@option("--budget", default=600.0, help="Seconds after which no further part begins.")
-@option("--centers", default=20, help="Number of evenly spaced iterates around which the search begins.")
+@click.option("--out", type=OutputFile(), multiple=True, help="File to write: .html, .md or .json; repeatable.")
+@measuring.option("--delta", default=1e-5, help="Delta of the privacy losses.")
+@click.option("--along", "checkpoints", type=_PATH, multiple=True, help="Checkpoint or folder; repeatable.")
+@measuring.option("--runs", default=200, help="Coupled pairs, and attacked runs on each side, with --run.")
+@measuring.option("--budget", default=600.0, help="Seconds after which no further part begins.")
+@measuring.option("--centers", default=20, help="Number of iterates around which the search begins.")
 @click.option("--samples", type=int, show_default="all", help="Number of randomly drawn samples to use.")
-@computing
+@measuring.computing
 @click.option("--data", type=_PATH, help="Your data, passed to the factory or read as columns.")
-@from_checkpoint
+@measuring.from_checkpoint
 @click.option("--json", "as_json", is_flag=True, help="Print all results as JSON.")
-@resuming
+@measuring.resuming
 def command(
     name: str, run_file: Path | None, out: tuple[Path, ...], samples: int | None, data: Path | None,
     checkpoint: Path | None, as_json: bool, resume: Path | None, **options: Any,
@@ -51,7 +39,7 @@ def command(
     of Hessians; with --run, also the distance between runs on adjacent data, an attack, and the privacy loss: a bound
     if it rests on proved constants, an estimate otherwise.
     """
-    require_torch()
+    measuring.require_torch()
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.portrait.look import look
     from lastiterate.runtime.portrait.record import check_forms
@@ -59,10 +47,10 @@ def command(
     from lastiterate.runtime.workloads.workload import subset
 
     check_forms(out)
-    run, assumption = (None, None) if run_file is None else read_run_file(run_file)
+    run, assumption = (None, None) if run_file is None else measuring.read_run_file(run_file)
     workload = load_workload(name, data, checkpoint)
     workload = workload if samples is None else subset(workload, samples, options["seed"])
-    options = {key: value for key, value in options.items() if not not_given(key)}  # see `look` for the others
+    options = {key: value for key, value in options.items() if not measuring.not_given(key)}
     options |= {"folder": resume or cache_folder("look"), "command": shlex.join(["lastiterate", *sys.argv[1:]])}
     kept = f"parts of the page are finished; no file is written, and the search is kept in {options['folder']}"
     with progress(f"{workload.name}, parts of the page", kept) as on_step:

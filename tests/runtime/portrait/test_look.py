@@ -180,15 +180,21 @@ def test_checkpoints_are_shown_in_their_order(tmp_path: Path) -> None:
 
 def test_a_part_ends_when_time_is_up() -> None:
     parts = module._Parts(0.0, 1, None)
-    assert parts.do("drift", lambda: parts.end("drift"), None) is None
-    with pytest.raises(InputError, match="nothing is measured, as the budget of 0 s is used up"):
-        parts.end("drift")
+    parts._end += 100.0
+    assert parts.do("before", lambda: parts.end() or 1) == 1
+
+    def works() -> None:
+        parts._end -= 100.0
+        parts.end()
+
+    assert parts.do("drift", works) is None
+    assert parts.skipped == {"drift": "nothing is measured, as the budget of 0 s is used up; raise the budget."}
 
 
 def test_kinks_have_no_proved_constant_and_the_layer_is_named() -> None:
     shown = li.look(small(activation=nn.ReLU), None, lambdas=(1.0,))
     assert "no Hölder constant of an order above 0 is finite" in " ".join(shown.to_html().split())
-    assert any("no useful constant is proved" in said and "layer 0" in said for said in shown.reach())
+    assert any("no useful constant is proved" in said and "layer 0" in said for said in shown.notes())
     assert shown.data["curve"][-1]["certified"] == np.inf
     assert json.loads(shown.to_json())["curve"][-1]["certified"] == "inf"
 
