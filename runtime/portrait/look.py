@@ -162,7 +162,8 @@ def look(
         changes = parts.do("changes", lambda: _changes_of(gradients, worst, radius), [])
         layers = parts.do("layers", lambda: _layers(own, quiet, gradients, changes, top, radius, parts), [])
         near = quiet.but(points=_POINTS, radius=radius)
-        training = parts.do("training", lambda: _training(own, gradients, run, checkpoints, near), [])
+        stages, needed = (lambda: _training(own, gradients, run, checkpoints, near)), bool(checkpoints)
+        training = parts.do("training", stages, [], needed=needed)
         drift, audit = None, None
         if given:
             pairs, replaced = _with_spare(workload, run, found)
