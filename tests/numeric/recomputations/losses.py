@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from math import inf, sqrt
+from math import hypot, inf, sqrt
 from operator import mul
 
 import numpy as np
@@ -80,11 +80,34 @@ def recompute_expansions() -> Iterator[Number]:
             yield from _looked(name, losses.expansion(run, 0, differs=False), partial(mul, factor))
             wide = max(keeps - _ETA * 2 / _B * m, _ETA * 5 / _B * L - keeps)
 
-            def least(z: float, c: float = wide) -> float:
-                clipped = keeps * z + 2 * _ETA * 5 / _B * _K
-                return min(c * z, clipped) if z and c > 1 else c * z
+            def least(z: float, c: float = wide, L: float = L) -> float:
+                if c <= 1:
+                    return c * z
+                # The longest vector keeps d - h g, with <g, d> = |g|^2 / L and |g| as large as it may be.
+                g, h = min(L * z, 2 * _K), _ETA * 5 / _B
+                along = g / (L * z) if z else 0.0
+                return hypot(keeps * z - h * g * along, h * g * sqrt(1 - min(along, 1.0) ** 2))
 
             yield from _looked(f"{name}, two to five samples", losses.over_sizes(run, 0, 2, 5), least)
+        for L in (0.4, 4.5, inf):
+            yield from _looked(
+                f"clipped convex, L = {L:g}, two to five samples",
+                loss.ClippedConvex(L).over_sizes(run, 0, 2, 5),
+                partial(_clipped_convex, L, _ETA * 5 / _B, keeps),
+            )
+
+
+def _clipped_convex(smooth: float, h: float, keeps: float, z: float) -> float:
+    """The least of the factor of a quadratic, maximised over its angle to the clipped gradient, and h K plus a root."""
+    root = h * _K + hypot(keeps * z, h * _K) if z else 0.0
+    if smooth == inf:
+        return root
+    angles = np.linspace(0.0, np.pi, 20_001)
+    # d = (1, 0), and the Hessian is L v v', v = (cos a, sin a): what the clip leaves of the change of the gradient is in
+    # the ball with a diameter from 0 to this change.
+    change = smooth * np.cos(angles)  # of the gradient, along v
+    centre = np.hypot(keeps - h * change / 2 * np.cos(angles), h * change / 2 * np.sin(angles))
+    return min(float(np.max(centre + h * np.abs(change) / 2)) * z, root)
 
 
 def recompute_distances() -> Iterator[Number]:
