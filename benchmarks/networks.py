@@ -9,6 +9,7 @@ with brute force by tests/runtime/test_brute_force.py.
 
 import argparse
 import json
+import re
 import signal
 import sys
 import tempfile
@@ -32,6 +33,7 @@ from lastiterate.runtime.constants import refutation, worst_case_constants
 from lastiterate.runtime.gradients import Gradients
 
 _SHORT = {"_STARTS": 4, "_CURVED": 4, "_SCREENED": 8, "_ITERATIONS": 3, "_BENDING": 3}
+_ROOT = Path(__file__).parents[1]
 _LIMIT = 300
 """Seconds of CPU after which a command is interrupted."""
 
@@ -126,15 +128,19 @@ def _way(kind: Kind) -> str:
 def _page(found: Sequence[dict[str, Any]]) -> str:
     """The table of all results, and counts."""
     results = {(one["kind"], one["door"]): one for one in found}
-    kinds = [kind for kind in [*KINDS, *BROUGHT] if (kind.name, "estimate") in results]
-    numbers = sum("number" in results[kind.name, "estimate"] for kind in kinds)
+    kinds = [
+        kind for kind in [*KINDS, *BROUGHT] if any((kind.name, door) in results for door in ("way", *DOORS))
+    ]
+    first = [one for one in found if one["door"] == "estimate"]
+    numbers = sum("number" in one for one in first)
     found = [one for one in found if one["door"] in DOORS]
     wrong = [one for one in found if "crash" in one or "late" in one]
     words = (
         f"Written by `python -m benchmarks.networks`: {len(kinds)} networks of `tests/runtime/network_corpus.py` and "
-        f"`brought_networks.py`, of which {numbers} get a number from `estimate`; {len(RIGHTLY_REFUSED)} are in the "
-        f"corpus because they must be refused. {len(found)} calls, of which {len(wrong)} end in another error than one "
-        "sentence or take more than five minutes of CPU. The searches are short."
+        f"`brought_networks.py`. {len(first)} of them were given to `estimate`, and {numbers} get a number; "
+        f"{len(RIGHTLY_REFUSED)} are in the corpus because they must be refused. {len(found)} calls, of which "
+        f"{len(wrong)} end in another error than one sentence or take more than five minutes of CPU. The searches are "
+        "short."
     )
     lines = [
         "# Networks",
@@ -154,8 +160,9 @@ def _page(found: Sequence[dict[str, Any]]) -> str:
 
 
 def _line(name: str, results: dict[tuple[str, str], dict[str, Any]]) -> str:
-    said = {door: _words(results[name, door]) for door in DOORS if (name, door) in results}
-    way = results.get((name, "way"), {}).get("way", "")
+    said = {"estimate": ""} | {door: _words(results[name, door]) for door in DOORS if (name, door) in results}
+    ways = results.get((name, "way"), {"way": ""})
+    way = ways.get("way", "")
     others = [
         f"{door}: {words}"
         for door, words in said.items()
@@ -172,7 +179,8 @@ def _words(one: dict[str, Any]) -> str:
     if "number" in one:
         return f"{one['number']:.4g}"
     said = one.get("refused") or next(one[key] for key in ("crash", "late") if key in one).splitlines()[-1]
-    return str(said).replace("|", "\\|").replace("\n", " ")
+    said = re.sub(r"\S*/tmp\w+/", "", str(said).replace(f"{_ROOT}/", ""))
+    return said.replace("|", "\\|").replace("\n", " ")
 
 
 def _is_number(words: str) -> bool:

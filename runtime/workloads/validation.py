@@ -117,7 +117,7 @@ def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
         torch.no_grad(),
         user_code(
             "The module must take a batch of one row",
-            f"{shape}; give inputs that the module takes, or correct its forward.",
+            f"{shape}; give inputs that the module takes, dtype float32 if it takes no other, or correct its forward.",
         ),
     ):
         for seed in range(2):
