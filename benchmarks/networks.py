@@ -160,7 +160,9 @@ def _page(found: Sequence[dict[str, Any]]) -> str:
 
 
 def _line(name: str, results: dict[tuple[str, str], dict[str, Any]]) -> str:
-    said = {"estimate": ""} | {door: _words(results[name, door]) for door in DOORS if (name, door) in results}
+    said = {"estimate": "not run"} | {
+        door: _words(results[name, door]) for door in DOORS if (name, door) in results
+    }
     ways = results.get((name, "way"), {"way": ""})
     way = ways.get("way", "")
     others = [
@@ -168,7 +170,7 @@ def _line(name: str, results: dict[tuple[str, str], dict[str, Any]]) -> str:
         for door, words in said.items()
         if door not in ("estimate", "certified") and not _is_number(words) and words != said["estimate"]
     ]
-    if _is_number(said["estimate"]):
+    if _is_number(said["estimate"]) or said["estimate"] == "not run":
         proved = said.get("certified", "")
         others = [f"certified: {proved}"] * _is_number(proved) + others
         return f"| {name} | {way} | {said['estimate']} | {'; '.join(others)} |"
@@ -179,7 +181,8 @@ def _words(one: dict[str, Any]) -> str:
     if "number" in one:
         return f"{one['number']:.4g}"
     said = one.get("refused") or next(one[key] for key in ("crash", "late") if key in one).splitlines()[-1]
-    said = re.sub(r"\S*/tmp\w+/", "", str(said).replace(f"{_ROOT}/", ""))
+    said = re.sub(r" (for|in) workload=.*?(?=;)", "", str(said))
+    said = re.sub(r"\S*/(tmp\w+|site-packages)/", "", said.replace(f"{_ROOT}/", ""))
     return said.replace("|", "\\|").replace("\n", " ")
 
 
