@@ -37,7 +37,7 @@ from lastiterate.numeric.networks.centres import (
 from lastiterate.numeric.networks.jets import Bounds, Centre, bounds
 from lastiterate.runtime.engine import plain_kernels
 from lastiterate.runtime.leaves import called_at, places_of
-from lastiterate.runtime.trials import describe_error
+from lastiterate.runtime.trials import describe_error, user_code
 
 _HIDDEN: Final = -1e30
 """Stands for minus infinity; such entries are constant, and their probabilities are below every radius."""
@@ -136,7 +136,8 @@ def constants_of_graph(
         InputError: the loss cannot be captured.
         NoRuleError: an operator has no rule; the message names it and its layer.
     """
-    module = deepcopy(module).double()
+    with user_code("Certified constants need a copy of the module", "in deepcopy; make it copyable."):
+        module = deepcopy(module).double()
     leaves = [one.detach() for one in module.parameters() if one.requires_grad]
     total = sum(one.numel() for one in leaves)
     if not total:

@@ -14,6 +14,7 @@ from torch import Tensor
 from lastiterate.numeric.errors import InputError, teaches, within
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.runtime.constants.sampling import InputSet
+from lastiterate.runtime.trials import user_code
 from lastiterate.runtime.workloads.independence import refuse_other_loss, refuse_tied_rows
 from lastiterate.runtime.workloads.networks import constants_of_any_label, proved_constants
 from lastiterate.runtime.workloads.rows import Rows
@@ -69,7 +70,9 @@ def certified_constants(
     rows, targets = workload.inputs, workload.targets
     if not near:
         samples = (Rows(values, torch.device("cpu"), torch.float64) for values in (rows, targets))
-        refuse_tied_rows(workload.name, deepcopy(module).double(), workload.loss, *samples)
+        with user_code("Certified constants need a copy of the module", "in deepcopy; make it copyable."):
+            copied = deepcopy(module).double()
+        refuse_tied_rows(workload.name, copied, workload.loss, *samples)
         said = (
             f"loss of {workload.name}, parameters within {reach:g}, for the samples and targets that were given"
         )
