@@ -485,7 +485,7 @@ class WorstCaseConstants(Displayed):
         if self.why:
             said.append(f"No finite constant is certified ({self.why.rstrip('.')}).")
         elif self.certified is not None:
-            of = "every" if self.certified.any_sample else "for the samples at hand, with any label, every"
+            of = "every" if self.certified.any_sample else "for the samples at hand, every"
             said.append(
                 f"Certified: {of} per-sample gradient is {printed_up(self.certified.smoothness, 4)}-Lipschitz and has "
                 f"norm at most {printed_up(self.certified.lipschitz, 4)} ({self.certified.statement})."

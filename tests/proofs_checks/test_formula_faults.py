@@ -67,12 +67,6 @@ FAULTS: dict[str, tuple[Any, str, Any, str, str, str]] = {
         accounting, "two_point_moment",
         lambda p, a, eps, delta: p**a * ((p - delta) * exp(-eps)) ** (1 - a), "ours.pld",
         "ours/conversion/convex", "the moment of two points"),
-    "a layer that moves 2% less": (
-        networks, "layer_spread", lambda X, N, R, s, P=1: P * (N * X + R * s * 98 / 100), "ours.networks",
-        "ours/certified/network/spread", "distance from the centre, layer by layer"),
-    "a product of which the second order is halved": (
-        networks, "product_radius", lambda a, rho, b, tau: a * tau + rho * (b + tau / 2), "ours.networks",
-        "ours/certified/network/spread", "distance of a product of matrices from the product of the centres"),
     "tanh'' that is halved": (
         networks, "tanh_curvature", lambda u: -u * (1 - u**2), "ours.networks", "ours/certified/network/activations",
         "tanh''"),
