@@ -103,8 +103,8 @@ def _clipped_convex(smooth: float, h: float, keeps: float, z: float) -> float:
     if smooth == inf:
         return root
     angles = np.linspace(0.0, np.pi, 20_001)
-    # d = (1, 0), and the Hessian is L v v', v = (cos a, sin a): what the clip leaves of the change of the gradient is in
-    # the ball with a diameter from 0 to this change.
+    # d = (1, 0), and the Hessian is L v v', v = (cos a, sin a): what the clip leaves of the change of the gradient
+    # is in the ball with a diameter from 0 to this change.
     change = smooth * np.cos(angles)  # of the gradient, along v
     centre = np.hypot(keeps - h * change / 2 * np.cos(angles), h * change / 2 * np.sin(angles))
     return min(float(np.max(centre + h * np.abs(change) / 2)) * z, root)
