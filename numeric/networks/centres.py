@@ -352,18 +352,21 @@ class Graph:
     def matmul(self, x: int, y: int) -> int:
         """The product of matrices, shapes (batch, n, k) and (batch, k, m)."""
         a, b = self._of(x, y)
-        (batch, n, k), m = a.shape, b.shape[-1]
+        (batch, n, _), m = a.shape, b.shape[-1]
         one, other = a.value.reshape(*a.shape), b.value.reshape(*b.shape)
         parts = [self._met(node, by, batch * n * m) for node, by in ((a, other), (b, one))]
-        first, second = (
-            self._tangent(x) if met is None else None for x, met in zip((a, b), parts, strict=True)
-        )
-        if second is not None:
-            parts.append(one.matmul(second.reshape(batch, k, -1)).reshape(batch * n * m, -1))
-        if first is not None:
-            moved = first.reshape(batch * n, k, -1).swap().reshape(batch, -1, k).matmul(other)
-            parts.append(moved.reshape(batch * n, -1, m).swap().reshape(batch * n * m, -1))
+        for at, met in ((1, parts[1]), (0, parts[0])):
+            moved = self._tangent((a, b)[at]) if met is None else None
+            parts.append(None if moved is None else _multiplied(a, b, at, moved))
         return self._add("matmul", (x, y), (batch, n, m), one.matmul(other).reshape(-1), _total(parts))
+
+    def after(self, node: Node, at: int, columns: Box) -> Box:
+        """Columns in the place of one input of a product or a linear map, mapped to the node."""
+        if node.rule == "linear":
+            found: Box = node.how.of(columns)
+            return found
+        a, b = self._of(*node.inputs)
+        return _multiplied(a, b, at, columns)
 
     def _met(self, node: Node, by: Box, entries: int) -> Box | None:
         """Derivative of a product in a block that has more entries than the product, at this place."""
@@ -536,6 +539,15 @@ def picked(places: NDArray[np.int64], entries: int) -> Linear:
     """The map whose output i is the input ``places[i]``, or 0 if this is -1."""
     kept = np.flatnonzero(places >= 0)
     return Linear(csr_array((np.ones(kept.size), (kept, places[kept])), shape=(places.size, entries)))
+
+
+def _multiplied(a: Node, b: Node, at: int, columns: Box) -> Box:
+    """The product of matrices a b with the columns in the place of a (at = 0) or b (at = 1)."""
+    (batch, n, k), m = a.shape, b.shape[-1]
+    if at:
+        return a.value.reshape(*a.shape).matmul(columns.reshape(batch, k, -1)).reshape(batch * n * m, -1)
+    moved = columns.reshape(batch * n, k, -1).swap().reshape(batch, -1, k).matmul(b.value.reshape(*b.shape))
+    return moved.reshape(batch * n, -1, m).swap().reshape(batch * n * m, -1)
 
 
 def _total(parts: Sequence[Box | None], factor: float = 1.0) -> Box | None:

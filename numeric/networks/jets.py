@@ -11,12 +11,13 @@ Source: docs/proofs/network_constants.md, "Graphs of operators".
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.activations import Activation
@@ -29,6 +30,7 @@ from lastiterate.numeric.networks.centres import (
     Still,
     UsedBlock,
     derivative_boxes,
+    of,
 )
 from lastiterate.numeric.networks.matrices import as_float, round_up, spectral_norm, spectral_norms
 
@@ -38,6 +40,14 @@ _FLOOR: Final = 1e-50
 """Smallest positive bound; products of up to six of them do not underflow."""
 _UP: Final = 1 + 1e-9
 """Exceeds the rounding of a rule, which makes up to 2^20 additions and a few other operations on nonnegative floats."""
+
+_NEAR: Final = 1.02
+_RUNGS: Final = 4
+"""Number of balls, where bounds on one ball exceed the norm of the Hessian at its centre by more than this factor."""
+_DENSE: Final = 2**21
+"""Largest number of entries of a matrix of several linear maps together."""
+_STEPS: Final = 150
+"""Number of steps that look for the lengths of the blocks of a direction."""
 
 _LINEAR: Final[Mapping[str, tuple[tuple[int, ...], ...]]] = MappingProxyType({
     "linear": ((0,),), "add": ((0, 1),), "multiply": ((0,), (1,)), "matmul": ((0,), (1,)),
@@ -93,6 +103,7 @@ class Jet:
         moved: largest distances from the value at the centre.
         size: largest lengths.
         norms: largest spectral norms of the matrices.
+        speed: largest derivatives along segments from the centre to the boundary.
     """
 
     first: list[Array]
@@ -100,6 +111,27 @@ class Jet:
     moved: list[Array]
     size: list[Array]
     norms: Array
+    speed: list[Array]
+
+
+@dataclass
+class _Chain:
+    """A node as the image of another one, the base, under linear maps and products with other tensors.
+
+    Attributes:
+        path: for each of the nodes from the base on, the input that leads to the base.
+        rest: bounds on the second derivative without the image of that of the base, at each level.
+        most: largest norm of the map from the base.
+        off: largest distance of the map from that at the centre.
+        maps: number of maps that are not permutations.
+    """
+
+    base: int
+    path: tuple[int, ...]
+    rest: list[Array]
+    most: float
+    off: float
+    maps: int
 
 
 @dataclass
@@ -161,6 +193,11 @@ def _norms_of(tangent: Box, groups: int, uses: list[UsedBlock]) -> Array:
     part = np.concatenate([np.arange(one.columns.start, one.columns.stop) for one in uses])
     known = part < tangent.mid.shape[1]
     mids, rads = (one[:, part[known]] * weights[known] for one in (tangent.mid, tangent.rad))
+    return _box_norms(mids, rads, groups)
+
+
+def _box_norms(mids: Array, rads: Array, groups: int) -> Array:
+    """Largest norms of matrices that are groups of rows."""
     mid, rad = (one.reshape(groups, len(one) // groups, one.shape[1]) for one in (mids, rads))
     used = np.flatnonzero((mid != 0).any(axis=(1, 2)))
     found = np.zeros(groups)
@@ -176,23 +213,98 @@ class Jets:
         graph: graph with the adjoints of its last node.
         radius: Euclidean length in the space of all parameters.
         near: Euclidean length in the space of the input, which is the last block if it moves.
+        rungs: number of balls, each of them larger, of which the last is the ball. Bounds on the next ball start from
+            those on the one before, and not from the centre.
+
+    Attributes:
+        changes: upper bounds on the changes of the blocks of the Hessian from those at the centre.
+        change: upper bound on that of the Hessian in the parameters.
     """
 
-    def __init__(self, graph: Graph, centres: dict[int, Centre], radius: float, near: float = 0.0) -> None:
-        self._graph = graph
+    def __init__(
+        self, graph: Graph, centres: dict[int, Centre], radius: float, near: float = 0.0, rungs: int = 1
+    ) -> None:
+        self._graph, self._step = graph, 1 / rungs
         self._radius, self._near = (max(one, _FLOOR) if one else 0.0 for one in (radius, near))
         self.of: dict[int, Jet] = {}
         self.bends: dict[int, Any] = {}
+        self._chains: dict[int, _Chain] = {}
         self.kinked = list(graph.kinked)
-        loss = next(iter(graph.adjoints))
+        self.changes, self.change = np.zeros((len(graph.sizes),) * 2), 0.0
         with np.errstate(all="ignore"):
-            for k, node in enumerate(graph.nodes):
-                if node.rule != "inner" and (k <= loss or not self.kinked):
-                    if k not in centres:
-                        centres[k] = centre(graph, node)
-                    inputs = [self.of[one] for one in node.inputs]
-                    jets = self._rule(k, node, inputs)
-                    self.of[k] = self._tidied(node, centres[k], self._lengths(k, node, inputs), *jets)
+            for _ in range(rungs):
+                self._climb(centres)
+                if graph.detail == Detail.EXACT and not self.kinked:
+                    self._turn()
+
+    def _climb(self, centres: dict[int, Centre]) -> None:
+        """Find the jets on the next ball."""
+        loss = next(iter(self._graph.adjoints))
+        for k, node in enumerate(self._graph.nodes):
+            if node.rule != "inner" and (k <= loss or not self.kinked):
+                if k not in centres:
+                    centres[k] = centre(self._graph, node)
+                inputs = [self.of[one] for one in node.inputs]
+                jets = self._rule(k, node, inputs)
+                if node.rule in ("linear", "matmul"):
+                    jets = jets[0], self._chained(k, node, inputs, jets[1])
+                self.of[k] = self._tidied(k, node, centres[k], self._lengths(k, node, inputs), *jets)
+
+    def _chained(self, index: int, node: Node, inputs: list[Jet], second: list[Array]) -> list[Array]:
+        """Second derivatives of a product or a linear map, as the last of several linear maps of one tensor."""
+        self._chains.pop(index, None)
+        others = [x.norms.max() for x in inputs[::-1]] if len(inputs) > 1 else [1.0]
+        sizes = [float(x.second[_ALL].max() * most) for x, most in zip(inputs, others, strict=True)]
+        at = int(np.argmax(sizes))
+        if not 0 < sizes[at] < inf:
+            return second
+        x, start = inputs[at], node.inputs[at]
+        before = self._chains.get(start) or _Chain(start, (), [0 * C for C in x.second], 1.0, 0.0, 0)
+        rest = [replace(one, second=before.rest) if k == at else one for k, one in enumerate(inputs)]
+        if len(inputs) > 1:
+            most, off = float(others[at]), float(inputs[1 - at].moved[_MATRIX].max())
+        else:
+            most, off = float(node.cache["between"][_ALL][0].max()), 0.0
+        off = (most * before.off + off * before.most) * _UP
+        turned = node.rule == "linear" and node.how.order is not None
+        chain = _Chain(
+            before.base, (*before.path, at), self._rule(index, node, rest)[1], most * before.most * _UP, off,
+            before.maps + (not turned),
+        )  # fmt: skip
+        self._chains[index] = chain
+        if chain.maps < 2 or (norms := self._map_norms(node, chain.path)) is None:
+            return second
+        chain.most = min(chain.most, float(norms[_ALL][0]) + off)
+        C = self.of[chain.base].second[_ALL]
+        joined = [r + _times((t + off)[:, None, None], C) for r, t in zip(chain.rest, norms, strict=True)]
+        return [np.fmin(one, other) for one, other in zip(second, joined, strict=True)]
+
+    def _map_norms(self, node: Node, path: tuple[int, ...]) -> list[Array] | None:
+        """Norms at the centre, at each level, of the map that leads to a node on this path, if it is not too large."""
+        if ("norms", path) not in node.cache:
+            found = self._map(node, path)
+            node.cache["norms", path] = found and [_box_norms(found.mid, found.rad, n) for n in node.counts]
+        known: list[Array] | None = node.cache["norms", path]
+        return known
+
+    def _map(self, node: Node, path: tuple[int, ...]) -> Box | None:
+        if not path:
+            return of(np.eye(node.value.mid.size))
+        before = self._map(self._graph.nodes[node.inputs[path[-1]]], path[:-1])
+        if before is None or node.value.mid.size * before.mid.shape[1] > _DENSE:
+            return None
+        return self._graph.after(node, path[-1], before)
+
+    def _turn(self) -> None:
+        """Add the largest changes of the Hessian from the ball before to this one."""
+        P, (_, three), (_, tau) = self._graph.parameters, self.form, self.leaves
+        for axes in permutations(range(3)):
+            three = np.minimum(three, tau.transpose(axes))
+        each = np.array([_norm(one[:P, :P]) for one in three])
+        third = min(sqrt((each[:P] ** 2).sum()), _norm(three[:P, :P, :P].reshape(P, -1)))
+        ways = (third, self._radius), (each[P:].sum(), self._near)
+        self.change += self._step * sum(one * far for one, far in ways if far) * _UP
+        self.changes = _up(self.changes + self._step * self._reach(three))
 
     def _reach(self, first: Array) -> Array:
         """Largest changes along the ball, from first derivatives, shape (groups, ..., blocks)."""
@@ -200,28 +312,27 @@ class Jets:
         away = _times(np.sqrt((first[..., :moving] ** 2).sum(axis=-1)), self._radius)
         return (away + _times(first[..., moving:].sum(axis=-1), self._near)) * _UP
 
-    def _bent(self, second: Array) -> Array:
-        """Half the largest second derivatives along the ball."""
-        return self._reach(self._reach(second)) / 2
-
     def _tidied(
-        self, node: Node, at: Centre, most: list[Array], first: list[Array], second: list[Array]
+        self, index: int, node: Node, at: Centre, most: list[Array], first: list[Array], second: list[Array]
     ) -> Jet:
+        step, before = self._step, self.of.get(index)
+        if before is None:
+            speed = [_times(t, (self._radius, self._near)).sum(axis=1) for t in at.joint]
+            before = Jet(at.first, second, [0 * n for n in at.size], at.size, at.norms, speed)
         second = [_up(np.minimum(C, C.swapaxes(1, 2))) for C in second]
         second = _levelled(second, node.counts)
-        first = [_up(b) for b in first]
-        first = [
-            _up(np.minimum(b, t + self._reach(C))) for b, t, C in zip(first, at.first, second, strict=True)
-        ]
-        first = _levelled(first, node.counts)
-        moved = [
-            np.minimum(self._reach(b), _times(t, (self._radius, self._near)).sum(axis=1) + self._bent(C))
-            for b, t, C in zip(first, at.joint, second, strict=True)
-        ]
+        grown = [t + step * self._reach(C) for t, C in zip(before.first, second, strict=True)]
+        first = _levelled([_up(np.minimum(_up(b), t)) for b, t in zip(first, grown, strict=True)], node.counts)
+        moved, speed = list(before.moved), []
+        for level, (b, C, slow) in enumerate(zip(first, second, before.speed, strict=True)):
+            fast, bent = self._reach(b), step * self._reach(self._reach(C))
+            moved[level] = _up(moved[level] + step * np.minimum(fast, slow + bent / 2))
+            speed.append(_up(np.minimum(fast, slow + bent)))
         moved = [_up(one) for one in _levelled(moved, node.counts)]
         size = [_up(n + d) for n, d in zip(at.size, moved, strict=True)]
         size = _levelled([np.minimum(one, other) for one, other in zip(size, most, strict=True)], node.counts)
-        return Jet(first, second, moved, size, np.minimum(size[_MATRIX], _up(at.norms + moved[_MATRIX])))
+        norms = np.minimum(size[_MATRIX], _up(at.norms + moved[_MATRIX]))
+        return Jet(first, second, moved, size, norms, speed)
 
     def _rule(self, index: int, node: Node, inputs: list[Jet]) -> Bounded:
         blocks, counts = len(self._graph.sizes), node.counts
@@ -475,6 +586,28 @@ class Jets:
                 )
                 yield form, _cycled(_mixed(two, x, x, base)) + thrice
 
+    @property
+    def form(self) -> tuple[Array, Array]:
+        """Bounds on the blocks of the second and of the third derivative of the loss."""
+        n = len(self._graph.sizes)
+        forms: tuple[list[Array], list[Array]] = [np.zeros((n, n))], [np.zeros((n, n, n))]
+        for parts in self.forms():
+            for form, part in zip(forms, parts, strict=True):
+                form.append(part)
+        two, three = (_up(np.sum(one, axis=0)) for one in forms)
+        return two, three
+
+    @property
+    def leaves(self) -> tuple[Array, Array]:
+        """Bounds on the first and second derivatives of the gradient in each block, in this order of the blocks."""
+        n = len(self._graph.sizes)
+        M, tau = np.zeros((n, n)), np.zeros((n, n, n))
+        for k in range(n):  # variables are the first nodes
+            leaf = self._graph.adjoints.get(k)
+            if leaf is not None:
+                M[k], tau[k] = self.of[leaf].first[_ALL][0], self.of[leaf].second[_ALL][0]
+        return M, tau
+
 
 def _mixed(N: Array, x: Jet, y: Jet, level: int) -> Array:
     """Sum over the groups of N times first derivatives of x and second ones of y; or the largest N for all."""
@@ -538,43 +671,67 @@ def _norm(matrix: Array) -> float:
 
 def bounds(graph: Graph, centres: dict[int, Centre], radius: float, near: float = 0.0) -> Bounds:
     """Constants of the last node of the graph on a ball, with the input in a ball of radius ``near``."""
-    jets = Jets(graph, centres, radius, near)
-    loss = next(iter(graph.adjoints))
-    leaves = [graph.adjoints.get(k) for k in range(len(graph.sizes))]  # variables are the first nodes
-    n, P = len(leaves), graph.parameters
-    forward = float(np.sqrt((jets.of[loss].first[_ALL][0][:P] ** 2).sum())) * _UP
+    known, centre = _bounds(graph, Jets(graph, centres, radius, near))
+    if known.kinks or known.smoothness <= _NEAR * centre:
+        return known
+    other, _ = _bounds(graph, Jets(graph, centres, radius, near, _RUNGS))
+    return Bounds(min(known.lipschitz, other.lipschitz), min(known.smoothness, other.smoothness))
+
+
+def _bounds(graph: Graph, jets: Jets) -> tuple[Bounds, float]:
+    """Constants from these jets, and an upper bound on the norm of the Hessian at the centre, if it is known."""
+    loss, P = jets.of[next(iter(graph.adjoints))], graph.parameters
+    lipschitz = sqrt((loss.first[_ALL][0][:P] ** 2).sum()) * _UP
     if jets.kinked:
-        return Bounds(forward, inf, ", ".join(dict.fromkeys(jets.kinked)))
+        return Bounds(lipschitz, inf, ", ".join(dict.fromkeys(jets.kinked))), 0.0
     with np.errstate(all="ignore"):
-        forms: tuple[list[Array], list[Array]] = [np.zeros((n, n))], [np.zeros((n, n, n))]
-        for parts in jets.forms():
-            for form, part in zip(forms, parts, strict=True):
-                form.append(part)
-        two, three = (_up(np.sum(one, axis=0)) for one in forms)
-        ways = [_norm(jets.of[loss].second[_ALL][0][:P, :P]), _norm(two[:P, :P])]
+        least = np.fmin(loss.second[_ALL][0], jets.form[0])[:P, :P]
         if graph.detail < Detail.EXACT:
-            return Bounds(forward, min(ways))
-        M, tau = np.zeros((n, n)), np.zeros((n, n, n))
-        for k, leaf in enumerate(leaves):
-            if leaf is not None:
-                M[k], tau[k] = jets.of[leaf].first[_ALL][0], jets.of[leaf].second[_ALL][0]
-        ways.append(_norm(np.minimum(M, M.T)[:P, :P]))
-        for axes in permutations(range(3)):
-            three = np.minimum(three, tau.transpose(axes))
-        each = np.array([_norm(one[:P, :P]) for one in three])
-        third = min(sqrt((each[:P] ** 2).sum()), _norm(three[:P, :P, :P].reshape(P, -1)))
-        moved = sum(one * far for one, far in ((third, radius), (each[P:].sum(), near)) if far)
-        ways.append((_hessian(graph, leaves[:P]) + moved) * _UP)
-        slope = sqrt(sum(float(jets.of[leaf].size[_ALL][0]) ** 2 for leaf in leaves[:P] if leaf is not None))
-    return Bounds(min(slope * _UP, forward), min(ways))
+            return Bounds(lipschitz, _norm(least)), 0.0
+        M = jets.leaves[0][:P, :P]
+        least, (H, off) = np.fmin(least, np.fmin(M, M.T)), _hessian(graph)
+        centre = (_norm(H) + off) * _UP
+        changes, starts = jets.changes[:P, :P], np.cumsum([0, *graph.sizes[:P]])
+        ways = _norm(least), (centre + jets.change) * _UP, (_near(H, changes, least, starts) + off) * _UP
+        leaves = [jets.of[graph.adjoints[k]] for k in range(P) if k in graph.adjoints]
+        slope = sqrt(sum(float(leaf.size[_ALL][0]) ** 2 for leaf in leaves)) * _UP
+    return Bounds(min(slope, lipschitz), min(ways)), centre
 
 
-def _hessian(graph: Graph, leaves: list[int | None]) -> float:
-    """Upper bound on the norm of the Hessian at the centre."""
-    nodes, last = (
-        [graph.nodes[leaf].tangent for leaf in leaves if leaf is not None],
-        sum(graph.sizes[: len(leaves)]),
-    )
-    rows = [Box(one.mid[:, :last], one.rad[:, :last]).wider(last) for one in nodes if isinstance(one, Box)]
-    off = sqrt(sum(float((one.rad * one.rad).sum()) for one in rows))
-    return ((_norm(np.concatenate([one.mid for one in rows])) if rows else 0.0) + off * _UP) * _UP
+def _hessian(graph: Graph) -> tuple[Array, float]:
+    """The Hessian at the centre, made symmetric, and an upper bound on the Frobenius norm of its error."""
+    starts = np.cumsum([0, *graph.sizes[: graph.parameters]])
+    H, off = np.zeros((starts[-1], starts[-1])), 0.0
+    for k, start in enumerate(starts[:-1].tolist()):
+        tangent = graph.nodes[graph.adjoints[k]].tangent if k in graph.adjoints else None
+        if isinstance(tangent, Box):
+            width = min(tangent.mid.shape[1], len(H))
+            H[start : start + len(tangent.mid), :width] = tangent.mid[:, :width]
+            off += float((tangent.rad[:, :width] ** 2).sum())
+    return (H + H.T) / 2, (sqrt(off) + 1e-15 * float(np.sqrt((H * H).sum()))) * _UP
+
+
+def _near(H: Array, changes: Array, least: Array, starts: NDArray[np.int64]) -> float:
+    """Upper bound on |v.A v| for unit v and all A whose blocks are at most ``least``, and near those of H.
+
+    A block of A - H is at most that of ``changes``. If lengths of blocks of v are v_i, then for all s_i > 0 the sum of
+    c_ij v_i v_j is at most that of d_i v_i^2, where d_i is the sum of c_ij s_j / s_i.
+    """
+    sizes, starts = np.diff(starts), starts[:-1]
+    changes, least = (np.maximum(one, one.T) for one in (changes, least))
+    kept, c = changes < least, np.minimum(changes, least)
+    if not np.isfinite(c).all():
+        return inf
+    A = H * np.repeat(np.repeat(kept, sizes, axis=0), sizes, axis=1)
+    shift, found = _norm(A) + _norm(c), 0.0
+    for sign in (1.0, -1.0):
+        v = np.random.default_rng(0).normal(size=len(A))
+        for _ in range(_STEPS):
+            v = v / np.sqrt((v * v).sum())
+            s = np.maximum(np.sqrt(np.add.reduceat(v * v, starts)), 1e-6)
+            d = np.repeat(c @ s / s, sizes) * _UP
+            v = sign * (A @ v) + (shift + d) * v
+        far = float(d.max()) + shift
+        most = _norm(sign * A + np.diag(d + far)) * _UP - far * (1 - 1e-9)
+        found = max(found, most) if isfinite(most) else inf
+    return found

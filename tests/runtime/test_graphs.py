@@ -380,7 +380,7 @@ def _groups(values: np.ndarray, count: int) -> np.ndarray:
     return values.reshape(count, -1, *values.shape[1:])
 
 
-def _most(module: nn.Module, x: Tensor, loss: Any, radius: float, tries: int = 3) -> tuple[float, str]:
+def _most(module: nn.Module, x: Tensor, loss: Any, radius: float, rungs: int = 1) -> tuple[float, str]:
     """The largest ratio of what a node does, along random steps in the ball, to its jet; with that node."""
     y, step = torch.tensor(1), 1e-5
     graph_of, leaves = capture(module, loss, x, y), [one.detach() for one in module.parameters()]
@@ -392,10 +392,10 @@ def _most(module: nn.Module, x: Tensor, loss: Any, radius: float, tries: int = 3
         return Translation(graph_of, parts, x, y).graph
 
     graph = at(start)
-    bounds = Jets(graph, {}, radius)
+    bounds = Jets(graph, {}, radius, rungs=rungs)
     generator = torch.Generator().manual_seed(0)
     worst, named = 0.0, ""
-    for attempt in range(tries):
+    for attempt in range(3):
         block = attempt % len(sizes)
         away = torch.randn(len(start), generator=generator, dtype=torch.float64)
         direction = torch.zeros_like(start)
@@ -443,7 +443,7 @@ def test_jets_of_every_node_hold(seed: int) -> None:
     module = _mixed() if seed < 0 else _random(seed)
     width = int(module.get_parameter("head.weight").shape[1])
     for radius in (1e-3, 0.1):
-        worst, named = _most(module, _ROW[:, :width], _LOSSES[max(seed, 0) % 3], radius)
+        worst, named = _most(module, _ROW[:, :width], _LOSSES[max(seed, 0) % 3], radius, 1 + 2 * (seed % 2))
         assert worst <= _ROUNDING, (named, radius)
 
 
@@ -485,6 +485,23 @@ def test_a_fault_in_a_rule_is_noticed(fault: str, monkeypatch: pytest.MonkeyPatc
     module = _mixed()
     _FAULTS[fault](monkeypatch)
     assert max(_most(module, _ROW, functional.cross_entropy, radius)[0] for radius in (1e-3, 0.3)) > 1.01
+
+
+def test_jets_of_convolutions_hold_and_norms_of_several_maps_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    steps = (
+        nn.Conv2d(1, 2, 3, padding=1),
+        nn.Tanh(),
+        _Block(),
+        nn.AvgPool2d(2, 1),
+        nn.Flatten(),
+        nn.Linear(8, 3),
+    )
+    module, image = nn.Sequential(*steps).double().eval(), _ROW[None]
+    assert _most(module, image, functional.cross_entropy, 0.1, 2)[0] <= _ROUNDING
+    whole = Jets._map_norms
+    monkeypatch.setattr(Jets, "_map_norms", lambda *args: [0.2 * one for one in whole(*args) or ()] or None)
+    assert _most(module, image, functional.cross_entropy, 1e-3)[0] > 1.01
 
 
 # Parts without a constant, and rounding.
