@@ -5,6 +5,21 @@
 Each network has the default initialisation of torch, and one sample of standard normal entries with the second label.
 The loss is cross-entropy. The largest ratio for two seeds:
 
+| network | parameters | R = 0 | 0.001 | 0.01 | 0.1 | seconds |
+|---|--:|--:|--:|--:|--:|--:|
+| attention | 280 | 1.000 | 1.004 | 1.045 | 2.698 | 5 |
+| encoder | 627 | 1.000 | 1.047 | 2.107 | 1.57e+03 | 12 |
+| encoder, norm last | 627 | 1.000 | 1.051 | 2.718 | 5.57e+03 | 12 |
+| convolutions | 235 | 1.000 | 1.010 | 1.109 | 2.943 | 2 |
+| adapters | 80 | 1.000 | 1.005 | 1.058 | 2.460 | 3 |
+| LSTM | 309 | 1.000 | 1.095 | 2.829 | 7e+04 | 12 |
+| GRU | 237 | 1.000 | 1.736 | 19.1 | 4.57e+06 | 13 |
+
+For the residual network, with one seed and R = 0.001, it is at most 46.7 (4 x 4 pixels) and 32.8 (8 x 8 pixels): these
+are ratios to the norm of the Hessian at the centre.
+
+The ascent maximises |v.H v| over unit v and over the ball by steps along the gradient, from four starts. It finds a lower
+bound, so the true ratio is at most the one shown.
 """
 
 import math

@@ -8,7 +8,7 @@ rounded up.
 Source: docs/proofs/network_constants.md, "Graphs of operators".
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from math import inf, isfinite, sqrt
@@ -17,7 +17,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.activations import Activation
@@ -218,7 +217,6 @@ class Jets:
 
     Attributes:
         changes: upper bounds on the changes of the blocks of the Hessian from those at the centre.
-        change: upper bound on that of the Hessian in the parameters.
     """
 
     def __init__(
@@ -230,7 +228,7 @@ class Jets:
         self.bends: dict[int, Any] = {}
         self._chains: dict[int, _Chain] = {}
         self.kinked = list(graph.kinked)
-        self.changes, self.change = np.zeros((len(graph.sizes),) * 2), 0.0
+        self.changes = np.zeros((len(graph.sizes),) * 2)
         with np.errstate(all="ignore"):
             for _ in range(rungs):
                 self._climb(centres)
@@ -297,13 +295,9 @@ class Jets:
 
     def _turn(self) -> None:
         """Add the largest changes of the Hessian from the ball before to this one."""
-        P, (_, three), (_, tau) = self._graph.parameters, self.form, self.leaves
+        (_, three), (_, tau) = self.form, self.leaves
         for axes in permutations(range(3)):
             three = np.minimum(three, tau.transpose(axes))
-        each = np.array([_norm(one[:P, :P]) for one in three])
-        third = min(sqrt((each[:P] ** 2).sum()), _norm(three[:P, :P, :P].reshape(P, -1)))
-        ways = (third, self._radius), (each[P:].sum(), self._near)
-        self.change += self._step * sum(one * far for one, far in ways if far) * _UP
         self.changes = _up(self.changes + self._step * self._reach(three))
 
     def _reach(self, first: Array) -> Array:
@@ -691,11 +685,11 @@ def _bounds(graph: Graph, jets: Jets) -> tuple[Bounds, float]:
         M = jets.leaves[0][:P, :P]
         least, (H, off) = np.fmin(least, np.fmin(M, M.T)), _hessian(graph)
         centre = (_norm(H) + off) * _UP
-        changes, starts = jets.changes[:P, :P], np.cumsum([0, *graph.sizes[:P]])
-        ways = _norm(least), (centre + jets.change) * _UP, (_near(H, changes, least, starts) + off) * _UP
+        near = _near(H, jets.changes[:P, :P], least, graph.sizes[:P])
+        smoothness = min(_norm(least), (near + off) * _UP)
         leaves = [jets.of[graph.adjoints[k]] for k in range(P) if k in graph.adjoints]
         slope = sqrt(sum(float(leaf.size[_ALL][0]) ** 2 for leaf in leaves)) * _UP
-    return Bounds(min(slope, lipschitz), min(ways)), centre
+    return Bounds(min(slope, lipschitz), smoothness), centre
 
 
 def _hessian(graph: Graph) -> tuple[Array, float]:
@@ -711,27 +705,27 @@ def _hessian(graph: Graph) -> tuple[Array, float]:
     return (H + H.T) / 2, (sqrt(off) + 1e-15 * float(np.sqrt((H * H).sum()))) * _UP
 
 
-def _near(H: Array, changes: Array, least: Array, starts: NDArray[np.int64]) -> float:
+def _near(H: Array, changes: Array, least: Array, sizes: Sequence[int]) -> float:
     """Upper bound on |v.A v| for unit v and all A whose blocks are at most ``least``, and near those of H.
 
     A block of A - H is at most that of ``changes``. If lengths of blocks of v are v_i, then for all s_i > 0 the sum of
     c_ij v_i v_j is at most that of d_i v_i^2, where d_i is the sum of c_ij s_j / s_i.
     """
-    sizes, starts = np.diff(starts), starts[:-1]
+    block = np.repeat(np.arange(len(sizes)), sizes)
     changes, least = (np.maximum(one, one.T) for one in (changes, least))
     kept, c = changes < least, np.minimum(changes, least)
     if not np.isfinite(c).all():
         return inf
-    A = H * np.repeat(np.repeat(kept, sizes, axis=0), sizes, axis=1)
+    A = H * kept[block][:, block]
     shift, found = _norm(A) + _norm(c), 0.0
     for sign in (1.0, -1.0):
         v = np.random.default_rng(0).normal(size=len(A))
         for _ in range(_STEPS):
-            v = v / np.sqrt((v * v).sum())
-            s = np.maximum(np.sqrt(np.add.reduceat(v * v, starts)), 1e-6)
-            d = np.repeat(c @ s / s, sizes) * _UP
+            v = v / (np.sqrt((v * v).sum()) + _FLOOR)
+            s = np.maximum(np.sqrt(np.bincount(block, v * v, len(sizes))), 1e-6)
+            d = (c @ s / s)[block] * _UP
             v = sign * (A @ v) + (shift + d) * v
-        far = float(d.max()) + shift
+        far = float(d.max(initial=0.0)) + shift
         most = _norm(sign * A + np.diag(d + far)) * _UP - far * (1 - 1e-9)
         found = max(found, most) if isfinite(most) else inf
     return found

@@ -25,9 +25,8 @@ def test_the_hessian_of_an_exponential_is_that_at_the_end_of_the_ball(radius: fl
         (1, 0.8),
         (64, 0.02),
     ):  # changes are sums of the largest third derivatives on each ball
-        ladder = Jets(graph, {}, radius, rungs=rungs)
-        for change in (ladder.change, ladder.changes[0, 0]):
-            assert math.expm1(radius) <= change * _ROUNDING <= math.expm1(radius) * (1 + slack) + 1e-9
+        change = Jets(graph, {}, radius, rungs=rungs).changes[0, 0]
+        assert math.expm1(radius) <= change * _ROUNDING <= math.expm1(radius) * (1 + slack) + 1e-9
 
 
 @pytest.mark.parametrize("rungs", [1, 5])
@@ -66,7 +65,7 @@ def test_no_hessian_near_another_has_a_larger_eigenvalue(seed: int) -> None:
     H, changes, least = rng.normal(size=(9, 9)), rng.exponential(size=(3, 3)), 9 * rng.exponential(size=(3, 3))
     H, changes, least = (one + one.T for one in (H, (0.1, 1.0)[seed % 2] * changes, least))
     least = least if seed % 4 >= 2 else np.full((3, 3), np.inf)
-    bound, found = jets._near(H, changes, least, starts), 0.0
+    bound, found = jets._near(H, changes, least, [3, 1, 5]), 0.0
     blocks = [slice(a, b) for a, b in pairwise(starts)]
     for sign in (1, -1):
         v = sign * np.linalg.eigh(sign * H)[1][:, -1]
