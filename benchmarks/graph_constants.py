@@ -18,8 +18,8 @@ The loss is cross-entropy. The largest ratio for two seeds:
 For the residual network, with one seed and R = 0.001, it is at most 46.7 (4 x 4 pixels) and 32.8 (8 x 8 pixels): these
 are ratios to the norm of the Hessian at the centre.
 
-The ascent maximises |v.H v| over unit v and over the ball by steps along the gradient, from four starts. It finds a lower
-bound, so the true ratio is at most the one shown.
+The ascent maximises |v.H v| over unit v and over the ball by steps along the gradient, from four starts. It finds a
+lower bound, so the true ratio is at most the one shown.
 """
 
 import math
