@@ -666,7 +666,7 @@ def _norm(matrix: Array) -> float:
 def bounds(graph: Graph, centres: dict[int, Centre], radius: float, near: float = 0.0) -> Bounds:
     """Constants of the last node of the graph on a ball, with the input in a ball of radius ``near``."""
     known, centre = _bounds(graph, Jets(graph, centres, radius, near))
-    if known.kinks or known.smoothness <= _NEAR * centre:
+    if known.kinks or near or graph.detail < Detail.EXACT or known.smoothness <= _NEAR * centre:
         return known
     other, _ = _bounds(graph, Jets(graph, centres, radius, near, _RUNGS))
     return Bounds(min(known.lipschitz, other.lipschitz), min(known.smoothness, other.smoothness))
