@@ -49,6 +49,11 @@ class Portrait(Displayed):
         """Data as JSON text."""
         return json.dumps(plain(self.data), indent=2, allow_nan=False)
 
+    @staticmethod
+    def from_json(text: str) -> "Portrait":
+        """Portrait from the text that `to_json` wrote."""
+        return Portrait(json.loads(text.replace('"inf"', "Infinity").replace('"-inf"', "-Infinity")))
+
     def to_markdown(self) -> str:
         """Section of a model card, in Markdown."""
         return _templates().get_template("card.md.j2").render(p=self.data, notes=self.notes())

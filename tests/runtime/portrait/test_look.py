@@ -115,7 +115,7 @@ def test_numbers_are_bounds_only_if_they_rest_on_proofs(shown: Portrait) -> None
 
 
 def test_a_portrait_is_its_data(shown: Portrait, tmp_path: Path) -> None:
-    again = Portrait(json.loads(shown.to_json()))
+    again = Portrait.from_json(shown.to_json())
     assert again.to_html() == shown.to_html()
     assert again.to_markdown() == shown.to_markdown()
     assert str(again) == str(shown)
@@ -197,6 +197,7 @@ def test_kinks_have_no_proved_constant_and_the_layer_is_named() -> None:
     assert any("no useful constant is proved" in said and "layer 0" in said for said in shown.notes())
     assert shown.data["curve"][-1]["certified"] == np.inf
     assert json.loads(shown.to_json())["curve"][-1]["certified"] == "inf"
+    assert Portrait.from_json(shown.to_json()).to_html() == shown.to_html()
 
 
 def test_the_first_samples_are_used_if_the_run_has_fewer() -> None:
