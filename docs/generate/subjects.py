@@ -38,14 +38,14 @@ SUBJECTS = (
     Subject(
         "runs",
         "Runs",
-        "The training run, step by step, and its conversion to an event of dp_accounting.",
+        "The training run, step by step.",
         "NoisySGD InputError",
     ),
     Subject(
         "assumptions",
         "Assumptions on the losses",
         "What a bound may assume in addition to clipping. [Which theorem uses what](../trust.md).",
-        "Assumption Clipped Smooth Holder Convex StronglyConvex Blocks Sum Minimum Tabulated Measured",
+        "Assumption Clipped Smooth Holder Convex ClippedConvex StronglyConvex Blocks Sum Minimum Tabulated Measured",
     ),
     Subject(
         "bounds",
@@ -70,7 +70,7 @@ SUBJECTS = (
         "Constants of networks",
         "Certified and measured constants, and pairs that refute a constant. [Measure and attack](../measure.md).",
         "Workload load_workload estimate_holder certified_constants constants_of_network "
-        "assumption_of ClippedRows refute Refutation",
+        "assumption_of ClippedRows refute Refutation look Portrait HessianOperator",
     ),
     Subject(
         "training",
