@@ -7,10 +7,11 @@ from scipy.sparse.linalg import LinearOperator
 from torch.func import vmap
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError, count
+from lastiterate.numeric.errors import InputError, count, teaches
 from lastiterate.runtime.gradients import Gradients
 
 
+@teaches()
 class HessianOperator(LinearOperator):  # type: ignore[misc]
     """Hessian as in `Workload.hessian_operator`; an `InputError` for a point or a sample that does not exist."""
 

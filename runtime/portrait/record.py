@@ -15,7 +15,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, se
 from markupsafe import Markup
 
 from lastiterate.numeric.display import Displayed, TextTable, plain
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, teaches
 from lastiterate.numeric.rounding import printed_down, printed_up
 from lastiterate.numeric.store import write_whole, writing
 from lastiterate.runtime.constants.record import words_found, words_upper
@@ -23,6 +23,7 @@ from lastiterate.runtime.constants.record import words_found, words_upper
 _FORMS: Final = {".html": "to_html", ".md": "to_markdown", ".json": "to_json"}
 
 
+@teaches()
 class Portrait(Displayed):
     """All that `look` measured of one network; ``data`` are what `to_json` writes (docs/measure.md)."""
 

@@ -101,6 +101,10 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
         "certified_constants loss": lambda: li.certified_constants(
             _WORKLOAD, 0.1, input_radius=1.0, loss=junk, scale=other
         ),
+        "look": lambda: li.look(junk, other),
+        "look run": lambda: li.look(_WORKLOAD, junk, budget=0.0),
+        "Portrait": lambda: li.Portrait.from_json(junk),
+        "HessianOperator": lambda: _WORKLOAD.hessian_operator(junk, sample=other),
         "refute": lambda: li.refute(junk, other, _FLAT),
         "refute run": lambda: li.refute(_WORKLOAD, junk, _FLAT),
         "refute seed": lambda: li.refute(_WORKLOAD, _RUN, _FLAT, seed=junk),

@@ -46,7 +46,7 @@ def _runs(draw: st.DrawFn, sizes: st.SearchStrategy[float]) -> NoisySGD:
 
 @st.composite
 def _assumptions(draw: st.DrawFn, sizes: st.SearchStrategy[float], depth: int = 1) -> li.Assumption:
-    kinds = ["smooth", "holder", "clipped", "convex", "strongly convex", "tabulated"] + [
+    kinds = ["smooth", "holder", "clipped", "convex", "clipped convex", "strongly convex", "tabulated"] + [
         "sum",
         "minimum",
     ] * depth
@@ -57,7 +57,9 @@ def _assumptions(draw: st.DrawFn, sizes: st.SearchStrategy[float], depth: int = 
         case "clipped":
             return li.Clipped()
         case "convex":
-            return li.Convex(L)
+            return li.Convex(draw(st.sampled_from([L, L, inf])))
+        case "clipped convex":
+            return li.ClippedConvex(draw(st.sampled_from([L, L, inf])))
         case "strongly convex":
             return li.StronglyConvex(L, max(L * draw(st.sampled_from([1.0, 0.5, 1e-9])), 5e-324))
         case "tabulated":
@@ -65,7 +67,7 @@ def _assumptions(draw: st.DrawFn, sizes: st.SearchStrategy[float], depth: int = 
             return li.Tabulated(tuple(rows), tuple(sorted(draw(sizes) for _ in rows)))
         case "sum":
             moduli = _assumptions(sizes, 0).filter(
-                lambda part: not isinstance(part, li.Convex | li.StronglyConvex)
+                lambda part: not isinstance(part, li.Convex | li.ClippedConvex | li.StronglyConvex)
             )
             return li.Sum(draw(moduli), draw(moduli))  # type: ignore[arg-type]
         case "minimum":
@@ -183,6 +185,7 @@ def _calls(junk: Any, other: Any) -> dict[str, Any]:
         "Smooth": lambda: li.Smooth(junk),
         "Holder": lambda: li.Holder(junk, other),
         "Convex": lambda: li.Convex(junk),
+        "ClippedConvex": lambda: li.ClippedConvex(junk),
         "StronglyConvex": lambda: li.StronglyConvex(junk, other),
         "Tabulated": lambda: li.Tabulated(junk, other),
         "Sum": lambda: li.Sum(junk),
