@@ -9,6 +9,7 @@ from torch.func import vmap
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, count, teaches
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.trials import user_code
 
 
 @teaches()
@@ -16,7 +17,8 @@ class HessianOperator(LinearOperator):  # type: ignore[misc]
     """Hessian as in `Workload.hessian_operator`; an `InputError` for a point or a sample that does not exist."""
 
     def __init__(self, gradients: Gradients, point: ArrayLike | None = None, sample: int | None = None) -> None:
-        at = gradients.start if point is None else torch.as_tensor(point).to(gradients.start)
+        with user_code("A Hessian needs a finite point", "from point; give all trained parameters as one vector."):
+            at = gradients.start if point is None else torch.as_tensor(point).to(gradients.start)
         if at.shape != gradients.start.shape or not bool(torch.isfinite(at).all()):
             raise InputError(
                 f"A Hessian needs a finite point of shape=({gradients.dimension},), got shape={tuple(at.shape)}; give "
