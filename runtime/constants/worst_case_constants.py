@@ -11,6 +11,7 @@ import torch
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError, teaches
+from lastiterate.numeric.rounding import printed_down
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.certified import certified_holder, certified_side
@@ -21,6 +22,7 @@ from lastiterate.runtime.constants.search import APART, Search
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
 from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.pair_table import Kind
+from lastiterate.runtime.random_streams import seed_of
 from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.workload import Workload
@@ -45,8 +47,38 @@ _FEWEST: Final = 8
 _STEPPED: Final = 2**28
 """Maximum steps of a pair and of a curvature; minimum steps and screened points; entries in all steps."""
 
+_SHORT: Final = (200, 8, 10, 1)
+_COMPARED: Final = 2**20
+"""Screened points, starts, steps and ascents of a short search; largest number of parameters for which initialisations
+are compared."""
+
 _LARGE: Final = 10**7
 """Number of parameters above which there is only one ascent of the curvature."""
+
+
+def steepest_start(workload: Workload, diameter: float, sampling: Sampling) -> tuple[int, str]:
+    """Seed of the initialisation with the largest curvature in a short search, and a sentence that compares all.
+
+    The sentence is empty if there is only one initialisation, as with a checkpoint, or the network is large.
+    """
+    curvatures: dict[int, float] = {}
+    first = None
+    for seed in (sampling.seed, *(seed_of(sampling.seed, part) for part in range(1, sampling.inits))):
+        gradients = sampling.gradients(workload, seed)
+        again = first is not None and torch.equal(first, gradients.start)
+        if sampling.inits == 1 or gradients.dimension > _COMPARED or again:
+            break
+        first = gradients.start if first is None else first
+        search = Search(gradients, gradients.start, diameter if isfinite(diameter) else _WIDEST, seed=seed)
+        curvatures[seed] = float(search.curved(*_SHORT)["ratio"].max(initial=0.0))
+    if len(curvatures) < 2:
+        return sampling.seed, ""
+    found = max(curvatures, key=lambda seed: curvatures[seed])
+    listed = ", ".join(f"{printed_down(one, 4)} (seed {seed})" for seed, one in curvatures.items())
+    return found, (
+        f"A short search at {len(curvatures)} initialisations found the curvatures {listed}. All other numbers are for "
+        f"the largest, that of seed {found}."
+    )
 
 
 @teaches()

@@ -1,7 +1,7 @@
 """Commands that measure the constants of a network: estimate and checkpoints."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
 _ORDERS: Final = (0.25, 0.5, 0.75, 1.0)
 _OF_SEARCH: Final = ("inputs", "kind", "save_pairs")
-_OF_DRAWS: Final = ("inits", "points", "radius")
+_OF_DRAWS: Final = ("points", "radius")
 _OF_RUN: Final = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_size", "sampling")
 """Options of the search, options of drawn pairs, and options that are fields of the run."""
+_INITS: Final = {True: 3, False: 20}
+"""Number of initialisations that a search compares, and that draws measure."""
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -55,7 +57,13 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--recheck", type=_FILE, help="Only recompute the saved pairs of this file; exit status 1 if one fails."
 )
-@option("--inits", default=20, help="Number of initialisations to train from, with --draw.")
+@click.option(
+    "--inits",
+    type=int,
+    show_default=f"{_INITS[True]}, or {_INITS[False]} with --draw",
+    help="Number of initialisations: compared by a short search, of which the steepest is searched, or, with --draw, "
+    "all measured.",
+)
 @click.option("--centers", type=int, show_default="all", help="Number of evenly spaced iterates to measure.")
 @option("--points", default=100, help="Points drawn around every iterate, with --draw.")
 @option("--radius", default=1.0, help="Radius of the ball from which the points are drawn.")
@@ -132,6 +140,8 @@ class _Chosen:
             skipped.add("memory")
         self.advised = {key: value for key, value in advice.items() if key not in skipped}
         self.options = {**options, **self.advised}
+        if self.options["inits"] is None:
+            self.options["inits"] = _INITS[searching]
         samples = self.options.pop("samples")
         self.workload = workload if samples is None else subset(workload, samples, options["seed"])
 
@@ -151,30 +161,34 @@ class _Chosen:
 
 
 def _search_worst(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "WorstCaseConstants":
-    from lastiterate.runtime.constants.sampling import input_set
-    from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
+    from lastiterate.runtime.constants.sampling import Sampling, input_set
+    from lastiterate.runtime.constants.worst_case_constants import steepest_start, worst_case_constants
     from lastiterate.runtime.pair_table import Kind
 
     options, name = chosen.options, chosen.workload.name
     inputs = None if options["inputs"] is None else input_set(options["inputs"])
     with progress(f"{name}, search, parts", f"parts of {name} are finished and kept in {folder}") as told:
-        return worst_case_constants(
+        run, settings = chosen.run, chosen.settings()
+        sampling = Sampling(inits=options["inits"], **settings)
+        settings["seed"], said = steepest_start(chosen.workload, run.diameter, sampling)
+        found = worst_case_constants(
             chosen.workload,
-            chosen.run,
+            run,
             tuple(lambdas),
             kind=Kind(options["kind"]),
             inputs=inputs,
             folder=folder,
             on_step=told,
-            **chosen.settings(),
+            **settings,
         )
+    return replace(found, remark=f"{said} {found.remark}".strip())
 
 
 def _draw_pairs(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "HolderEstimate":
     from lastiterate.runtime.constants.holder import estimate_holder
 
     name, layers = chosen.workload.name, chosen.options["layers"]
-    settings = chosen.settings(*_OF_DRAWS) | {"draw": chosen.draw, "folder": folder}
+    settings = chosen.settings("inits", *_OF_DRAWS) | {"draw": chosen.draw, "folder": folder}
     with progress(
         f"{name}, {chosen.draw} draw, parts", f"parts of {name} are finished and kept in {folder}"
     ) as told:

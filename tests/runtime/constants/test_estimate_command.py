@@ -265,3 +265,28 @@ def test_bad_input_is_one_sentence_and_writes_nothing(
     assert said in error
     assert error.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("short_search")
+def test_the_steepest_of_three_initialisations_is_searched(capsys: pytest.CaptureFixture[str]) -> None:
+    few = ["builtin:iris-mlp-tanh", *SEARCHED, "--samples", "12"]
+    assert run(few) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    found = {int(seed): float(one) for one, seed in re.findall(r"([0-9.]+) \(seed (\d+)\)", said)}
+    assert list(found) == [0, 1, 2]
+    steepest = max(found, key=lambda seed: found[seed])
+    assert f"that of seed {steepest}." in said
+    assert run([*few, "--json"]) == 0
+    (pair,) = json.loads(capsys.readouterr().out)["search"]["searched"]
+    assert pair["seed"] == steepest
+    assert run([*few, "--inits", "1"]) == 0
+    assert "initialisations" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("short_search")
+def test_networks_that_always_start_in_the_same_place_are_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "their_fixed.py").write_text(USER.replace("torch.randn(2)", "torch.ones(2)"))
+    assert run(["their_fixed:quadratic", *SEARCHED]) == 0
+    assert "initialisations" not in capsys.readouterr().out
