@@ -218,7 +218,7 @@ def sweep(
     >>> run = NoisySGD(steps=100, step_size=0.1, noise_std=1.0, clip_norm=1.0, dataset_size=5, diameter=1.0)
     >>> table = sweep(run, Convex(1.0), {"step_size": [0.1, 1e70], "order": [2, 4]})
     >>> [one.epsilon and round(one.epsilon, 4) or one.error[:31] for one in table.results[1:3]]
-    [0.0067, 'bound needs numbers between 1e-6']
+    [0.0067, 'bound needs numbers between 1e-']
     """
     plan = SweepPlan(run, assumption, grid)
     jobs = -1 if plain_number("jobs", jobs) == -1 else count("jobs", jobs)

@@ -17,7 +17,9 @@ class HessianOperator(LinearOperator):  # type: ignore[misc]
     """Hessian as in `Workload.hessian_operator`; an `InputError` for a point or a sample that does not exist."""
 
     def __init__(self, gradients: Gradients, point: ArrayLike | None = None, sample: int | None = None) -> None:
-        with user_code("A Hessian needs a finite point", "from point; give all trained parameters as one vector."):
+        with user_code(
+            "A Hessian needs a finite point", "from point; give all trained parameters as one vector."
+        ):
             at = gradients.start if point is None else torch.as_tensor(point).to(gradients.start)
         if at.shape != gradients.start.shape or not bool(torch.isfinite(at).all()):
             raise InputError(

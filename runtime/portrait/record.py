@@ -19,6 +19,7 @@ from lastiterate.numeric.errors import InputError, teaches
 from lastiterate.numeric.rounding import printed_down, printed_up
 from lastiterate.numeric.store import write_whole, writing
 from lastiterate.runtime.constants.record import words_found, words_upper
+from lastiterate.runtime.trials import user_code
 
 _FORMS: Final = {".html": "to_html", ".md": "to_markdown", ".json": "to_json"}
 
@@ -53,7 +54,8 @@ class Portrait(Displayed):
     @staticmethod
     def from_json(text: str) -> "Portrait":
         """Portrait from the text that `to_json` wrote."""
-        return Portrait(json.loads(text.replace('"inf"', "Infinity").replace('"-inf"', "-Infinity")))
+        with user_code("from_json needs the text that to_json wrote", "from another text; pass that one."):
+            return Portrait(json.loads(text.replace('"inf"', "Infinity").replace('"-inf"', "-Infinity")))
 
     def to_markdown(self) -> str:
         """Section of a model card, in Markdown."""

@@ -138,7 +138,7 @@ def test_the_command_says_which_steps_are_charged(
         (_RUN + _SMOOTH, ("--delta", "0")),
         (_RUN + _SMOOTH, ("--order", "2", "--delta", "1e-5")),
         (_RUN + _SMOOTH, ("--colour", "blue")),
-        (_RUN.replace("step_size = 0.1", "step_size = 3") + _SMOOTH.replace("smooth", "convex"), ()),
+        (_RUN.replace("step_size = 0.1", "step_size = 1e70") + _SMOOTH.replace("smooth", "convex"), ()),
         (_RUN.replace("diameter = 1.0", "radius = 1.0") + _SMOOTH, ()),
         ("not toml", ()),
     ],

@@ -23,9 +23,7 @@ FEWER = {
 def test_certificates_are_recomputed_and_those_of_altered_runs_are_refused(check: Certified) -> None:
     outcome = decide_check(check, ())
     assert outcome.status is Status.HELD, outcome
-    every = (
-        2 if check.delta else 8 - (check.losses in ("convex", "strongly_convex"))
-    )  # which refuse a step size
+    every = 2 if check.delta else 8
     assert outcome.scope == f"{FEWER.get((check.scheme, check.name), every)} certificates"
     for mutant in check.mutants:
         assert decide_check(mutant, ()).status is Status.REFUTED

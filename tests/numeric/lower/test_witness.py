@@ -81,14 +81,6 @@ def _steep() -> Gradient:
         ({"second": None}, "second=None under replace"),
         ({"start": 0.6}, "start=0.6"),
         ({"delta": 1e-5}, "exactly one of which is needed"),
-        (
-            {
-                "run": replace(_RUN, step_size=4.0),
-                "assumption": Convex(1.0),
-                "shared": (affine_gradient(_HALF, 0.0, 0.0),),
-            },
-            "2/L",
-        ),
     ],
 )
 def test_planted_faults_are_refused(changes: dict, words: str) -> None:
