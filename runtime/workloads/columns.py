@@ -25,7 +25,8 @@ def read_columns(path: Path, what: str, needed: str, use: Callable[[Mapping[str,
         InputError: a file that is missing, damaged or of another kind, or columns that ``use`` cannot read;
             the message says ``what`` must be as ``needed``.
     """
-    if not path.is_file():
+    path = Path(path) if isinstance(path, str) else path
+    if not isinstance(path, Path) or not path.is_file():
         raise InputError(f"{what} must be a file, got data={path}; check the path.")
     if path.suffix not in _READERS:
         raise InputError(
