@@ -165,7 +165,7 @@ class Workload:
         if isinstance(loss, OnParts):
             targets, loss = loss.layout.of_rows(targets), loss.module
         inputs, targets = read_rows(path, inputs, targets)
-        remark = f"{self.remark} The samples are those of {path.name}.".lstrip()
+        remark = f"{self.remark} The samples are those of {Path(path).name}.".lstrip()
         return replace(self, loss=loss, inputs=inputs, targets=targets, layout=None, subset=None, remark=remark)
 
     def certified(self, seed: int, diameter: float) -> LossConstants:
