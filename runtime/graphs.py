@@ -42,7 +42,7 @@ from lastiterate.runtime.trials import describe_error, user_code
 _HIDDEN: Final = -1e30
 """Stands for minus infinity; such entries are constant, and their probabilities are below every radius."""
 
-_WORK: Final = {Detail.EXACT: 2**27, Detail.PRODUCTS: 2**26, Detail.NONE: 2**29}
+_WORK: Final = {Detail.EXACT: 2**25, Detail.PRODUCTS: 2**26, Detail.NONE: 2**29}
 """Largest number of derivatives of all entries of all nodes for all samples; 2^22 take a second or two."""
 
 _PICKING: Final = frozenset((
