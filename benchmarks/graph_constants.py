@@ -18,8 +18,8 @@ The loss is cross-entropy. The largest ratio for two seeds:
 
 At R = 0 the ascent of the last row does not find the largest eigenvalue, because the bound there is exact. With
 respect to the norm of the Hessian at the centre, for one seed of the residual network without a bias in its first
-layer, the ratios at 0.001 are 46.7 (4 x 4 pixels) and 32.8 (8 x 8 pixels; the second needs a limit of 2^27 derivatives, four
-times that of `runtime/graphs.py`, and takes minutes).
+layer, the ratios at 0.001 are 46.7 (4 x 4 pixels) and 32.8 (8 x 8 pixels). The second needs a limit of 2^27
+derivatives, four times that of `runtime/graphs.py`, and takes minutes.
 
 The ascent maximises |v.H v| over unit v and over the ball by steps along the gradient, from four starts. It finds a
 lower bound, so the true ratio is at most the one shown.
