@@ -9,15 +9,18 @@ from math import cos, inf, pi, sin, sqrt
 
 import numpy as np
 import pytest
+from flint import arb
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.bound import bound
+from lastiterate.numeric.certificates.description import write_loss, write_run
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, ClippedConvex, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.lower.bounds import lower_bound
+from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.run_file import load_run
-from lastiterate.proofs_checks.certificates.checker import accepted
+from lastiterate.proofs_checks.certificates.checker import Updates, _Loss, _Run, accepted
 
 _ULP = 1 + 1e-12
 _RUN = NoisySGD(1, 1.0, 1.0, 1.0, 10**6, diameter=100.0)
@@ -138,6 +141,33 @@ def test_every_scheme_takes_them_and_its_certificate_holds(sampling: str, assump
     found = bound(run, assumption, delta=1e-3)
     assert lower_bound(run, assumption, delta=1e-3).value <= found.epsilon
     accepted(found.certificate(weaker=True))
+
+
+@pytest.mark.parametrize(
+    "assumption", [Convex(1.0), Convex(30.0), Convex(inf), ClippedConvex(inf), StronglyConvex(9.0, 0.5)]
+)
+@pytest.mark.parametrize("meets", ["every", "none"])
+def test_the_checker_of_certificates_expands_as_much(assumption: Assumption, meets: str) -> None:
+    checks_expansions(assumption, meets, 0.7)
+
+
+@pytest.mark.parametrize("a", [0.3, 2.0, 3.5, 5.0])
+@pytest.mark.parametrize("meets", ["every", "none"])
+def test_the_checker_of_certificates_expands_as_much_where_clipping_acts(a: float, meets: str) -> None:
+    checks_expansions(ClippedConvex(a), meets, 1.0)
+
+
+def checks_expansions(assumption: Assumption, meets: str, h: float) -> None:
+    """Compare the distances of both programs, which share no code, and the lines of the checker with them."""
+    run = NoisySGD(2, h, 1.0, 1.5, 8, diameter=30.0)
+    updates = Updates(_Run(write_run(run)), _Loss(write_loss(assumption)), meets)
+    ours = assumption.expansion(run, 0, differs=meets == "every")
+    for z in (0.0, 1e-6, 0.05, 0.4, 3.0, 20.0):
+        found = float(updates.e(0, arb(z)))
+        assert found == pytest.approx(float(ours.ball(exact(z))), rel=1e-12)
+        if getattr(assumption, "L", inf) < inf:
+            c, s = updates.line(0)
+            assert found <= float((c * z + s).upper()) * _ULP
 
 
 def test_a_long_step_of_full_batches_cites_a_claim_that_covers_it() -> None:

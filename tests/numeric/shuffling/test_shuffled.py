@@ -17,6 +17,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Clipped,
+    ClippedConvex,
     Convex,
     Holder,
     Minimum,
@@ -244,6 +245,30 @@ def test_other_batches_have_no_order() -> None:
         ShiftProgram(_RUN, Convex(1.0))
     long = replace(_RUN, step_size=3.0)
     assert bound(long, Convex(1.0)).cost <= bound(long, Smooth(1.0)).cost
+
+
+@pytest.mark.parametrize(
+    "assumption",
+    [
+        Convex(1.0),
+        Convex(9.0),
+        Convex(inf),
+        ClippedConvex(1.0),
+        ClippedConvex(inf),
+        Smooth(0.3),
+        Holder(0.5, 0.5),
+        Clipped(),
+    ],
+)
+@pytest.mark.parametrize("decay", [0.0, 0.2])
+def test_a_drift_is_no_less_than_an_update(assumption: Assumption, decay: float) -> None:
+    """Otherwise each participation by itself costs too little: long and clipped steps of convex losses expand."""
+    run = replace(_RUN, step_size=0.5, noise_std=0.3, weight_decay=decay)
+    view = View(run, assumption)
+    known = view.drift()
+    assert known is not None
+    x = np.geomspace(1e-3, 1e3, 40)
+    assert np.all(known[0].value(x) * run.noise_std * (1 + 1e-12) >= view.free(0).value(x * run.noise_std))
 
 
 def test_all_orders_of_a_run_that_is_cut() -> None:
