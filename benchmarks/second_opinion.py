@@ -9,26 +9,29 @@ all. The exit status is 1 if cvc5 contradicts z3.
 import multiprocessing
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from unittest.mock import patch
 
 import click
+import z3
 from joblib import cpu_count
+from sympy import Basic
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.z3_answers import record_questions
+from lastiterate.proofs_checks.engines import decide_check, side_conditions, z3_answers
 from lastiterate.proofs_checks.implies import left_open
 from lastiterate.proofs_checks.selection import of_ledger
-from lastiterate.proofs_checks.verdict import Status
+from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim
 
-__all__ = ["Opinion", "ask_cvc5", "opinion", "opinions"]
+__all__ = ["Opinion", "ask_cvc5", "opinion", "opinions", "record_questions"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,41 @@ class Opinion:
     def unknown(self) -> int:
         """Number of questions left open."""
         return self.questions - self.agreed - len(self.disagreed)
+
+
+@contextmanager
+def record_questions() -> Iterator[list[str]]:
+    """Record the questions inside the block that z3 shows to have no solution, except cached ones.
+
+    A side condition that another engine proves is recorded if z3 proves it, too.
+    """
+    questions = list[str]()
+    checked, outcome_of = z3_answers._checked, side_conditions._outcome
+
+    def asked(solver: z3.Solver, formulas: Sequence[z3.BoolRef], *limits: float) -> z3.CheckSatResult:
+        answer = checked(solver, formulas, *limits)
+        if answer == z3.unsat:
+            questions.append(_smt_lib(formulas, solver.ctx))
+        return answer
+
+    def proved(condition: Basic, near: tuple[Basic, ...], *, few: bool) -> Outcome | str:
+        found = outcome_of(condition, near, few=few)
+        if isinstance(found, Outcome) and (found.status, found.grade) == (Status.HELD, Grade.PROVED):
+            z3_answers.entails(near, condition)
+        return found
+
+    with (
+        patch.object(z3_answers, "_checked", asked),
+        patch.dict(vars(side_conditions), _outcome=proved),  # whose names cannot be assigned
+    ):
+        yield questions
+
+
+def _smt_lib(formulas: Sequence[z3.BoolRef], context: z3.Context) -> str:
+    solver = z3.Solver(ctx=context)
+    solver.add(*formulas)
+    text = solver.to_smt2().replace("\\|", "!").replace("'", "~")  # names in SMT-LIB may contain neither
+    return f"(set-logic {'QF_NIRA' if ' Int)' in text else 'QF_NRA'})\n{text}"
 
 
 @lru_cache(maxsize=8192)

@@ -1,9 +1,5 @@
 """One claim with its evidence, as text for a reader."""
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache

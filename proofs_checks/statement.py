@@ -1,9 +1,5 @@
 """Checks and quantified statements as lines, formulas or sentences with formulas, for every output."""
 
-# Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false
-
 from collections.abc import Iterable, Iterator
 from textwrap import fill
 from typing import Any, Final, NamedTuple

@@ -12,7 +12,6 @@ from sympy.logic.boolalg import And, Boolean
 
 from lastiterate.proofs_checks.declared import says_nothing
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.z3_answers import note_entailed
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.checks import Identity, Inequality
 from lastiterate.symbolic.kernel.integrals import Proposition
@@ -100,7 +99,6 @@ def _prove(condition: Boolean, given: frozenset[Boolean]) -> str:
             return found
         outcome = found
         if outcome.status is Status.HELD and outcome.grade is Grade.PROVED:
-            note_entailed(near, condition)
             return f"{outcome.engine}: {outcome.detail}"
     why = outcome.detail or outcome.counterexample
     if outcome.status is Status.REFUTED and outcome.counterexample and len(values) <= 1:

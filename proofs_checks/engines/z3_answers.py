@@ -1,8 +1,6 @@
 """Answers of z3: solutions of conditions, and conclusions from premises."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import lru_cache, partial
 from math import ceil, inf
 from time import monotonic
@@ -17,37 +15,6 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines.time_limit import seconds_left
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
-
-_kept: ContextVar[list[str] | None] = ContextVar("kept", default=None)
-
-
-@contextmanager
-def record_questions() -> Iterator[list[str]]:
-    """Record the questions inside the block that z3 shows to have no solution, except cached ones."""
-    questions: list[str] = []
-    token = _kept.set(questions)
-    try:
-        yield questions
-    finally:
-        _kept.reset(token)
-
-
-def note(formulas: Sequence[z3.BoolRef]) -> None:
-    """Record formulas without a common solution, if recording is on."""
-    kept = _kept.get()
-    if kept is None:
-        return
-    solver = z3.Solver()
-    solver.add(*formulas)
-    text = solver.to_smt2().replace("\\|", "!").replace("'", "~")  # names in SMT-LIB may contain neither
-    kept.append(f"(set-logic {'QF_NIRA' if ' Int)' in text else 'QF_NRA'})\n{text}")
-
-
-def note_entailed(premises: Sequence[Boolean], conclusion: Boolean) -> None:
-    """Record a question that any engine answered, if recording is on and z3 shows it, too."""
-    if _kept.get() is not None:
-        entails(premises, conclusion)
-
 
 EFFORT = 1_000_000
 """z3 resource units for one question (a few seconds); unlike time, the same on every machine."""
@@ -76,10 +43,7 @@ def solve(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResu
 
 def _soon(asked: Sequence[z3.BoolRef]) -> z3.CheckSatResult:
     """Answer after little effort; the state of z3 affects only whether there is an answer."""
-    answer = _checked(_NLSAT.solver(), asked, _LITTLE, _SHORT)
-    if answer == z3.unsat:
-        note(asked)
-    return answer
+    return _checked(_NLSAT.solver(), asked, _LITTLE, _SHORT)
 
 
 def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
@@ -97,7 +61,6 @@ def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelR
         if answer == z3.sat:
             return answer, solver.model().translate(z3.main_ctx())
         if answer == z3.unsat:
-            note(asked)
             return answer, None
     if left < inf and monotonic() - begun >= min(left, _LONGEST):  # z3 does not tell which limit stopped it
         raise TimeoutError("z3 found no answer within the time limit of the check")  # more time may give one

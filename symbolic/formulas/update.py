@@ -7,7 +7,7 @@ Source    Chien & Li 2025, Lemmas 3.4, 3.5 and 3.8 to 3.10. The cap at 2 K, the 
           and the contraction up to eta = 2/L are ours.
 """
 
-from sympy import Expr, Max, Min, Piecewise, S, sqrt
+from sympy import Expr, Max, Min, S, sqrt
 
 
 def step_sensitivity(eta: Expr, K: Expr, b: Expr) -> Expr:
@@ -50,18 +50,3 @@ def strongly_convex_over_sizes(
 ) -> Expr:
     """max(k - eta low m / b, eta high L / b - k), convex in the size of the batch."""
     return Max(k - eta * low / b * m, eta * high / b * L - k)
-
-
-def convex_step(z: Expr, h: Expr, L: Expr, K: Expr, k: Expr = S.One) -> Expr:
-    """The root of k^2 z^2 + h max(h - 2 k / L, 0) min(2 K, L z)^2: convex losses, a step of any size h."""
-    return sqrt(k**2 * z**2 + h * Max(h - 2 * k / L, 0) * Min(2 * K, L * z) ** 2)
-
-
-def clipped_convex_factor(a: Expr) -> Expr:
-    """2 / (4 - a)^(1/2), and a - 1 from a = 3 on: a step of size a / L along clipped gradients of convex losses."""
-    return Piecewise((2 / sqrt(4 - a), a <= 3), (a - 1, True))
-
-
-def clipped_step(z: Expr, h: Expr, K: Expr, k: Expr = S.One) -> Expr:
-    """h K + (k^2 z^2 + h^2 K^2)^(1/2): a step of size h along clipped gradients of convex losses, smooth or not."""
-    return h * K + sqrt(k**2 * z**2 + h**2 * K**2)

@@ -11,7 +11,9 @@ from sympy import (
     Integral,
     Max,
     Min,
+    Piecewise,
     Rational,
+    S,
     Sum,
     Symbol,
     binomial,
@@ -156,3 +158,18 @@ def tracked(c: Expr, s: Expr, t: Expr) -> Expr:
 def blocks(*moduli: Expr) -> Expr:
     """The modulus of a gradient from those of its blocks: the root of the sum of squares."""
     return sqrt(sum((omega**2 for omega in moduli), start=moduli[0] * 0))
+
+
+def convex_step(z: Expr, h: Expr, L: Expr, K: Expr, k: Expr = S.One) -> Expr:
+    """The root of k^2 z^2 + h max(h - 2 k / L, 0) min(2 K, L z)^2: convex losses, a step of any size h."""
+    return sqrt(k**2 * z**2 + h * Max(h - 2 * k / L, 0) * Min(2 * K, L * z) ** 2)
+
+
+def clipped_convex_factor(a: Expr) -> Expr:
+    """2 / (4 - a)^(1/2), and a - 1 from a = 3 on: a step of size a / L along clipped gradients of convex losses."""
+    return Piecewise((2 / sqrt(4 - a), a <= 3), (a - 1, True))
+
+
+def clipped_step(z: Expr, h: Expr, K: Expr, k: Expr = S.One) -> Expr:
+    """h K + (k^2 z^2 + h^2 K^2)^(1/2): a step of size h along clipped gradients of convex losses, smooth or not."""
+    return h * K + sqrt(k**2 * z**2 + h**2 * K**2)

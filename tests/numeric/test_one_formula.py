@@ -116,7 +116,7 @@ def root(p: Point) -> Blocks:
 
 def clipped(p: Point, line: Expr) -> Expr:
     """A line through 0, or a long step of size 2 eta."""
-    return update.convex_step(p.z, 2 * p.eta, p.L, p.K) if line > 1 else line * p.z
+    return statements.convex_step(p.z, 2 * p.eta, p.L, p.K) if line > 1 else line * p.z
 
 
 def omega(p: Point) -> Expr:
@@ -206,18 +206,18 @@ PAIRS = (
     Pair("losses.assumptions.Convex.expansion", lambda p: statements.strongly_convex(p.z, p.eta, p.K, p.b, p.L, S.Zero),
          grows(lambda p: Convex(p("L")), differs=True), BALL, wants=lambda p: p.eta * p.L <= 2),
     Pair("losses.assumptions.Convex.expansion (long step)",
-         lambda p: update.convex_step(p.z, p.eta * (p.b - 1) / p.b, 32 * p.L, p.K)
+         lambda p: statements.convex_step(p.z, p.eta * (p.b - 1) / p.b, 32 * p.L, p.K)
          + update.step_sensitivity(p.eta, p.K, p.b),
          grows(lambda p: Convex(32 * p("L")), differs=True), BALL, wants=lambda p: p.eta * p.L > Rational(1, 16)),
     Pair("losses.assumptions.Convex.expansion (long step, weight decay)",
-         lambda p: update.convex_step(p.z, p.eta, 32 * p.L, p.K, 1 - p.eta * p.q),
+         lambda p: statements.convex_step(p.z, p.eta, 32 * p.L, p.K, 1 - p.eta * p.q),
          grows(lambda p: Convex(32 * p("L")), differs=False, decay="q"), BALL,
          wants=lambda p: p.eta * (32 * p.L + p.q) > 2 and p.eta * p.q <= 1),
     *(
         Pair(f"losses.assumptions.ClippedConvex.expansion ({times} L)",
              lambda p, times=times: Min(
-                 update.clipped_convex_factor(times * p.eta * p.L / (1 - p.eta * p.q)) * (1 - p.eta * p.q) * p.z,
-                 update.clipped_step(p.z, p.eta, p.K, 1 - p.eta * p.q)),
+                 statements.clipped_convex_factor(times * p.eta * p.L / (1 - p.eta * p.q)) * (1 - p.eta * p.q) * p.z,
+                 statements.clipped_step(p.z, p.eta, p.K, 1 - p.eta * p.q)),
              grows(lambda p, times=times: ClippedConvex(times * p("L")), differs=False, decay="q"), BALL,
              wants=lambda p: p.eta * p.q < 1)
         for times in (1, 8)

@@ -6,11 +6,11 @@ import pytest
 import sympy as sp
 
 from benchmarks import second_opinion
-from benchmarks.second_opinion import ask_cvc5, opinion, opinions
+from benchmarks.second_opinion import ask_cvc5, opinion, opinions, record_questions
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import derivation, side_conditions, z3_answers
 from lastiterate.proofs_checks.engines.derivation import judgements
-from lastiterate.proofs_checks.engines.z3_answers import entails, record_questions
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.selection import of_ledger
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import Inequality
