@@ -58,8 +58,10 @@ def record_questions() -> Iterator[list[str]]:
     questions = list[str]()
     checked, outcome_of = z3_answers._checked, side_conditions._outcome
 
-    def asked(solver: z3.Solver, formulas: Sequence[z3.BoolRef], *limits: float) -> z3.CheckSatResult:
-        answer = checked(solver, formulas, *limits)
+    def asked(
+        solver: z3.Solver, formulas: Sequence[z3.BoolRef], effort: int, longest: float
+    ) -> z3.CheckSatResult:
+        answer = checked(solver, formulas, effort, longest)
         if answer == z3.unsat:
             questions.append(_smt_lib(formulas, solver.ctx))
         return answer
