@@ -1,39 +1,42 @@
 """Coq files for certificates: theorems that Coq checks in whole numbers, by the rules in proofs_checks/coq.
 
-`written` reads what a certificate claims of a run and searches for paths and tables in whole numbers. Nothing
+`coq_file` reads what a certificate claims of a run and searches for paths and tables in whole numbers. Nothing
 that it finds is trusted: Coq refuses numbers that are wrong, and the last theorem of the file says what was
-proved. See docs/proofs/coq.md, "A certificate".
+proved. For batches without replacement and Poisson batches, the file carries a table by contraction, whatever rule
+the certificate uses. See docs/proofs/coq.md, "A certificate".
 """
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from importlib import resources
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from math import ceil, exp, inf, isqrt
 from statistics import NormalDist
-from string import Template
 from typing import Any
 
 import numpy as np
-from mpmath import erf, floor, log, mpf, pi, sqrt, workprec
+from flint import arb
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from mpmath import erf, floor, log, mpf, ncdf, pi, sqrt, workprec
+from mpmath import exp as mp_exp
 
 from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.certificates.description import Node, UncertifiedError, from_dyadic
 from lastiterate.numeric.contraction.block import Block, DiscretePair
-from lastiterate.numeric.contraction.chain import Goal
+from lastiterate.numeric.contraction.chain import Goal, resample
+from lastiterate.numeric.contraction.random_batches import outcomes
 from lastiterate.numeric.contraction.table import Table, tabulate, unknown
 from lastiterate.numeric.rounding import exact
 from lastiterate.proofs_checks.certificates.checker import gaussians
 
 Pairs = list[tuple[int, int]]
-Path = list[tuple[int, int, int]]
-"""Steps of a path, the last one first: shift, distance left, and number of the line."""
+Path = list[tuple[int, int, str]]
+"""Steps of a path, the last one first: shift, distance left, and name of the line."""
 _Named = dict[str, Fraction]
 _Cost = tuple[Pairs, Table, int]
 _Costs = dict[str, _Cost]
-_Filled = tuple[Node, Fraction, int]
+_Filled = tuple[Node, Fraction]
 _UNITS, _FINE, _MICRO = 10**15, 10**9, 10**6
 """Units of distances, of mu and e^epsilon, and of epsilon."""
 _COUNTS, _TABLE, _STRETCHES = {"near": 32, "far": 40}, 60, (1.3, 2.0, 4.0)
@@ -41,6 +44,10 @@ _COUNTS, _TABLE, _STRETCHES = {"near": 32, "far": 40}, 60, (1.3, 2.0, 4.0)
 its last node relative to epsilon, tried in turn."""
 _ROUNDS, _LIFTS = 400, (1e-6, 1e-5, 1e-4, 1e-3)
 """Maximum number of blocks until a table is final, and amounts by which it is lifted until Coq accepts it."""
+_BINS, _WINDOWS, _PASSES, _NODES, _WIDE = 6, (1, 2, 3, 4, 6, 9, 14, 20), 6, 24, 32
+"""Number of costs of a far path for different numbers of uses; numbers of steps of a block, tried in turn; numbers
+of searches, each with the epsilon found before; and nodes from 1 on of the cost of the sample's move and of the
+table carried through the blocks."""
 _LEAST, _BEYOND = 1000, 2**60
 """Smallest mass of an atom, and a ratio beyond those of all atoms."""
 
@@ -50,43 +57,37 @@ def _scaled(scale: int, table: Pairs, m: int, n: int) -> int:
     return m * (scale - sum(p for p, _ in table)) + sum(max(m * p - n * q, 0) for p, q in table)
 
 
-def _enclosed(name: str, places: Iterable[Fraction], bits: int) -> tuple[list[str], dict[Fraction, str]]:
-    """Lemmas that enclose I at growing points, and the name of the lemma at each point."""
+def _enclosed(name: str, places: Iterable[Fraction], bits: int) -> tuple[list[Any], dict[Fraction, str]]:
+    """Lemmas that enclose I at growing points, for ``macros.v.j2``, and the name of the lemma at each point."""
     points = sorted({abs(x) for x in places})
     with workprec(bits + 60):
         values = [
             int(floor(sqrt(pi / 2) * erf(mpf(x.numerator) / x.denominator / sqrt(2)) * 2**bits)) for x in points
         ]
-    known, made = {Fraction(0): "zero"}, list[str]()
+    known, made = {Fraction(0): "zero"}, list[Any]()
     x0, v0, low, high = Fraction(0), 0, 0, 0
     for x, v in zip(points, values, strict=True):
         ends = low, high, v - v0 - 2, v - v0 + 3
         low, high = low + ends[2], high + ends[3]
-        a, b, *said = (f"({Fraction(one, 2**bits)})" for one in (low, high, *ends))
-        lemma = f"{name}_at{len(made)}"
-        width = f"{bits + 16}%positive ({-bits - 2})%ZZ"
-        proof = f"Proof. grows {width} {known[x0]} ({x0}) ({x}) {' '.join(said)}. Qed."
-        made.append(f"Lemma {lemma} : {a} <= I ({x}) <= {b}.\n{proof}")
-        known[x], x0, v0 = lemma, x, v
+        a, b, *said = (Fraction(one, 2**bits) for one in (low, high, *ends))
+        made.append((f"{name}_at{len(made)}", x0, x, known[x0], a, b, said))
+        known[x], x0, v0 = made[-1][0], x, v
     return made, known
 
 
-def _nodes(name: str, mu: Fraction, scale: int, table: Pairs, bits: int) -> str:
-    """Lemmas that a table of whole numbers is at least theta at its nodes."""
+def _nodes(name: str, mu: Fraction, scale: int, cost: _Cost) -> dict[str, Any]:
+    """Lemmas that a table of whole numbers is at least theta at its nodes, for ``macros.v.j2``."""
+    table, _, bits = cost
     with workprec(bits + 60):
         each = {pq: floor(log(mpf(pq[0]) / pq[1]) / mu * 2**bits - 2) for pq in table if pq[0]}
     at = {pq: Fraction(int(s), 2**bits) for pq, s in each.items()}
     made, known = _enclosed(name, (sign * mu / 2 - s for s in at.values() for sign in (1, -1)), bits)
-    made.append(
-        f"Lemma {name}_nodes : List.Forall (node_cost (ratio {name}_mu) {scale} {name}_cost) {name}_cost.\n"
-        f"Proof. change (ratio {name}_mu) with ({mu}).\n"
-        f"unfold {name}_cost at 2; repeat apply List.Forall_cons; [.. | apply List.Forall_nil]."
-    )
-    for (p, q), s in at.items():
-        both = " ".join(known[abs(sign * mu / 2 - s)] for sign in (1, -1))
-        masses = f"{scale}%ZZ {name}_cost {q}%ZZ {p}%ZZ {_scaled(scale, table, q, p)}%ZZ"
-        made.append(f"- node {bits + 16}%positive ({s}) {masses} {both}.")
-    return "\n".join([*made, "- left; reflexivity.", "Qed."])
+    nodes = [
+        (p, q, s, _scaled(scale, table, q, p), [known[abs(sign * mu / 2 - s)] for sign in (1, -1)])
+        for (p, q), s in at.items()
+    ]
+    sizes = {"mu": mu, "scale": scale, "bits": bits}
+    return {"name": name, **sizes, "pairs": table, "lemmas": made, "nodes": nodes}
 
 
 def _whole(table: Table, scale: int) -> tuple[Pairs, list[int]]:
@@ -209,8 +210,8 @@ def _epsilon(scale: int, table: Pairs, delta: Fraction) -> tuple[Fraction, tuple
 
 Line = tuple[str, str, Fraction, Fraction]
 """c and s of an expansion c z + s, in the names of a file and as numbers."""
-_Lines = Callable[[int], list[tuple[int, Line]]]
-"""The numbered expansions of a step before so many others."""
+_Lines = Callable[[int], list[tuple[str, Line]]]
+"""The expansions of a step before so many others, with their names."""
 
 
 def _lines(named: Mapping[str, Fraction], *, used: bool = True) -> list[Line]:
@@ -252,20 +253,28 @@ def _need(holds: bool, what: str, got: Any) -> None:
         raise UncertifiedError(f"A Coq file needs {what}, got {got}; verify this certificate without Coq.")
 
 
-def _list(ones: Iterable[Any]) -> str:
-    return f"[:: {'; '.join(map(str, ones))}]"
+def _printed(value: Any) -> str:
+    """Lists, pairs and truth values of Python in Coq; other values as they are."""
+    if isinstance(value, list | tuple):
+        inside = "; " if isinstance(value, list) else ", "
+        return ("[:: {}]" if isinstance(value, list) else "({})").format(inside.join(map(_printed, value)))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _root(square: Fraction) -> Fraction:
+    """The square root, rounded up."""
+    return Fraction(isqrt(ceil(square * _FINE**2)) + 1, _FINE)
 
 
 def _mu(path: Path, noise: Fraction) -> Fraction:
     """The root of the sum of the squares of the shifts over the noise, rounded up."""
-    squared = sum(a * a for a, _, _ in path) * _FINE**2 / (noise * _UNITS) ** 2
-    return Fraction(isqrt(ceil(squared)) + 1, _FINE)
+    return _root(sum(a * a for a, _, _ in path) / (noise * _UNITS) ** 2)
 
 
 def _tables(
     blocks: list[Node], named: _Named, lines: _Lines, free: _Lines, delta: Fraction, about: float
 ) -> _Filled:
-    """Fields of a file for a contraction, its epsilon, and the largest number of steps of a path.
+    """Fields of a file for a contraction, and its epsilon.
 
     The last block uses the sample, in its last step if batches are cyclic; the blocks before it do not.
     """
@@ -286,108 +295,307 @@ def _tables(
     table, before, thresholds = _carried(scale, cost, passed, at, about)
     epsilon, below = _epsilon(scale, table, delta)
     fields = {
-        "table": _list(table),
-        "before": _list(before),
-        "thresholds": _list(thresholds),
+        "table": table,
+        "before": before,
+        "thresholds": thresholds,
         "scale": scale,
         "widest": ceil(named["diameter"] * _UNITS),
         "below": below,
-        "nodes": "\n".join(_nodes(name, mu[name], scale, one[0], one[2]) for name, one in cost.items()),
-        "clean": _list(f"Clean {n} {name}_mu {name}_path {name}_cost" for name, n in counts),
-        "each_clean": " ".join(f"apply: List.Forall_cons; first exact: {name}_nodes." for name, _ in counts),
+        "costs": [_nodes(name, mu[name], scale, one) | {"path": paths[name]} for name, one in cost.items()],
+        "clean": counts,
+        "length": max(map(len, paths.values())),
     }
-    fields["costs"] = "\n".join(
-        f"Definition {name}_path : path := {_list(f'({a}, {z}, line{k})' for a, z, k in path)}.\n"
-        f"Definition {name}_mu : Z * Z := {mu[name].as_integer_ratio()}.\n"
-        f"Definition {name}_cost : seq (Z * Z) := {_list(cost[name][0])}."
-        for name, path in paths.items()
-    )
-    return fields, epsilon, max(map(len, paths.values()))
+    return fields, epsilon
 
 
 def _gaussian(node: Node, steps: int, named: _Named, lines: _Lines, delta: Fraction) -> _Filled:
-    """Fields of a file for a Gaussian path over the last steps, its epsilon, and the number of these steps."""
+    """Fields of a file for a Gaussian path over the last steps, and its epsilon."""
     since = node.get("since", 0)
     start = named["diameter"] if since else Fraction(0)
     path = _path(node, steps - since, start, lines)
     mu = _mu(path, named["noise"])
     epsilon = Fraction(ceil(gdp_epsilon(float(mu), float(delta)) * _MICRO) + 1, _MICRO)
-    s = epsilon / mu
-    fields = {
-        "steps": steps,
-        "since": since,
-        "start": ceil(start * _UNITS),
-        "path": _list(f"({a}, {z}, line{k})" for a, z, k in path),
-        "path_mu": mu.as_integer_ratio(),
-        "exponents": f"({mu}) ({s}) ({epsilon}) ({mu / 2 - s}) ({-mu / 2 - s})",
-        "begins": "right; unfold diameter; cbn; lra" if since else "by left",
-    }
-    return fields, epsilon, len(path)
+    fields = {"steps": steps, "since": since, "start": ceil(start * _UNITS), "path": path, "path_mu": mu}
+    return fields | {"length": len(path)}, epsilon
 
 
-def written(top: Node, said: str) -> str:
-    """Return the Coq file of a certificate; ``said`` is what the checker says of it.
-
-    Raises:
-        UncertifiedError: the theorems in Coq do not cover the certificate.
-    """
-    run, loss, claim, proof = top["run"], top["class"], top["claim"], top["proof"]
-    rule, tables = f"the rule {proof['rule']!r}", proof["rule"] == "from table"
-    _need(tables or proof["rule"] == "from gdp", "an (epsilon, delta) by contraction or a Gaussian path", rule)
-    schemes = "full, cyclic or Poisson batches, or batches without replacement"
-    _need(run["scheme"] in ("full", "cyclic"), schemes, f"{run['scheme']} batches")
+def _run(top: Node) -> tuple[_Named, Fraction, float]:
+    """Numbers of the run of a certificate by name, its delta, and its epsilon."""
+    run, loss, claim = top["run"], top["class"], top["claim"]
     _need(loss["name"] in ("smooth", "convex", "strongly_convex"), "smooth or convex losses", loss["name"])
     _need(loss["L"] is not None, "a finite L", "L=inf")
     _need(len(run["step_size"]) == len(run["noise_std"]) == 1, "equal steps", "a schedule")
     _need(run["diameter"] is not None, "a bounded domain", "none")
+    _need("at" in claim, "an (epsilon, delta)", "another claim")
     numbers = {"step_size": run["step_size"][0], "noise": run["noise_std"][0], "clip": run["clip_norm"]}
     numbers |= {"diameter": run["diameter"]} | {letter: loss[letter] for letter in "Lm" if letter in loss}
     named = {"batch": Fraction(run["batch_size"])} | {k: Fraction(from_dyadic(x)) for k, x in numbers.items()}
     named |= {"m": Fraction(0)} if loss["name"] == "convex" else {}
-    period, value = run["dataset_size"] // run["batch_size"], from_dyadic(claim["value"])
-    used, unused = _lines(named), _lines(named, used=False) if period > 1 else []
-    every = list(enumerate([*used, *unused]))
+    delta = Fraction(from_dyadic(claim["at"]))
+    return named, min(Fraction(repr(float(delta))), delta), from_dyadic(claim["value"])
 
-    def free(_: int) -> list[tuple[int, Line]]:
+
+def _fill_in(
+    kinds: tuple[str, str], said: str, named: _Named, delta: Fraction, value: float, filled: _Filled
+) -> str:
+    """Coq file from two templates; ``value`` is the epsilon of the certificate."""
+    loader = PackageLoader("lastiterate.proofs_checks", "certificates")
+    made = Environment(  # noqa: S701 - text
+        loader=loader,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters["coq"] = _printed
+    fields, epsilon = filled
+    run = {"said": said, "named": named, "epsilon": epsilon, "delta": delta, "value": value, "units": _UNITS}
+    return "\n".join(made.get_template(f"{kind}.v.j2").render(fields | run) for kind in kinds)
+
+
+def _known(top: Node, said: str) -> str:
+    """Coq file of a certificate for full or cyclic batches."""
+    run, proof = top["run"], top["proof"]
+    rule, tables = f"the rule {proof['rule']!r}", proof["rule"] == "from table"
+    _need(tables or proof["rule"] == "from gdp", "an (epsilon, delta) by contraction or a Gaussian path", rule)
+    schemes = "full, cyclic or Poisson batches, or batches without replacement"
+    _need(run["scheme"] in ("full", "cyclic"), schemes, f"{run['scheme']} batches")
+    named, delta, value = _run(top)
+    period = run["dataset_size"] // run["batch_size"]
+    used, unused = _lines(named), _lines(named, used=False) if period > 1 else []
+    every = [(f"line{k}", one) for k, one in enumerate([*used, *unused])]
+
+    def free(_: int) -> list[tuple[str, Line]]:
         return every[len(used) :]
 
-    def lines(left: int) -> list[tuple[int, Line]]:
+    def lines(left: int) -> list[tuple[str, Line]]:
         return free(left) if left % period else every[: len(used)]
 
-    delta = Fraction(from_dyadic(claim["at"]))
-    delta = min(Fraction(repr(float(delta))), delta)
     if tables:
         *others, last = proof["of"]["blocks"]
         clean = list(takewhile(lambda one: one["near"] is None, others[::-1]))[::-1]
-        fields, epsilon, length = _tables([*clean, last], named, lines, free, delta, value)
+        fields, epsilon = _tables([*clean, last], named, lines, free, delta, value)
     else:
         of = proof["of"]["of"][0] if proof["of"]["rule"] == "positions" else proof["of"]
-        fields, epsilon, length = _gaussian(of, run["steps"], named, lines, delta)
-    each = ((c.as_integer_ratio(), s.as_integer_ratio()) for _, (_, _, c, s) in every)
-    fields |= {
-        "said": said,
-        "every": ", for every number of steps," * tables,
-        "epsilon": f"{float(epsilon):.6f}".rstrip("0").rstrip("."),
-        "delta": repr(float(delta)),
-        "times": f"{float(epsilon) / value:.4f}",
-        "numbers": "\n".join(f"Definition {name} : R := ({x})." for name, x in named.items()),
-        "names": ", ".join(named),
-        "lines": _list(f"({c}, {s})" for c, s, _, _ in used),
-        "without": _list(f"({c}, {s})" for c, s, _, _ in unused),
-        "period": period,
-        "noise": named["noise"].as_integer_ratio(),
-        "used": _list(f"line{k}" for k, _ in lines(0)),
-        "unused": _list(f"line{k}" for k, _ in free(0)),
-        "used_lines": "\n".join(f"Definition line{k} : line := {one}." for k, one in enumerate(each)),
-        "units": _UNITS,
-        "delta_of": delta.as_integer_ratio(),
-        "epsilon_ratio": epsilon,
-        "delta_ratio": delta,
-        "composition": "gaussian_composition -> " * (length > 1),
-        "short": "by []" if length == 1 else "by move=> _; exact: composes",
-        "introduce": "move=> composes; " * (length > 1),
-    }
-    folder = resources.files("lastiterate.proofs_checks.certificates")
+        fields, epsilon = _gaussian(of, run["steps"], named, lines, delta)
+    fields |= {"period": period, "used_lines": used, "unused_lines": unused}
     kind = ("cyclic_" if period > 1 else "") + ("carried" if tables else "path")
-    parts = [folder / f"{name}.v.template" for name in ("head", kind)]
-    return Template("\n".join(part.read_text(encoding="utf-8") for part in parts)).substitute(fields)
+    return _fill_in(("head", kind), said, named, delta, value, (fields, epsilon))
+
+
+def _value(scale: int, table: Pairs, ratio: float) -> float:
+    rest = scale - sum(p for p, _ in table)
+    return (rest + sum(max(p - ratio * q, 0.0) for p, q in table)) / scale
+
+
+def _fits(table: Table, scale: int, delta: float, accepts: Callable[[Pairs], bool]) -> tuple[Pairs, Table]:
+    """The table in whole numbers, lifted until it is accepted, and its values."""
+    for lift in _LIFTS:
+        lifted = _lifted(table, lift / 10, delta)
+        pairs, _ = _whole(lifted, scale)
+        if accepts(pairs):
+            ahead = np.array([_value(scale, pairs, r) for r in table.g]) * (1 + 1e-9)
+            back = np.array([1 - r + r * _value(scale, pairs, 1 / r) for r in table.g]) * (1 + 1e-9) + 1e-15
+            return pairs, Table(table.g, np.minimum(ahead, 1.0), np.minimum(back, 1.0)).hull()
+    raise UncertifiedError("Coq needs a table of the costs, got none; use a larger delta.")
+
+
+def _one_step(q: Fraction, scale: int, cost: _Cost, delta: float, *, swapped: bool) -> tuple[Pairs, Table]:
+    """The cost of a step whose batch contains the sample with probability q."""
+    pairs, known, _ = cost
+    rate, a, b = float(q), q.numerator, q.denominator
+
+    def up(g: float) -> float:
+        return 1 - g if g <= 1 - rate else rate * _value(scale, pairs, (g - 1 + rate) / rate)
+
+    def coin(n: int, m: int) -> int:
+        return _scaled(scale, pairs, a * m, n * b - (b - a) * m)
+
+    def accepted(one: Pairs, n: int, m: int) -> bool:
+        if swapped and n < m:
+            return not n or (m - n) * scale * b + coin(m, n) <= b * _scaled(scale, one, m, n)
+        return n * b <= (b - a) * m or coin(n, m) <= b * _scaled(scale, one, m, n)
+
+    g = np.unique(np.concatenate([1 + rate * (known.g - 1), 1 / (1 + rate * (1 / known.g - 1))]))
+    g[0] = 1.0
+    ahead = np.array([up(x) for x in g])
+    back = ahead.copy() if swapped else np.array([1 - x + x * up(1 / x) for x in g])
+    ahead[0] = back[0] = min(ahead[0], back[0])
+    tight = Table(g, np.minimum.accumulate(ahead), np.minimum.accumulate(np.maximum(back, 0.0)))
+    return _fits(tight.hull(), scale, delta, lambda one: all(accepted(one, *node) for node in one))
+
+
+def _composed(
+    w: int, scale: int, one: tuple[Pairs, Table], g: Any, delta: float
+) -> tuple[list[tuple[bool, Pairs]], Pairs, Table]:
+    """The plan of tables of more steps, and the last table."""
+    (pairs, table), plan = one, list[tuple[bool, Pairs]]()
+    sure, ends = [(0, scale)], ((scale, 1), (1, scale))
+    for bit in bin(w)[3:]:
+        for twice in (True, False)[: 1 + int(bit)]:
+            other = (pairs, table) if twice else one
+            made = Block(g, other[1], unknown(g)).after(resample(table, g)).hull()
+            before, near = pairs, other[0]
+
+            def accepts(found: Pairs, before: Pairs = before, near: Pairs = near) -> bool:
+                return all(_node_ok(scale, (before, near, sure, found), node, ends) for node in found)
+
+            pairs, table = _fits(made, scale, delta, accepts)
+            plan.append((twice, pairs))
+    return plan, pairs, table
+
+
+def _far(mus: list[Fraction], probabilities: list[float], scale: int, delta: float) -> tuple[Pairs, Table, int]:
+    """The mean of the costs of a far path, and a number of bits that shows it."""
+    end = _furthest(float(mus[-1]), delta)
+
+    def mean(t: arb) -> arb:
+        return sum(
+            (exact(p) * gaussians(exact(float(m)), t) for m, p in zip(mus, probabilities, strict=True)), arb(0)
+        )
+
+    known = tabulate(mean, np.linspace(0, end, _NODES))
+    values = np.minimum(known.ahead * (1 + 1e-6), 1.0)
+    pairs, _ = _whole(Table(known.g, values, values), scale)
+    back = [1 - r + r * _value(scale, pairs, 1 / r) for r in known.g]
+    values = np.minimum(np.maximum([_value(scale, pairs, r) for r in known.g], back) * (1 + 1e-9), 1.0)
+    bits = 56 + ceil(np.log2(known.g[-1] / (delta * min(float(mus[0]), 1.0))))
+    return pairs, Table(known.g, values, values), bits
+
+
+def _far_values(mus: list[Fraction], scale: int, cost: _Cost) -> dict[str, Any]:
+    """Values of the costs of a far path at the nodes of their mean, with lemmas for ``macros.v.j2``."""
+    table, _, bits = cost
+    found, at = list[list[int]](), list[tuple[Fraction, list[Fraction]]]()
+    with workprec(bits + 60):
+        for n, m in table:
+            if not n:
+                found.append([])
+                continue
+            r = Fraction(int(floor(log(mpf(n) / m) * 2**bits - 2)), 2**bits)
+            ratio, row = mp_exp(mpf(r.numerator) / r.denominator), list[int]()
+            for mu in mus:
+                s, half = r / mu, mu / 2
+                x, y = (mpf(z.numerator) / z.denominator for z in (half - s, -half - s))
+                over = ncdf(x) - ratio * ncdf(y) - max(1 - ratio, 0)
+                off = mpf(2) ** (4 - bits) * (1 + ratio) * len(table) * len(mus)  # of all enclosures
+                theta = max(1 - ratio, 0) + over * (1 + mpf(10) ** -7) + off
+                row.append(int(floor(theta * m * scale)) + 1)
+            found.append(row)
+            at.append((r, [r / mu for mu in mus]))
+    places = (e * mu / 2 - s for _, each in at for mu, s in zip(mus, each, strict=True) for e in (1, -1))
+    made, lemmas = _enclosed("far", places, bits)
+    nodes = [
+        (r, [(mu, s, [lemmas[abs(e * mu / 2 - s)] for e in (1, -1)]) for mu, s in zip(mus, each, strict=True)])
+        for r, each in at
+    ]
+    return {"values": found, "bits": bits, "lemmas": made, "nodes": nodes}
+
+
+def coq_file(top: Node, said: str) -> str:
+    """Coq file of a certificate; ``said`` is what the checker says of it.
+
+    Raises:
+        UncertifiedError: the theorems in Coq do not cover the certificate.
+    """
+    return (_random if top["run"]["scheme"] in ("poisson", "without_replacement") else _known)(top, said)
+
+
+def _random(top: Node, said: str) -> str:
+    run, scheme, n = top["run"], top["run"]["scheme"], top["run"]["dataset_size"]
+    _need(n > run["batch_size"] or scheme == "poisson", f"a batch_size below {n}", n)
+    named, delta, value = _run(top)
+    best, worse = (value, 1), 0
+    for w in _WINDOWS[: 1 + (run["steps"] > 1) * len(_WINDOWS)]:
+        number = best[0]
+        try:
+            for _ in range(_PASSES):
+                found = float(_searched(named, n, delta, number, w, scheme, proofs=False)[1])
+                number, settled = found, found > 0.98 * number
+                if settled:
+                    break
+        except (UncertifiedError, ArithmeticError):
+            continue
+        best, worse = (best, worse + 1) if number >= best[0] else ((number, w), 0)
+        if worse == 2:
+            break
+    filled = _searched(named, n, delta, *best, scheme, proofs=True)
+    return _fill_in(("random_batches", scheme), said, named, delta, value, filled)
+
+
+def _searched(
+    named: dict[str, Fraction],
+    dataset: int,
+    delta: Fraction,
+    about: float,
+    w: int,
+    scheme: str,
+    *,
+    proofs: bool,
+) -> tuple[dict[str, Any], Fraction]:
+    eta, K, L, batch, noise, D = (named[x] for x in ("step_size", "clip", "L", "batch", "noise", "diameter"))
+    q, at, swapped = batch / dataset, float(delta), scheme != "poisson"
+    # A Poisson batch may contain no sample, or all others; a batch without replacement weighs its samples by eta.
+    least, most = (eta, eta) if swapped else (Fraction(0), eta * (dataset - 1) / batch)
+    slope = max(1 - least * named["m"], most * L - 1) if "m" in named else 1 + most * L
+    first = "Rmax (1 - share k * m) (share k * L - 1)" if "m" in named else "1 + share k * L"
+    lines = [(first, "0", slope, Fraction(0)), ("1", "2 * share k * clip", Fraction(1), 2 * most * K)]
+    straight = {"rule": "straight", "since": 0, "start": 0}
+    path = _path(straight, w, D, lambda _: [(f"line{k}", one) for k, one in enumerate(lines)])
+    move = ceil((1 + swapped) * eta * K / batch * _UNITS)
+    extra = max(2 * a * move + move**2 for a, _, _ in path)
+    kinds = outcomes(w, float(q), _BINS)
+    squares, unit = sum(a * a for a, _, _ in path), (noise * _UNITS) ** 2
+    mus = [_root((squares + uses * extra) / unit) for uses, _ in kinds]
+    counts = [kinds[0][0] + 1, *(b[0] - a[0] for a, b in pairwise(kinds))]
+    near_mu = Fraction(ceil(Fraction(move, _UNITS) / noise * _FINE), _FINE)
+    largest = float(max(mus[-1], near_mu))
+    scale = 2 ** (24 + ceil(_furthest(largest, at) / np.log(2) - np.log2(at)))
+    cost = _cost(float(near_mu), scale, at, _NODES)
+    one = _one_step(q, scale, cost, at, swapped=swapped)
+    g = np.exp(np.linspace(0, 4 * about, 48))
+    plan, near_pairs, near = _composed(w, scale, one, g, at)
+    far = _far(mus, [p for _, p in kinds], scale, at)
+    costs = {"near": (near_pairs, near, 0), "far": far}
+    table, _, thresholds = _carried(scale, costs, None, at, about, _WIDE)
+    epsilon, below = _both(scale, table, delta)
+    if not proofs:
+        return {}, epsilon
+    fields = {
+        "probability": q,
+        "sizes": dataset - 1,
+        "size": batch,
+        "moved_by": move,
+        "extra": extra,
+        "counts": counts,
+        "far_mus": [m.as_integer_ratio() for m in mus],
+        "plan": plan,
+        "one_step": one[0],
+        "near": _nodes("near", near_mu, scale, cost),
+        "far": _far_values(mus, scale, far),
+        "far_cost": far[0],
+        "far_path": path,
+        "table": table,
+        "thresholds": thresholds,
+        "scale": scale,
+        "widest": ceil(D * _UNITS),
+        "below": below,
+        "used_lines": lines,
+        "length": w,
+        "steps": w,
+    }
+    return fields, epsilon
+
+
+def _both(scale: int, table: Pairs, delta: Fraction) -> tuple[Fraction, tuple[int, int]]:
+    """The least epsilon, in millionths, at which a table is at most delta in both orders."""
+    most, (low, _) = delta * scale, _epsilon(scale, table, delta)
+
+    def below(k: int) -> int:
+        return int(exp(k / _MICRO) * (1 - 1e-12) * _FINE)
+
+    def back(k: int) -> bool:
+        return (_FINE - below(k)) * scale + _scaled(scale, table, below(k), _FINE) <= most * _FINE
+
+    k = bisect_left(range(50 * _MICRO), True, lo=int(low * _MICRO), key=back)
+    return Fraction(k, _MICRO), (below(k), _FINE)

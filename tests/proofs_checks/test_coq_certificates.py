@@ -20,7 +20,7 @@ from lastiterate.numeric.certificates.description import UncertifiedError, dyadi
 from lastiterate.numeric.certificates.proof import least_certified
 from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.proofs_checks.certificates.checker import check
-from lastiterate.proofs_checks.certificates.coq_batches import coq_file
+from lastiterate.proofs_checks.certificates.coq import coq_file
 
 _FULL: dict[str, Any] = {"step_size": 0.1, "noise_std": 1.0, "dataset_size": 5}
 _RUNS: dict[str, tuple[li.NoisySGD, li.Assumption, float]] = {

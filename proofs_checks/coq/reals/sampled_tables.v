@@ -1,6 +1,6 @@
 (* Tables of whole numbers for runs with random batches, and the (epsilon, delta) of the last iterate.
 
-   Python: proofs_checks/certificates/coq_batches.py writes files whose last theorem applies those below to the numbers of
+   Python: proofs_checks/certificates/coq.py writes files whose last theorem applies those below to the numbers of
    one certificate.  Pages: docs/proofs/contraction.md, "Random batches"; docs/proofs/poisson.md;
    docs/proofs/without_replacement.md. *)
 From Coq Require Import ZArith Reals Lra Lia List.

@@ -47,7 +47,7 @@ def command(ctx: click.Context, certificate: Path, target: Path | None, as_json:
     except Refused as refused:
         holds, said = False, str(refused)
     if holds and target is not None:
-        from lastiterate.proofs_checks.certificates.coq_batches import coq_file
+        from lastiterate.proofs_checks.certificates.coq import coq_file
 
         if target.suffix != ".v" or not target.stem.isidentifier():
             raise InputError(
