@@ -3,17 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from lastiterate.commands.measuring import (
-    computing,
-    from_checkpoint,
-    option,
-    print_table,
-    read_run_file,
-    require_torch,
-    resuming,
-)
+from lastiterate.commands.measuring import print_table, read_run_file, require_torch
+from lastiterate.commands.options import declared
 from lastiterate.commands.output import progress, say_json, say_text
 from lastiterate.numeric.errors import InputError
 
@@ -32,23 +23,7 @@ _LITTLE = 0.1
 """Share of the clip norm below which the effect of a sample is reported as too small."""
 
 
-@click.command("attack")
-@click.argument("run_file", type=click.Path(path_type=Path))
-@click.option("--delta", type=float, required=True, help="Delta of (epsilon, delta), in (0, 1).")
-@click.option("--workload", help="Network: builtin:NAME or module:factory; by default, crafted losses.")
-@from_checkpoint
-@option("--kind", type=click.Choice(["canary", "loss", "shadow"]), default="canary", help="Kind of attack.")
-@click.option("--others", help="Crafted losses of other samples, without --workload: still, pull or outward.")
-@option("--runs", default=500, help="Runs on each data set: half to learn the attack, half to score it.")
-@click.option(
-    "--target",
-    type=int,
-    help="Index of the sample that differs; by default, one with the largest privacy loss.",
-)
-@option("--level", default=0.95, help="Joint confidence of all lower bounds.")
-@computing
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@resuming
+@declared("attack")
 def attack_command(
     run_file: Path,
     delta: float,
@@ -129,15 +104,7 @@ def _bounds(
     return [*found, (_CLIPPING, bound(run, Clipped(), delta=delta))]
 
 
-@click.command("drift")
-@click.argument("run_file", type=click.Path(path_type=Path))
-@click.option("--workload", required=True, help="Network: builtin:NAME or module:factory.")
-@from_checkpoint
-@option("--pairs", default=1000, help="Number of pairs of runs.")
-@option("--replaced", default=0, help="Index of the sample that differs.")
-@computing
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@resuming
+@declared("drift")
 def drift_command(
     run_file: Path,
     workload: str,

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.claims import Book, book, folder_argument, jobs_option, no_cache, paper_option
+from lastiterate.commands.claims import Book, book, checked_jobs
+from lastiterate.commands.options import declared
 from lastiterate.commands.output import console, progress
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.engines.time_limit import SECONDS
@@ -16,30 +17,7 @@ from lastiterate.proofs_checks.report import formats
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, with_noun
 
 
-@click.command(name="check")
-@folder_argument
-@paper_option
-@click.option("--claim", "keys", metavar="KEY", multiple=True, help="Only this claim; may be repeated.")
-@jobs_option
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(["text", "json", "markdown"]),
-    default="text",
-    show_default=True,
-    help="Format of the output.",
-)
-@click.option("--json", "style", flag_value="json", help="The same as --format json.")
-@click.option(
-    "--time-limit",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
-    default=SECONDS,
-    show_default=True,
-    help="Limit on the computing time of a check, a mutant or a near miss; beyond it, the answer is left open.",
-)
-@no_cache
-@click.option("--update-lock", is_flag=True, help="Write the results to the lock file.")
+@declared("check", jobs={"callback": checked_jobs}, time_limit={"default": SECONDS})
 def command(
     path: Path | None,
     paper: str | None,

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -17,19 +16,11 @@ from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 
 
-def _checked(_: click.Context, __: click.Parameter, jobs: int) -> int:
+def checked_jobs(_: click.Context, __: click.Parameter, jobs: int) -> int:
+    """Number of worker processes; refuses 0 and numbers below -1."""
     if jobs == 0 or jobs < -1:
         raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
     return jobs
-
-
-folder_argument: Final = click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
-"""A folder or a file of claims; the ledger if left out."""
-paper_option: Final = click.option("--paper", metavar="ID", help="Only the claims of this paper.")
-jobs_option: Final = click.option(
-    "--jobs", default=-1, show_default="all cores", callback=_checked, help="Worker processes."
-)
-no_cache: Final = click.option("--no-cache", is_flag=True, help="Decide everything again, without the cache.")
 
 
 @dataclass(frozen=True)

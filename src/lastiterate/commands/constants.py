@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from lastiterate.commands.measuring import (
-    computing,
-    from_checkpoint,
-    not_given,
-    option,
-    print_table,
-    require_torch,
-    resuming,
-)
-from lastiterate.commands.output import OutputFile, progress, say_json, say_text
+from lastiterate.commands.measuring import not_given, print_table, require_torch
+from lastiterate.commands.options import declared
+from lastiterate.commands.output import progress, say_json, say_text
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,62 +20,15 @@ if TYPE_CHECKING:
     from lastiterate.runtime.constants.record import AlongTraining, HolderEstimate, WorstCaseConstants
     from lastiterate.runtime.workloads.workload import Workload
 
-_ORDERS: Final = (0.25, 0.5, 0.75, 1.0)
 _OF_SEARCH: Final = ("inputs", "kind", "save_pairs")
 _OF_DRAWS: Final = ("points", "radius")
 _OF_RUN: Final = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_size", "sampling")
 """Options of the search, options of drawn pairs, and options that are fields of the run."""
 _INITS: Final = {True: 3, False: 20}
 """Number of initialisations that a search compares, and that draws measure."""
-_FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.command("estimate")
-@click.argument("name", metavar="WORKLOAD")
-@option("--lambda", "lambdas", multiple=True, default=_ORDERS, help="Hölder order in (0, 1]; repeat for more.")
-@option(
-    "--draw",
-    type=click.Choice(["search", "uniform", "log-uniform"]),
-    default="search",
-    help="Search for the worst pair, or draw pairs as Chien & Li do: uniformly in the ball or with log-uniform radii.",
-)
-@click.option("--inputs", help="Also search these inputs, with every label: box:LOW,HIGH bounds every entry.")
-@option(
-    "--kind",
-    type=click.Choice(["sample", "sample_clipped"]),
-    default="sample",
-    help="Which per-sample gradients to search: unclipped or clipped.",
-)
-@click.option("--save-pairs", type=OutputFile(), help="File in which to save the worst pairs.")
-@click.option(
-    "--recheck", type=_FILE, help="Only recompute the saved pairs of this file; exit status 1 if one fails."
-)
-@click.option(
-    "--inits",
-    type=int,
-    show_default=f"{_INITS[True]}, or {_INITS[False]} with --draw",
-    help="Number of initialisations: compared by a short search, of which the steepest is searched, or, with --draw, "
-    "all measured.",
-)
-@click.option("--centers", type=int, show_default="all", help="Number of evenly spaced iterates to measure.")
-@option("--points", default=100, help="Points drawn around every iterate, with --draw.")
-@option("--radius", default=1.0, help="Radius of the ball from which the points are drawn.")
-@option("--steps", default=200, help="Training steps; also T in the privacy estimates.")
-@option("--step-size", default=0.1, help="Learning rate in training.")
-@option("--clip-norm", default=1.0, help="Clip norm in training.")
-@option("--noise-std", default=0.001, help="Noise added to the iterate in training.")
-@option("--diameter", default=1.0, help="Diameter of the domain, twice its radius; inf for none.")
-@click.option("--samples", type=int, show_default="all", help="Number of randomly drawn samples to use.")
-@click.option("--batch-size", type=int, show_default="all", help="Samples per training step.")
-@option("--sampling", default="full", help="Batches: full, cyclic, shuffled, without_replacement or poisson.")
-@computing
-@click.option("--layers", is_flag=True, help="Also measure every layer; needs --draw.")
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="Your data, passed to the factory or read as columns."
-)
-@from_checkpoint
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@resuming
+@declared("estimate", inits={"show_default": f"{_INITS[True]}, or {_INITS[False]} with --draw"})
 def estimate_command(
     name: str,
     lambdas: tuple[float, ...],
@@ -274,21 +220,7 @@ def print_layers(found: "HolderEstimate") -> None:
     print_table(title, ("layer", "parameters", *(f"lambda {order:g}" for order in found.lambdas)), rows)
 
 
-@click.command("checkpoints")
-@click.argument("workload")
-@click.argument("checkpoints", nargs=-1, required=True, type=click.Path(path_type=Path))
-@option("--lambda", "order", type=float, default=1.0, help="Hölder order in (0, 1].")
-@option("--points", default=100, help="Points drawn around every checkpoint.")
-@option("--radius", default=1.0, help="Radius of the ball from which the points are drawn.")
-@option("--draw", default="uniform", help="Draw points uniformly in the ball, or with log-uniform radii.")
-@click.option("--samples", type=int, show_default="all", help="Number of randomly drawn samples to use.")
-@computing
-@click.option("--layers", is_flag=True, help="Also measure every layer, without further gradients.")
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="Your data, passed to the factory or read as columns."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@resuming
+@declared("checkpoints")
 def checkpoints_command(
     workload: str,
     checkpoints: tuple[Path, ...],

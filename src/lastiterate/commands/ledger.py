@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.claims import book, folder_argument, jobs_option, no_cache, paper_option
+from lastiterate.commands.claims import book, checked_jobs
+from lastiterate.commands.options import declared
 from lastiterate.commands.output import progress, say_json
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.runner import run
@@ -13,13 +14,7 @@ from lastiterate.proofs_checks.verdict import STANDS, Verdict
 from lastiterate.symbolic import ledger
 
 
-@click.command("list")
-@folder_argument
-@paper_option
-@click.option(
-    "--verdict", type=click.Choice(Verdict), help="Only the claims to which the lock file gives this verdict."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@declared("list", verdict={"type": click.Choice(Verdict)})
 def list_command(path: Path | None, paper: str | None, verdict: Verdict | None, as_json: bool) -> None:
     """List the claims of the ledger, or of the folder or file PATH: key, locked verdict and title."""
     with progress("building the claims"):
@@ -41,14 +36,7 @@ def list_command(path: Path | None, paper: str | None, verdict: Verdict | None, 
             click.echo("`lastiterate check --update-lock` decides the claims and locks the verdicts.", err=True)
 
 
-@click.command("show")
-@click.argument("key")
-@folder_argument
-@click.option("--no-cache", is_flag=True, help="Decide the claim again, without the cache.")
-@click.option("--json", "as_json", is_flag=True, help="Print the verdict with its evidence as one JSON object.")
-@click.option(
-    "--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the page of the claim, too."
-)
+@declared("show")
 def show_command(key: str, path: Path | None, no_cache: bool, as_json: bool, html: Path | None) -> None:
     """Show the claim KEY of the ledger, or of the folder or file PATH: statement, failure, evidence."""
     with progress(f"deciding {key}") as told:
@@ -68,15 +56,7 @@ def show_command(key: str, path: Path | None, no_cache: bool, as_json: bool, htm
     click.echo(describe(claims[0], report, instead))
 
 
-@click.command("report")
-@folder_argument
-@click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to."
-)
-@paper_option
-@jobs_option
-@no_cache
-@click.option("--json", "as_json", is_flag=True, help="Print the names of the files as one JSON object.")
+@declared("report", jobs={"callback": checked_jobs})
 def report_command(
     path: Path | None, out: Path, paper: str | None, jobs: int, no_cache: bool, as_json: bool
 ) -> None:

@@ -8,26 +8,11 @@ from typing import Any
 import click
 
 from lastiterate.commands import measuring
-from lastiterate.commands.output import OutputFile, progress, say_json
+from lastiterate.commands.options import declared
+from lastiterate.commands.output import progress, say_json
 
-_PATH = click.Path(path_type=Path)
 
-
-@click.command()
-@click.argument("name", metavar="WORKLOAD")
-@click.option("--run", "run_file", type=_PATH, help="Run file whose privacy is described.")
-@click.option("--out", type=OutputFile(), multiple=True, help="File to write: .html, .md or .json; repeatable.")
-@measuring.option("--delta", default=1e-5, help="Delta of the privacy losses.")
-@click.option("--along", "checkpoints", type=_PATH, multiple=True, help="Checkpoint or folder; repeatable.")
-@measuring.option("--runs", default=200, help="Coupled pairs, and attacked runs on each side, with --run.")
-@measuring.option("--budget", default=600.0, help="Seconds after which no further part begins.")
-@measuring.option("--centers", default=20, help="Number of iterates around which the search begins.")
-@click.option("--samples", type=int, show_default="all", help="Number of randomly drawn samples to use.")
-@measuring.computing
-@click.option("--data", type=_PATH, help="Your data, passed to the factory or read as columns.")
-@measuring.from_checkpoint
-@click.option("--json", "as_json", is_flag=True, help="Print all results as JSON.")
-@measuring.resuming
+@declared("look")
 def command(
     name: str, run_file: Path | None, out: tuple[Path, ...], samples: int | None, data: Path | None,
     checkpoint: Path | None, as_json: bool, resume: Path | None, **options: Any,

@@ -1,10 +1,9 @@
-"""Options and checks shared by the commands that train networks."""
+"""Tables, checks and run files of the commands that train networks."""
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,40 +12,6 @@ from lastiterate.numeric.errors import InputError
 if TYPE_CHECKING:
     from lastiterate.numeric.losses.assumptions import Assumption
     from lastiterate.numeric.run import NoisySGD
-
-
-option: Final = partial(click.option, show_default=True)
-"""An option whose help ends with its default."""
-
-
-def computing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add options for device, precision, memory, threads and seed."""
-    options = (
-        option("--device", default="cpu", help="Device: cpu, cuda or cuda:INDEX."),
-        option("--dtype", default="float64", help="Precision: float64 or float32."),
-        click.option(
-            "--memory", type=int, help="Maximum bytes per chunk; by default, chosen from the available memory."
-        ),
-        option("--threads", default=1, help="Number of CPU threads."),
-        option("--seed", default=0, help="Seed of all random numbers."),
-    )
-    for one in reversed(options):
-        command = one(command)
-    return command
-
-
-from_checkpoint: Final = click.option(
-    "--checkpoint",
-    type=click.Path(path_type=Path),
-    help="Weights to start from: saved by torch or safetensors, the index of weights in several files, or their "
-    "folder. Nothing in a file is executed.",
-)
-resuming: Final = click.option(
-    "--resume",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for finished parts; by default, the user's cache folder.",
-)
-"""Options that load weights into a network, and name the folder of results."""
 
 
 def print_table(title: str, headings: Iterable[str], rows: Iterable[tuple[str, ...]]) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
+from lastiterate.commands.options import declared
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import write_whole, writing
 
 
-@click.command(name="new-claim")
-@click.argument("path", type=click.Path(path_type=Path))
+@declared("new-claim")
 def command(path: Path) -> None:
     """Write a commented module of claims to PATH, for ``pytest --lastiterate`` to decide."""
     if path.suffix != ".py":

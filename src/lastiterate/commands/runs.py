@@ -1,31 +1,19 @@
 """Commands about the run in a file: bound, calibrate, forget, participation, compare and sweep."""
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
-from lastiterate.commands.output import OutputFile, progress, say_json, say_result, say_text
+from lastiterate.commands.options import declared
+from lastiterate.commands.output import progress, say_json, say_result, say_text
 from lastiterate.numeric.errors import InputError
 
-_of_run: Final = click.argument("run_file", type=click.Path(path_type=Path))
-_as_json: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
-
-def _bounded(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the run file, the order or delta of the bounds, and --json."""
-    order = click.option("--order", type=float, help="Order alpha > 1 of Renyi bounds.")
-    delta = click.option("--delta", type=float, help="Delta of (epsilon, delta) bounds.")
-    return _of_run(order(delta(_as_json(command))))
-
-
-@click.command("bound")
-@_bounded
-@click.option("--certificate", type=OutputFile(), help="Write a certificate of the bound to this file.")
+@declared("bound")
 def bound_command(
     run_file: Path, order: float | None, delta: float | None, as_json: bool, certificate: Path | None
 ) -> None:
@@ -60,15 +48,7 @@ def bound_command(
     say_text("bound.txt.j2", found=found, **texts)
 
 
-@click.command("calibrate")
-@_bounded
-@click.option("--epsilon", type=float, required=True, help="Target epsilon.")
-@click.option(
-    "--vary",
-    default="noise_std",
-    show_default=True,
-    help="What to change: noise_std, steps, diameter or batch_size.",
-)
+@declared("calibrate")
 def calibrate_command(run_file: Path, vary: str, as_json: bool, **target: Any) -> None:
     """Adjust one number of the run in RUN_FILE until the run just meets the target, erring on the safe side."""
     from lastiterate.numeric.calibrate import calibrate
@@ -80,13 +60,7 @@ def calibrate_command(run_file: Path, vary: str, as_json: bool, **target: Any) -
     say_result(found, str(found), as_json=as_json)
 
 
-@click.command("forget")
-@_bounded
-@click.option("--steps", type=int, help="Clean steps, on the data without the sample.")
-@click.option("--epsilon", type=float, help="Target epsilon: find the number of clean steps that meets it.")
-@click.option("--retrained", is_flag=True, help="Apply the target to the comparison with a retrained model.")
-@click.option("--step-size", type=float, help="Step size of the clean steps; by default that of the last step.")
-@click.option("--noise-std", type=float, help="Noise of the clean steps; by default that of the last step.")
+@declared("forget")
 def forget_command(
     run_file: Path, steps: int | None, epsilon: float | None, retrained: bool, as_json: bool, **target: Any
 ) -> None:
@@ -107,24 +81,7 @@ def forget_command(
     say_result(found, str(found.table()), as_json=as_json)
 
 
-def _numbers(text: str) -> list[int]:
-    try:
-        return [int(one) for one in text.split(",")]
-    except ValueError:
-        raise click.BadParameter(
-            f"The list needs whole numbers separated by commas, got {text!r}; write for example 3,4,20."
-        ) from None
-
-
-@click.command("participation")
-@_bounded
-@click.option(
-    "--steps",
-    type=_numbers,
-    metavar="STEPS",
-    help="Steps that use the sample, counted from 0, in increasing order, such as 3,4,20.",
-)
-@click.option("--position", type=int, help="Batch of an epoch that holds the sample, counted from 0.")
+@declared("participation")
 def participation_command(
     run_file: Path, order: float | None, delta: float | None, as_json: bool, **uses: Any
 ) -> None:
@@ -144,13 +101,7 @@ def participation_command(
     say_result(found, str(found.table()), as_json=as_json)
 
 
-@click.command("compare")
-@_of_run
-@click.option("--order", type=float, default=2.0, show_default=True, help="Order alpha > 1.")
-@click.option(
-    "--theorem", "name", help="Name of one theorem: show its verdict, the reason, and what is true instead."
-)
-@_as_json
+@declared("compare")
 def compare_command(run_file: Path, order: float, name: str | None, as_json: bool) -> None:
     """Show what each theorem claims for the run in RUN_FILE, with its verdict in the ledger.
 
@@ -179,11 +130,7 @@ def compare_command(run_file: Path, order: float, name: str | None, as_json: boo
         click.echo(str(rows.table().beside("verdict", [verdicts.get(row.claim, "") for row in rows])))
 
 
-@click.command("sweep")
-@click.argument("sweep_file", type=click.Path(path_type=Path))
-@click.option("--out", type=OutputFile(), required=True, help="Table to write, .csv.")
-@click.option("--jobs", default=-1, show_default=True, help="Worker processes; -1 for one per core.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the file and the row count.")
+@declared("sweep")
 def sweep_command(sweep_file: Path, out: Path, jobs: int, as_json: bool) -> None:
     """Bound every run of the grid in SWEEP_FILE.
 

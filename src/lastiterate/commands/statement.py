@@ -5,26 +5,11 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.output import OutputFile, progress
-from lastiterate.proofs_checks.certificates.statements import DECLARED, FORMS
+from lastiterate.commands.options import declared
+from lastiterate.commands.output import progress
 
 
-@click.command()
-@click.argument("source", type=click.Path(path_type=Path))
-@click.option("--order", type=float, help="Order alpha > 1 of a Renyi bound, if SOURCE is a run file.")
-@click.option("--delta", type=float, help="Delta of an (epsilon, delta) bound, if SOURCE is a run file.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMS),
-    default=FORMS[0],
-    help="A page, or a section of a model card.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--unit", help=f"Whom or what one sample stands for (otherwise {DECLARED['unit']}).")
-@click.option("--by", help=f"Who declares that the training was as described (otherwise {DECLARED['by']}).")
-@click.option("--model", help=f"Name of the model (otherwise {DECLARED['model']}).")
-@click.option("--out", type=OutputFile(), help="Write to this file instead of the terminal.")
+@declared("statement")
 def command(
     source: Path,
     order: float | None,

@@ -5,18 +5,11 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.output import OutputFile, say_json
+from lastiterate.commands.options import declared
+from lastiterate.commands.output import say_json
 
 
-@click.command()
-@click.argument("certificate", type=click.Path(path_type=Path))
-@click.option(
-    "--coq",
-    "target",
-    type=OutputFile(),
-    help="Write a Coq file with the claim as a theorem, if the certificate holds.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@declared("verify")
 @click.pass_context
 def command(ctx: click.Context, certificate: Path, target: Path | None, as_json: bool) -> None:
     """Check a CERTIFICATE that `bound --certificate` wrote: everything except the proof's free choices is recomputed.
