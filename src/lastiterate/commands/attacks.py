@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lastiterate.commands.measuring import print_table, read_run_file, require_torch
-from lastiterate.commands.options import declared
+from lastiterate.commands.options import command_of
 from lastiterate.commands.output import progress, say_json, say_text
 from lastiterate.numeric.errors import InputError
 
@@ -23,7 +23,7 @@ _LITTLE = 0.1
 """Share of the clip norm below which the effect of a sample is reported as too small."""
 
 
-@declared("attack")
+@command_of("attack")
 def attack_command(
     run_file: Path,
     delta: float,
@@ -104,7 +104,7 @@ def _bounds(
     return [*found, (_CLIPPING, bound(run, Clipped(), delta=delta))]
 
 
-@declared("drift")
+@command_of("drift")
 def drift_command(
     run_file: Path,
     workload: str,

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from lastiterate.commands.claims import Book, book, checked_jobs
-from lastiterate.commands.options import declared
+from lastiterate.commands.options import command_of
 from lastiterate.commands.output import console, progress
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.engines.time_limit import SECONDS
@@ -17,7 +17,7 @@ from lastiterate.proofs_checks.report import formats
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, with_noun
 
 
-@declared("check", jobs={"callback": checked_jobs}, time_limit={"default": SECONDS})
+@command_of("check", jobs={"callback": checked_jobs}, time_limit={"default": SECONDS})
 def command(
     path: Path | None,
     paper: str | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from lastiterate.commands.measuring import not_given, print_table, require_torch
-from lastiterate.commands.options import declared
+from lastiterate.commands.options import command_of
 from lastiterate.commands.output import progress, say_json, say_text
 from lastiterate.numeric.errors import InputError
 
@@ -28,7 +28,7 @@ _INITS: Final = {True: 3, False: 20}
 """Number of initialisations that a search compares, and that draws measure."""
 
 
-@declared("estimate", inits={"show_default": f"{_INITS[True]}, or {_INITS[False]} with --draw"})
+@command_of("estimate", inits={"show_default": f"{_INITS[True]}, or {_INITS[False]} with --draw"})
 def estimate_command(
     name: str,
     lambdas: tuple[float, ...],
@@ -220,7 +220,7 @@ def print_layers(found: "HolderEstimate") -> None:
     print_table(title, ("layer", "parameters", *(f"lambda {order:g}" for order in found.lambdas)), rows)
 
 
-@declared("checkpoints")
+@command_of("checkpoints")
 def checkpoints_command(
     workload: str,
     checkpoints: tuple[Path, ...],

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from lastiterate.commands.claims import book, checked_jobs
-from lastiterate.commands.options import declared
+from lastiterate.commands.options import command_of
 from lastiterate.commands.output import progress, say_json
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.runner import run
@@ -14,7 +14,7 @@ from lastiterate.proofs_checks.verdict import STANDS, Verdict
 from lastiterate.symbolic import ledger
 
 
-@declared("list", verdict={"type": click.Choice(Verdict)})
+@command_of("list", verdict={"type": click.Choice(Verdict)})
 def list_command(path: Path | None, paper: str | None, verdict: Verdict | None, as_json: bool) -> None:
     """List the claims of the ledger, or of the folder or file PATH: key, locked verdict and title."""
     with progress("building the claims"):
@@ -36,7 +36,7 @@ def list_command(path: Path | None, paper: str | None, verdict: Verdict | None, 
             click.echo("`lastiterate check --update-lock` decides the claims and locks the verdicts.", err=True)
 
 
-@declared("show")
+@command_of("show")
 def show_command(key: str, path: Path | None, no_cache: bool, as_json: bool, html: Path | None) -> None:
     """Show the claim KEY of the ledger, or of the folder or file PATH: statement, failure, evidence."""
     with progress(f"deciding {key}") as told:
@@ -56,7 +56,7 @@ def show_command(key: str, path: Path | None, no_cache: bool, as_json: bool, htm
     click.echo(describe(claims[0], report, instead))
 
 
-@declared("report", jobs={"callback": checked_jobs})
+@command_of("report", jobs={"callback": checked_jobs})
 def report_command(
     path: Path | None, out: Path, paper: str | None, jobs: int, no_cache: bool, as_json: bool
 ) -> None:

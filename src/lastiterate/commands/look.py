@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from lastiterate.commands import measuring
-from lastiterate.commands.options import declared
+from lastiterate.commands.options import command_of
 from lastiterate.commands.output import progress, say_json
 
 
-@declared("look")
+@command_of("look")
 def command(
     name: str, run_file: Path | None, out: tuple[Path, ...], samples: int | None, data: Path | None,
     checkpoint: Path | None, as_json: bool, resume: Path | None, **options: Any,

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.options import declared
+from lastiterate.commands.options import command_of
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import write_whole, writing
 
 
-@declared("new-claim")
+@command_of("new-claim")
 def command(path: Path) -> None:
     """Write a commented module of claims to PATH, for ``pytest --lastiterate`` to decide."""
     if path.suffix != ".py":

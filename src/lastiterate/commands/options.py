@@ -34,7 +34,7 @@ _TYPES: Final[dict[str, Any]] = {
 _OPTIONS: Final = tomllib.loads((resources.files("lastiterate.commands") / "options.toml").read_text("utf-8"))
 
 
-def declared(command: str, **more: dict[str, Any]) -> Callable[[Callable[..., Any]], click.Command]:
+def command_of(command: str, **more: dict[str, Any]) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command of a function; ``more`` adds what is computed to the options of these parameters."""
     params = [
         _parameter(name, _OPTIONS["shared"].get(name, {}) | own, more)

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from lastiterate.commands.options import declared
+from lastiterate.commands.options import command_of
 from lastiterate.commands.output import progress, say_json, say_result, say_text
 from lastiterate.numeric.errors import InputError
 
 
-@declared("bound")
+@command_of("bound")
 def bound_command(
     run_file: Path, order: float | None, delta: float | None, as_json: bool, certificate: Path | None
 ) -> None:
@@ -48,7 +48,7 @@ def bound_command(
     say_text("bound.txt.j2", found=found, **texts)
 
 
-@declared("calibrate")
+@command_of("calibrate")
 def calibrate_command(run_file: Path, vary: str, as_json: bool, **target: Any) -> None:
     """Adjust one number of the run in RUN_FILE until the run just meets the target, erring on the safe side."""
     from lastiterate.numeric.calibrate import calibrate
@@ -60,7 +60,7 @@ def calibrate_command(run_file: Path, vary: str, as_json: bool, **target: Any) -
     say_result(found, str(found), as_json=as_json)
 
 
-@declared("forget")
+@command_of("forget")
 def forget_command(
     run_file: Path, steps: int | None, epsilon: float | None, retrained: bool, as_json: bool, **target: Any
 ) -> None:
@@ -81,7 +81,7 @@ def forget_command(
     say_result(found, str(found.table()), as_json=as_json)
 
 
-@declared("participation")
+@command_of("participation")
 def participation_command(
     run_file: Path, order: float | None, delta: float | None, as_json: bool, **uses: Any
 ) -> None:
@@ -101,7 +101,7 @@ def participation_command(
     say_result(found, str(found.table()), as_json=as_json)
 
 
-@declared("compare")
+@command_of("compare")
 def compare_command(run_file: Path, order: float, name: str | None, as_json: bool) -> None:
     """Show what each theorem claims for the run in RUN_FILE, with its verdict in the ledger.
 
@@ -130,7 +130,7 @@ def compare_command(run_file: Path, order: float, name: str | None, as_json: boo
         click.echo(str(rows.table().beside("verdict", [verdicts.get(row.claim, "") for row in rows])))
 
 
-@declared("sweep")
+@command_of("sweep")
 def sweep_command(sweep_file: Path, out: Path, jobs: int, as_json: bool) -> None:
     """Bound every run of the grid in SWEEP_FILE.
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.options import declared
+from lastiterate.commands.options import command_of
 from lastiterate.commands.output import progress
 
 
-@declared("statement")
+@command_of("statement")
 def command(
     source: Path,
     order: float | None,

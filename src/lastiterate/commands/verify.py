@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.options import declared
+from lastiterate.commands.options import command_of
 from lastiterate.commands.output import say_json
 
 
-@declared("verify")
+@command_of("verify")
 @click.pass_context
 def command(ctx: click.Context, certificate: Path, target: Path | None, as_json: bool) -> None:
     """Check a CERTIFICATE that `bound --certificate` wrote: everything except the proof's free choices is recomputed.
