@@ -10,6 +10,7 @@ import sys
 import tomllib
 import warnings
 from importlib import import_module, resources
+from inspect import getdoc
 from typing import Final
 
 import click
@@ -23,9 +24,10 @@ COMMANDS: Final[dict[str, str]] = {name: text["line"] for name, text in _TEXTS.i
 """Commands in the order of the help, each with its line there."""
 
 
-def _with_examples(name: str, command: click.Command) -> click.Command:
-    """Append examples and further paragraphs to a command's help, which click does not rewrap."""
+def _with_texts(name: str, command: click.Command) -> click.Command:
+    """Append its texts to a command's help: what it does, and examples and files, which click does not rewrap."""
     text = _TEXTS[name]
+    command.help = "\n\n".join(filter(None, (getdoc(command.callback), text.get("about"))))
     examples = "\n  ".join(["Examples:", *text["examples"].splitlines()])
     command.epilog = "\n\n".join(f"\b\n{part}" for part in (examples, *text.get("more", ())))
     return command
@@ -42,7 +44,7 @@ class _LazyGroup(click.Group):
             own = cmd_name.replace("-", "_")
             shared = _TEXTS[cmd_name].get("module")
             module = import_module(f"lastiterate.commands.{shared or own}")
-            return _with_examples(cmd_name, getattr(module, f"{own}_command" if shared else "command"))
+            return _with_texts(cmd_name, getattr(module, f"{own}_command" if shared else "command"))
         hint = suggestion(cmd_name, COMMANDS, f"choose one of {', '.join(COMMANDS)}.")
         raise click.UsageError(f"A known command is needed, got command={cmd_name}; {hint}", ctx)
 

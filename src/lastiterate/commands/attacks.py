@@ -36,18 +36,7 @@ def attack_command(
     threads: int,
     **options: Any,
 ) -> int:
-    """Attack the last iterate of the run in RUN_FILE, and compare the result with its certified upper bound.
-
-    The run is repeated many times on the data and on the adjacent data. Correct guesses give lower confidence
-    bounds on epsilon and mu, which are compared with the bounds under the assumption of the file and under
-    clipping alone. The exit status is 1 if a bound is refuted. Later calls reuse finished runs, even with a
-    larger --runs.
-
-    The attack "canary" uses a sample with the worst gradients, "loss" uses the loss of a real sample, and
-    "shadow" uses a likelihood ratio of this loss. The last two need one more sample than the run's
-    dataset_size, as a replacement. Without --workload, the gradients of all samples are the worst that the
-    assumption allows.
-    """
+    """Attack the last iterate of the run in RUN_FILE, and compare the result with its certified upper bound."""
     require_torch()
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.attacks.attack import attack, hardest, worst_case
@@ -114,13 +103,7 @@ def drift_command(
     resume: Path | None,
     **options: Any,
 ) -> int:
-    """Measure the distance between coupled runs of RUN_FILE whose data differ in one sample.
-
-    The runs of a pair share batches and noise. No pair may exceed the tracked distance D_t, computed under
-    the assumption of the file, with constants in closed form if the loss has them, and under clipping alone.
-    The exit status is 1 if a pair exceeds D_t. Later calls reuse finished pairs. The replacement is sample
-    number dataset_size + 1 of the workload.
-    """
+    """Measure the distance between coupled runs of RUN_FILE whose data differ in one sample."""
     require_torch()
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.attacks.drift import measure_drift

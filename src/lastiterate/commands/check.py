@@ -28,14 +28,7 @@ def command(
     no_cache: bool,
     update_lock: bool,
 ) -> int:
-    """Decide every claim of the ledger, or of the folder or file PATH, and compare with the lock file.
-
-    The lock file of a folder is lastiterate.lock.json in the root of its repository. Until --update-lock
-    writes it, every claim has to hold. The modules of a folder are Python code, which is run.
-
-    The exit status is 0 if every verdict, grade and mutant agrees with the lock file and every mutant is
-    rejected.
-    """
+    """Decide every claim of the ledger, or of the folder or file PATH, and compare with the lock file."""
     chosen = book(path)
     complete = paper is None and not keys
     expected = {} if update_lock and complete else chosen.expected()

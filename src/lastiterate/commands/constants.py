@@ -39,20 +39,7 @@ def estimate_command(
     resume: Path | None,
     **options: Any,
 ) -> None:
-    """Find the Hölder constants of WORKLOAD: builtin:NAME, hf:FOLDER or module:factory.
-
-    The network is trained, and the largest |g(x) - g(y)| / |x - y|^lambda is searched for in the ball of the
-    domain. The result is a lower estimate of the true constant, so the privacy numbers are estimates, too.
-    The certified constant is also printed, or the reason why it is unknown. With --draw, pairs are drawn
-    around every iterate as in Chien & Li, which gives far smaller estimates.
-
-    A module:factory is your function that returns a lastiterate.Workload: network, loss of one sample, and data.
-    hf:FOLDER is a text network written by Hugging Face's save_pretrained; --data names a file with input_ids,
-    attention_mask and labels (safetensors, npz, parquet or jsonl). Nothing in these files is executed.
-
-    Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn. Settings that
-    a workload recommends replace the defaults and are printed.
-    """
+    """Find the Hölder constants of WORKLOAD: builtin:NAME, hf:FOLDER or module:factory."""
     require_torch()
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.workloads.loading import load_workload
@@ -232,13 +219,7 @@ def checkpoints_command(
     resume: Path | None,
     **options: Any,
 ) -> None:
-    """Measure the Hölder constants of WORKLOAD at the CHECKPOINTS of a training run, in the order given.
-
-    A checkpoint is a file of weights saved by torch or safetensors; a folder stands for its checkpoints in
-    numerical order. Points are drawn in the same directions around each checkpoint; between successive
-    checkpoints, the change of the gradients is divided by the distance. All constants are lower estimates for
-    per-sample gradients.
-    """
+    """Measure the Hölder constants of WORKLOAD at the CHECKPOINTS of a training run, in the order given."""
     require_torch()
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.constants.holder import checkpoints_in, constants_along_training

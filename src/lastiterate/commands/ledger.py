@@ -60,12 +60,7 @@ def show_command(key: str, path: Path | None, no_cache: bool, as_json: bool, htm
 def report_command(
     path: Path | None, out: Path, paper: str | None, jobs: int, no_cache: bool, as_json: bool
 ) -> None:
-    """Write the ledger, or the claims of the folder or file PATH, as pages that can be read offline.
-
-    Write index.html with every claim, a page for each claim in the folder claims, a page for each paper that
-    maps its lines to claims, a graph of each paper's claims, badge.svg, ledger.md and ledger.json. Print the
-    names of the files outside the folder claims.
-    """
+    """Write the ledger, or the claims of the folder or file PATH, as pages that can be read offline."""
     from lastiterate.proofs_checks.report.pages import files, write_folder
 
     chosen = book(path)

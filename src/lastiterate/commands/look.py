@@ -17,13 +17,7 @@ def command(
     name: str, run_file: Path | None, out: tuple[Path, ...], samples: int | None, data: Path | None,
     checkpoint: Path | None, as_json: bool, resume: Path | None, **options: Any,
 ) -> None:  # fmt: skip
-    """Show what is found and proved of WORKLOAD on one page.
-
-    WORKLOAD is as for `estimate`. The page shows the constants that were found and proved on balls of increasing
-    radius, for every layer and along a training, the largest change of a gradient over a distance, and the eigenvalues
-    of Hessians; with --run, also the distance between runs on adjacent data, an attack, and the privacy loss: a bound
-    if it rests on proved constants, an estimate otherwise.
-    """
+    """Show what is found and proved of WORKLOAD on one page."""
     measuring.require_torch()
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.portrait.look import look

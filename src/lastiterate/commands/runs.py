@@ -85,11 +85,7 @@ def forget_command(
 def participation_command(
     run_file: Path, order: float | None, delta: float | None, as_json: bool, **uses: Any
 ) -> None:
-    """Bound what the last iterate of the run in RUN_FILE reveals about a sample, given the steps that use it.
-
-    Without --steps and --position, the loss is bounded for the samples of every batch of an epoch: the
-    worst, the 90 % quantile, the median and the best.
-    """
+    """Bound what the last iterate of the run in RUN_FILE reveals about a sample, given the steps that use it."""
     from lastiterate.numeric.participation import by_position, participation
     from lastiterate.numeric.run_file import load_run
 
@@ -103,11 +99,7 @@ def participation_command(
 
 @command_of("compare")
 def compare_command(run_file: Path, order: float, name: str | None, as_json: bool) -> None:
-    """Show what each theorem claims for the run in RUN_FILE, with its verdict in the ledger.
-
-    The first row is a certified lower bound; the last column is the ratio to this bound. The papers state
-    Renyi divergences, so theorems are compared at an order; for an epsilon at a delta, use bound.
-    """
+    """Show what each theorem claims for the run in RUN_FILE, with its verdict in the ledger."""
     from lastiterate.numeric.compare import compare
     from lastiterate.numeric.run_file import load_run
     from lastiterate.proofs_checks.lock import read_lock
@@ -132,11 +124,7 @@ def compare_command(run_file: Path, order: float, name: str | None, as_json: boo
 
 @command_of("sweep")
 def sweep_command(sweep_file: Path, out: Path, jobs: int, as_json: bool) -> None:
-    """Bound every run of the grid in SWEEP_FILE.
-
-    Computed rows are kept in the folder OUT.rows. An interrupted sweep continues from this folder, and a
-    finished sweep returns at once. A refused row states the reason.
-    """
+    """Bound every run of the grid in SWEEP_FILE."""
     from lastiterate.numeric.sweeps import load_sweep, sweep
 
     plan = load_sweep(sweep_file)

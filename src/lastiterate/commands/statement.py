@@ -19,12 +19,7 @@ def command(
     out: Path | None,
     **declared: str | None,
 ) -> None:
-    """State the privacy of a run for an auditor or a model card.
-
-    SOURCE is a run file, or a certificate that `bound --certificate` wrote. Each line says whether it is checked,
-    declared by somebody, or cannot be checked from the file. The statement holds its certificate, so that
-    `lastiterate verify` checks the number and the text from the statement alone.
-    """
+    """State the privacy of a run for an auditor or a model card."""
     from lastiterate.numeric.bound import bound
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.run_file import load_run

@@ -12,14 +12,7 @@ from lastiterate.commands.output import say_json
 @command_of("verify")
 @click.pass_context
 def command(ctx: click.Context, certificate: Path, target: Path | None, as_json: bool) -> None:
-    """Check a CERTIFICATE that `bound --certificate` wrote: everything except the proof's free choices is recomputed.
-
-    A statement that `lastiterate statement` wrote is checked with its certificate; its text must be unchanged.
-
-    The exit status is 0 if the certificate holds, 1 if it is refused. The check needs only the
-    file proofs_checks/certificates/checker.py. With --coq, it is also written as a theorem that Coq proves from
-    the rules in proofs_checks/coq; the comment at the top of the file says how to check it.
-    """
+    """Check a CERTIFICATE that `bound --certificate` wrote: everything except the proof's free choices is recomputed."""
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.store import write_whole
     from lastiterate.proofs_checks.certificates.checker import Refused, check
