@@ -12,7 +12,7 @@ from lastiterate.commands.output import say_json
 @command_of("verify")
 @click.pass_context
 def command(ctx: click.Context, certificate: Path, target: Path | None, as_json: bool) -> None:
-    """Check a CERTIFICATE that `bound --certificate` wrote: everything except the proof's free choices is recomputed."""
+    """Check a CERTIFICATE that `bound --certificate` wrote: all except the proof's free choices is recomputed."""
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.store import write_whole
     from lastiterate.proofs_checks.certificates.checker import Refused, check
