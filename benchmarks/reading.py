@@ -40,8 +40,7 @@ from lastiterate.proofs_checks.describe import _RULES, derivation, symbols
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.derivation import judgements
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.proofs_checks.engines.z3_answers import usable
-from lastiterate.proofs_checks.engines.z3_terms import Terms
+from lastiterate.proofs_checks.engines.z3_answers import Terms, usable
 from lastiterate.proofs_checks.implies import left_open
 from lastiterate.proofs_checks.selection import of_ledger
 from lastiterate.proofs_checks.statement import as_text, quantified

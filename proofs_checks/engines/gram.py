@@ -1,17 +1,31 @@
 """Inequalities between vectors of every dimension, for all members of families of functions and operators.
 
 An inequality that holds for every positive semidefinite matrix of inner products holds in every R^d. A proof
-is a sum of hypotheses with multipliers, verified exactly; a refutation is an exact matrix.
+is a sum of hypotheses with multipliers, verified exactly; a refutation is an exact matrix. Both are searched
+for in floats.
+
+An inequality is a linear form <matrix, G> + values . F + constant <= 0 in inner products G and function values
+F, with coefficients that depend on the parameters.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain, combinations
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from functools import lru_cache, partial
+from itertools import chain, combinations, combinations_with_replacement, islice, product
+from typing import Any, NamedTuple, TypeAlias
 
+import clarabel
+import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
+from scipy import sparse
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks import declared
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines.answers import (
     changed,
@@ -21,21 +35,588 @@ from lastiterate.proofs_checks.engines.answers import (
     terms_of,
     undecided,
 )
-from lastiterate.proofs_checks.engines.gram_forms import Form, GramCase, gram_cases, rename, seen_letters, slack
-from lastiterate.proofs_checks.engines.gram_search import (
-    Matrix,
-    find_matrix,
-    find_multipliers,
-    points_inside,
-    points_on_edges,
-)
 from lastiterate.proofs_checks.engines.z3_answers import entails
-from lastiterate.proofs_checks.exact_values import point_text
-from lastiterate.proofs_checks.feasible_points import NoPointError
+from lastiterate.proofs_checks.exact_values import Point, point_text
+from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Relation, VectorInequality
-from lastiterate.symbolic.families import Clipping, Family, Functions, FunctionValue, Operators, Sample
+from lastiterate.symbolic.families import (
+    Clipping,
+    Family,
+    Functions,
+    FunctionValue,
+    Operators,
+    Sample,
+    inequalities,
+)
+from lastiterate.symbolic.statement import letters as letters_of
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, coefficients, inner
+
+_Case: TypeAlias = tuple[VectorInequality, tuple[Boolean, ...]]
+"""Check with conditions on its parameters."""
+
+
+class Form(NamedTuple):
+    """Expression <matrix, G> + values . F + constant."""
+
+    matrix: sp.Matrix
+    values: sp.Matrix
+    constant: sp.Expr
+
+    def at(self, point: Mapping[sp.Symbol, sp.Expr]) -> "Form":
+        """Form at a point of the parameters."""
+        return Form(self.matrix.xreplace(point), self.values.xreplace(point), self.constant.xreplace(point))
+
+
+@dataclass(frozen=True)
+class GramCase:
+    """Case of a check: if the premises hold and no hypothesis is positive, the goal is at most 0.
+
+    Attributes:
+        letters: vectors in the order of the matrices; the vectors in ``origin`` are set to 0.
+        goal: left minus right side, or the difference of their squares; ``sides`` are not squared.
+        signs: numbers that must be nonnegative for the squares to imply the original inequality.
+        exact: whether members of the families attain all values that meet the hypotheses.
+    """
+
+    premises: tuple[Boolean, ...]
+    letters: tuple[Vector, ...]
+    values: tuple[FunctionValue, ...]
+    hypotheses: Mapping[str, Form]
+    goal: Form
+    signs: tuple[sp.Expr, ...]
+    multipliers: Mapping[str, sp.Expr]
+    exact: bool
+    origin: tuple[Vector, ...]
+    sides: tuple[sp.Expr, sp.Expr]
+
+
+def gram_cases(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[GramCase]:
+    """Cases that together cover a check."""
+    for chosen, found in _of_maxima(check, premises):
+        for case, allowed in _of_curvatures(chosen, found):
+            yield _problem(case, allowed)
+
+
+def _of_maxima(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[_Case]:
+    """Cases by the argument that attains a maximum or minimum of numbers."""
+    said = (check.left, check.right, *check.given)
+    found = sorted(set[sp.Basic]().union(*(one.atoms(sp.Max, sp.Min, sp.Abs) for one in said)), key=str)
+    if not found:
+        yield check, premises
+        return
+    first = found[0]
+    args = (first.args[0], -first.args[0]) if isinstance(first, sp.Abs) else first.args
+    for chosen in args:
+        order = sp.Le if isinstance(first, sp.Min) else sp.Ge
+        beside = tuple(order(chosen, other, evaluate=False) for other in args if other != chosen)
+        of_vectors = tuple(one for one in beside if one.atoms(Vector, FunctionValue))
+        case = rename(replace(check, given=(*check.given, *of_vectors)), {first: chosen})
+        yield from _of_maxima(case, (*premises, *(one for one in beside if one not in of_vectors)))
+
+
+def _of_curvatures(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[_Case]:
+    """Cases low < high and low = high of each class of functions; in the latter, gradients are affine."""
+    for family in dict.fromkeys(one.family for one in check.samples if isinstance(one.family, Functions)):
+        low, high = family.low, family.high
+        apart = sp.Lt(low, high, evaluate=False)
+        if high in (sp.oo, low) or apart in premises or entails(premises, apart):
+            continue
+        yield from _of_curvatures(check, (*premises, apart))
+        for letter, same in _meet(high - low):
+            known = (*premises, *declared.conditions(letter))
+            together = tuple(one.xreplace({letter: same}) for one in known)
+            if not entails(together, sp.false):
+                yield from _of_curvatures(rename(check, {letter: same}), together)
+        return
+    yield _affine(check), premises
+
+
+def _meet(gap: sp.Expr) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
+    """Solutions of gap = 0, each as a letter and its value."""
+    for factor, _ in sp.factor_list(sp.numer(sp.together(gap)))[1]:
+        if not factor.is_nonzero:
+            letter = next(
+                (one for one in sorted(factor.free_symbols, key=str) if sp.degree(factor, one) == 1), None
+            )
+            if letter is None or sp.LC(factor, letter).free_symbols:
+                raise UnsupportedError(f"the gram engine cannot find where {factor} is 0")
+            yield letter, sp.solve(factor, letter)[0]
+
+
+def _affine(check: VectorInequality) -> VectorInequality:
+    """Eliminate samples determined by others (same point, one curvature), and clipping of short gradients."""
+    short = {one.image: one.family.steep for one in check.samples if isinstance(one.family, Functions)}
+    for one in check.samples:
+        if (
+            isinstance(one.family, Clipping)
+            and short.get(one.point) == one.family.radius
+            and one.image != one.point
+        ):
+            return _affine(rename(check, {one.image: one.point}))
+    ordered = sorted(check.samples, key=lambda one: one.image.is_Symbol)  # samples with known gradients first
+    for first, other in combinations(ordered, 2):
+        names = _implied(first, other) if first.family == other.family else {}
+        if names:
+            rest = tuple(one for one in check.samples if one != other)
+            return _affine(rename(replace(check, samples=rest), names))
+    return check
+
+
+def _implied(first: Sample, other: Sample) -> dict[sp.Expr, sp.Expr]:
+    """Image and value of a sample in terms of another sample's; {} if not determined."""
+    family, apart = first.family, sp.expand(other.point - first.point)
+    low, high = (family.low, family.high) if isinstance(family, Functions) else (sp.S.Zero, sp.S.One)
+    if high == sp.oo or (apart != 0 and low != high):
+        return {}
+    if not other.image.is_Symbol or other.image in apart.free_symbols:
+        need = f"a new letter for the image of {other.point}, which the image of {first.point} determines"
+        raise UnsupportedError(f"the gram engine needs {need}, got {other.image}")
+    rise = inner(first.image, apart) + low / 2 * inner(apart, apart)
+    return {other.image: first.image + low * apart, other.value: first.value + rise}
+
+
+def rename(check: VectorInequality, names: Mapping[sp.Expr, sp.Expr]) -> VectorInequality:
+    """Substitute expressions in a check."""
+    return replace(
+        check, **{one.name: declared.renamed(getattr(check, one.name), names) for one in fields(check)}
+    )
+
+
+def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> GramCase:
+    goal, signs = _difference(check.left, check.right, premises)
+    hypotheses, allowed = dict(inequalities(check.samples)), list(premises)
+    for number, premise in enumerate(check.given, 1):
+        if not premise.atoms(Vector, FunctionValue):
+            allowed.append(premise)
+            continue
+        for name, expression, needed in _premise(premise, f"given {number}", premises):
+            hypotheses[name] = expression
+            allowed += (sp.Ge(one, 0, evaluate=False) for one in needed)
+    everything = [goal, *hypotheses.values()]
+    letters = tuple(sorted(set[Any]().union(*(one.atoms(Vector) for one in everything)), key=str))
+    values = tuple(sorted(set[Any]().union(*(one.atoms(FunctionValue) for one in everything)), key=str))
+    forms = [_form(one, letters, values) for one in everything]
+    kept = seen_letters([one.matrix for one in forms])
+    multipliers = {
+        name: sp.sympify(one, strict=True) for name, one in check.multipliers.items() if name in hypotheses
+    }
+    reduced = [Form(one.matrix.extract(kept, kept), one.values, one.constant) for one in forms]
+    return GramCase(
+        premises=tuple(one for one in allowed if one != sp.true),
+        letters=tuple(letters[i] for i in kept),
+        values=values,
+        hypotheses=dict(zip(hypotheses, reduced[1:], strict=True)),
+        goal=reduced[0],
+        signs=signs,
+        multipliers=multipliers,
+        exact=all(one.family.exact for one in check.samples),
+        origin=tuple(
+            {one for one in letters_of(check) if isinstance(one, Vector)} - {letters[i] for i in kept}
+        ),
+        sides=(check.left, check.right),
+    )
+
+
+def _premise(
+    premise: Boolean, name: str, known: tuple[Boolean, ...]
+) -> Iterator[tuple[str, sp.Expr, list[sp.Expr]]]:
+    """Named expressions <= 0 that a premise states, with numbers that must be nonnegative."""
+    if isinstance(premise, sp.Eq) and not _lengths(premise):
+        yield name, premise.lhs - premise.rhs, []
+        yield f"{name} reversed", premise.rhs - premise.lhs, []
+    elif isinstance(premise, sp.Le | sp.Ge) or (isinstance(premise, sp.Eq) and premise.rhs.is_nonnegative):
+        less, more = (premise.lts, premise.gts) if isinstance(premise, sp.Le | sp.Ge) else premise.args
+        expression, signs = _difference(less, more, known)
+        if signs and more.atoms(Vector):
+            raise UnsupportedError(f"the factor of a length must be nonnegative, got {signs[0]}")
+        yield name, expression, [one for one in signs if not one.is_nonnegative]
+        if isinstance(premise, sp.Eq):
+            yield f"{name} reversed", -expression, []
+    else:
+        raise UnsupportedError(f"the gram engine accepts premises with <=, >= and == only, got {premise}")
+
+
+def _lengths(expression: sp.Basic) -> list[sp.Expr]:
+    return sorted(expression.replace(_is_square, lambda _: sp.S.Zero).atoms(Norm), key=str)
+
+
+def _is_square(expression: sp.Basic) -> bool:
+    return bool(expression.is_Pow and isinstance(expression.base, Norm) and expression.exp == 2)
+
+
+@lru_cache(maxsize=4096)
+def _difference(
+    less: sp.Expr, more: sp.Expr, known: tuple[Boolean, ...]
+) -> tuple[sp.Expr, tuple[sp.Expr, ...]]:
+    """Left minus right side, each squared if lengths occur, and numbers that must then be nonnegative."""
+    less, more = sp.sympify(less, strict=True), sp.sympify(more, strict=True)
+    if not _lengths(less) and not _lengths(more):
+        return _expanded(less - more), ()
+    sides, signs = [], []
+    for side in (less, more):
+        lengths = _lengths(side)
+        number = sp.cancel(side / lengths[0]) if lengths else side
+        if len(lengths) > 1 or number.atoms(Vector, FunctionValue):
+            raise UnsupportedError(f"each side must be a number or a number times a length, got {side}")
+        sides.append(number**2 * (inner(lengths[0].args[0], lengths[0].args[0]) if lengths else 1))
+        if not entails(known, sp.Ge(number, 0, evaluate=False)):
+            if side is less:
+                raise UnsupportedError(f"the smaller side must be nonnegative, got the factor {number}")
+            signs.append(number)
+    return _expanded(sides[0] - sides[1]), tuple(signs)
+
+
+def _expanded(expression: sp.Expr) -> sp.Expr:
+    squared = expression.replace(_is_square, lambda one: inner(one.base.args[0], one.base.args[0]))
+    return squared.replace(Inner, inner)
+
+
+@lru_cache(maxsize=4096)
+def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[FunctionValue, ...]) -> Form:
+    products = {
+        (u, v): Norm(u) ** 2 if u == v else Inner(u, v) for u, v in combinations_with_replacement(letters, 2)
+    }
+    names: dict[sp.Expr, sp.Symbol] = {product: sp.Dummy(real=True) for product in products.values()}
+    found = linear_coefficients(expression.xreplace(names), [*names.values(), *values])
+    if found is None or any(one.atoms(Vector, FunctionValue, Norm, Inner) for one in found):
+        raise UnsupportedError(f"sides must be linear in inner products and function values, got {expression}")
+    matrix, place = sp.zeros(len(letters), len(letters)), letters.index
+    for (u, v), row in zip(products, found, strict=False):
+        matrix[place(u), place(v)] = matrix[place(v), place(u)] = row if u == v else row / 2
+    return Form(matrix, sp.Matrix([found[len(products) : -1]]), found[-1])
+
+
+def linear_coefficients(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> list[sp.Expr] | None:
+    """Coefficients of the unknowns, then the constant term; None if not linear."""
+    if not unknowns:
+        return [sp.factor(expression)]
+    terms = dict(sp.Poly(expression, *unknowns).terms())
+    units = [tuple(int(i == k) for k in range(len(unknowns))) for i in range(len(unknowns))]
+    units.append((0,) * len(unknowns))
+    return None if terms.keys() - {*units} else [sp.factor(terms.get(unit, sp.S.Zero)) for unit in units]
+
+
+def seen_letters(matrices: Sequence[sp.Matrix]) -> list[int]:
+    """Indices of letters that a translation along a common null vector does not set to 0."""
+    size = matrices[0].rows
+    if not size:
+        return []
+    stacked = sp.Matrix.vstack(*matrices)
+    symbols = sorted(stacked.free_symbols, key=str)
+    point = {one: sp.Rational(7 + 4 * k, 3 + k) for k, one in enumerate(symbols)}
+    null = [v for v in stacked.xreplace(point).nullspace() if all(sp.cancel(e) == 0 for e in stacked * v)]
+    if not null:
+        return list(range(size))
+    _, pivots = sp.Matrix.hstack(*null).T.rref()
+    return [i for i in range(size) if i not in pivots]
+
+
+def slack(problem: GramCase, multipliers: Mapping[str, sp.Expr]) -> Form:
+    """Form sum l_k H_k - goal, with multipliers l_k of the hypotheses H_k."""
+    matrix, values, constant = (-part for part in problem.goal)
+    for name, number in multipliers.items():
+        form = problem.hypotheses[name]
+        matrix, values = matrix + number * form.matrix, values + number * form.values
+        constant += number * form.constant
+    return Form(matrix, values, constant)
+
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+def _solve(
+    cost: Floats,
+    equal: tuple[Floats, Floats],
+    above: tuple[Floats, Floats],
+    psd: Sequence[tuple[Floats, Floats]],
+) -> Floats | None:
+    """Minimise ``cost . x`` subject to A x = b, A x >= b and positive semidefinite B + sum x_j A_j.
+
+    ``equal`` and ``above`` are (A, b); ``psd`` contains the stacked A_j and the B of each matrix.
+    """
+    rows, sides, cones = [equal[0], -above[0]], [equal[1], -above[1]], list[Any]()
+    if len(equal[1]):
+        cones.append(clarabel.ZeroConeT(len(equal[1])))
+    if len(above[1]):
+        cones.append(clarabel.NonnegativeConeT(len(above[1])))
+    for parts, rest in psd:
+        size = len(rest)
+        if size:
+            places = np.triu_indices(size)
+            order = np.lexsort((places[0], places[1]))
+            i, k = places[0][order], places[1][order]
+            scale = np.where(i == k, 1.0, np.sqrt(2.0))
+            rows.append(-(parts[:, i, k] * scale).T)
+            sides.append(rest[i, k] * scale)
+            cones.append(clarabel.PSDTriangleConeT(size))
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    count = len(cost)
+    constraints = sparse.csc_matrix(np.vstack([row.reshape(-1, count) for row in rows]))
+    solver = clarabel.DefaultSolver(
+        sparse.csc_matrix((count, count)), cost, constraints, np.concatenate(sides), cones, settings
+    )
+    found = solver.solve()
+    good = {"Solved", "AlmostSolved"}
+    return np.array(found.x) if str(found.status) in good else None
+
+
+_TOLERANCE = 1e-9
+_MOST_SYSTEMS, _MOST_FOUND = 20_000, 12
+"""Largest number of systems of equations solved, and of solutions tried as multipliers."""
+
+
+@dataclass(frozen=True)
+class _Free:
+    """Multipliers, and constant s and matrix S of their `slack`, as linear functions of free parameters t."""
+
+    names: tuple[str, ...]
+    letters: tuple[sp.Symbol, ...]
+    multipliers: tuple[sp.Expr, ...]
+    constant: sp.Expr
+    matrix: sp.Matrix
+
+    def put(self, values: dict[sp.Symbol, sp.Expr]) -> dict[str, sp.Expr]:
+        """Nonzero multipliers at values of t."""
+        found = (sp.factor(one.xreplace(values)) for one in self.multipliers)
+        return {name: one for name, one in zip(self.names, found, strict=True) if one != 0}
+
+    def equations(self) -> list[sp.Expr]:
+        """Expressions linear in t that may vanish."""
+        rows = range(self.matrix.rows)
+        found = [
+            *self.multipliers,
+            self.constant,
+            *(one - other for one, other in combinations(self.multipliers, 2)),
+        ]
+        found += (self.matrix[i, k] for i in rows for k in rows if i <= k)
+        for i, k in combinations(rows, 2):
+            minor = self.matrix[i, i] * self.matrix[k, k] - self.matrix[i, k] ** 2
+            found += (sp.expand(minor.diff(letter)) for letter in self.letters)
+        for i, k in combinations(rows, 2):
+            found += (self.matrix[i, j] + sign * self.matrix[k, j] for j in rows for sign in (1, -1))
+        return [one for one in dict.fromkeys(found) if one.free_symbols & {*self.letters}]
+
+
+def _vertices(free: _Free, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
+    """Multipliers that are rational in the problem's parameters and, in floating point, valid at the points.
+
+    The free parameters t solve equally many equations. Each says that a multiplier, s or an entry of S
+    vanishes, two multipliers agree, a minor of two rows has slope 0, or two entries of a column agree up to
+    sign.
+    """
+    equations, size, count = free.equations(), free.matrix.rows, len(free.letters)
+    rows, matrix, numbers = (
+        np.array([_coefficients(one, free.letters, points[0]) for one in some]).reshape(-1, count + 1)
+        for some in (equations, free.matrix, (*free.multipliers, free.constant))
+    )
+    seen = set[tuple[float, ...]]()
+    for chosen in islice(combinations(range(len(equations)), count), _MOST_SYSTEMS):
+        system = rows[list(chosen)]
+        if count and np.linalg.cond(system[:, 1:]) > 1 / _TOLERANCE:
+            continue
+        place = np.append(1.0, np.linalg.solve(system[:, 1:], -system[:, 0]))
+        key = tuple(np.round(place, 7))
+        if key in seen or not _is_good(numbers @ place, (matrix @ place).reshape(size, size)):
+            continue
+        seen.add(key)
+        solved = next(iter(sp.linsolve([equations[i] for i in chosen], free.letters)), ()) if count else ()
+        values = {letter: sp.factor(one) for letter, one in zip(free.letters, solved, strict=False)}
+        if len(solved) == count and all(_serves(free, values, point) for point in points):
+            yield free.put(values)
+
+
+def _coefficients(expression: sp.Expr, letters: tuple[sp.Symbol, ...], point: Point) -> list[float]:
+    here = sp.expand(expression.xreplace(point))
+    slopes = [here.coeff(letter) for letter in letters]
+    return [float(here.xreplace(dict.fromkeys(letters, sp.S.Zero))), *map(float, slopes)]
+
+
+def _is_good(multipliers: Floats, matrix: Floats) -> bool:
+    if min(multipliers, default=0) < -_TOLERANCE:
+        return False
+    return not matrix.size or float(np.linalg.eigvalsh(matrix)[0]) >= -_TOLERANCE * (
+        1 + float(np.abs(matrix).max())
+    )
+
+
+def _serves(free: _Free, values: dict[sp.Symbol, sp.Expr], point: Point) -> bool:
+    here = {name: value.xreplace(point) for name, value in values.items()}
+    found = [one.xreplace(point).xreplace(here) for one in (*free.multipliers, free.constant, *free.matrix)]
+    if not all(one.is_number and one.is_real for one in found):
+        return False
+    numbers, count = np.array([float(one) for one in found]), len(free.multipliers) + 1
+    return _is_good(numbers[:count], numbers[count:].reshape(free.matrix.shape))
+
+
+_MOST_FREE = 3
+"""Largest number of free parameters t."""
+_NOTHING = 1e-5
+"""Share of the largest multiplier below which a multiplier is taken to be 0."""
+
+
+def find_multipliers(problem: GramCase, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
+    """Candidate multipliers that are valid at the points, in floating point."""
+    for names in _supports(problem, points):
+        free = _eliminated(problem, names)
+        if free is not None and len(free.letters) <= _MOST_FREE:
+            yield from islice(_vertices(free, points), _MOST_FOUND)
+
+
+def _supports(problem: GramCase, points: Sequence[Point]) -> list[tuple[str, ...]]:
+    """Sets of hypotheses with nonzero multipliers: small sets found by semidefinite programs, then all."""
+    names = tuple(problem.hypotheses)
+    sparse, generator = list[tuple[str, ...]](), np.random.default_rng(0)
+    for point in points[:2] if len(names) > _MOST_FREE else ():
+        for weights in (np.ones(len(names)), *(0.5 + generator.random((2, len(names))))):
+            found = _at_point(problem, point, weights)
+            if found is not None:
+                sizes = zip(names, found, strict=True)
+                sparse.append(tuple(name for name, one in sizes if one > _NOTHING * max(found)))
+    return list(dict.fromkeys((*sorted(sparse, key=len), names)))
+
+
+def _floats(form: Form, point: Point) -> tuple[Floats, Floats, float]:
+    here = form.at(point)
+    size = here.matrix.rows
+    return (
+        np.array(here.matrix, float).reshape(size, size),
+        np.array(here.values, float).ravel(),
+        float(here.constant),
+    )
+
+
+def _at_point(problem: GramCase, point: Point, weights: Floats) -> Floats | None:
+    if not problem.hypotheses:
+        return None
+    forms = [_floats(form, point) for form in problem.hypotheses.values()]
+    matrix, values, constant = _floats(problem.goal, point)
+    count = len(forms)
+    equal = np.array([value for _, value, _ in forms]).reshape(count, len(values)).T
+    constants = np.array([one for _, _, one in forms])
+    above = np.vstack([np.eye(count), constants]), np.append(np.zeros(count), constant)
+    stacked = np.array([one for one, _, _ in forms]).reshape(count, *matrix.shape)
+    return _solve(weights, (equal, values), above, [(stacked, -matrix)])
+
+
+def _eliminated(problem: GramCase, names: tuple[str, ...]) -> _Free | None:
+    """Multipliers of these hypotheses with which the function values cancel, or None."""
+    letters = sp.symbols(f"l:{len(names)}", cls=sp.Dummy)
+    matrix, values, constant = slack(problem, dict(zip(names, letters, strict=True)))
+    equations = [one for one in values if one != 0]
+    if not letters and equations:
+        return None  # without hypotheses nothing cancels the values
+    while True:
+        solved = sp.linsolve(equations, letters) if equations else {letters}
+        if not solved:
+            return None
+        (found,) = solved
+        by = dict(zip(letters, found, strict=True))
+        free = tuple(one for one in letters if by[one] == one)
+        reduced = matrix.xreplace(by).applyfunc(partial(_collected, free=free))
+        more = [reduced[i, k] for i in range(matrix.rows) if reduced[i, i] == 0 for k in range(matrix.rows)]
+        more = [one for one in more if one != 0]
+        if not more:
+            kept = seen_letters(
+                [reduced.xreplace(dict.fromkeys(free, sp.S.Zero)), *(reduced.diff(one) for one in free)]
+            )
+            return _Free(
+                names, free, tuple(found), _collected(constant.xreplace(by), free), reduced.extract(kept, kept)
+            )
+        equations += more
+
+
+def _collected(expression: sp.Expr, free: tuple[sp.Symbol, ...]) -> sp.Expr:
+    *numbers, rest = linear_coefficients(expression, free) or (expression,)
+    return sum((number * letter for number, letter in zip(numbers, free, strict=True)), start=rest)
+
+
+_LARGEST = 100.0
+_DENOMINATORS = (1, 10, 100, 10**4, 10**6)
+"""Largest denominators of rounded numbers, tried in this order."""
+
+
+class Matrix(NamedTuple):
+    """Exact vectors, one column per letter, and function values, at a point of the parameters."""
+
+    point: Point
+    vectors: sp.Matrix
+    values: sp.Matrix
+
+
+def find_matrix(problem: GramCase, point: Point, *, goal: bool = True) -> Matrix | None:
+    """Vectors and values that meet the hypotheses and, with ``goal``, violate the goal."""
+    found = _with_room(problem, point, goal=goal)
+    if found is None:
+        return None
+    gram, values = found
+    weights, directions = np.linalg.eigh(gram)
+    roots = (directions * np.sqrt(np.maximum(weights, 0))).T[::-1]
+    for rank, most in product(range(1, len(roots) + 1), _DENOMINATORS):
+        exact = Matrix(point, _rounded(roots[:rank], most), _rounded(values.reshape(-1, 1), most))
+        if _is_right(problem, exact, goal=goal):
+            return exact
+    return None
+
+
+def _with_room(problem: GramCase, point: Point, *, goal: bool) -> tuple[Floats, Floats] | None:
+    forms = [_floats(form, point) for form in problem.hypotheses.values()]
+    below = [(-matrix, -values, -constant) for matrix, values, constant in forms]
+    if goal:
+        below.append(_floats(problem.goal, point))
+    i, k = np.triu_indices(len(problem.letters))
+    entries, count = len(i), len(problem.values)
+    unknowns = np.eye(entries + count + 1)  # the entries of the matrix, the values, and the room
+    basis = np.zeros((len(unknowns), len(problem.letters), len(problem.letters)))
+    basis[range(entries), i, k] = basis[range(entries), k, i] = 1
+    rows = [np.tensordot(basis, matrix) for matrix, _, _ in below]
+    for row, (matrix, values, _) in zip(rows, below, strict=True):
+        row[entries:] = *values, -(1 + np.abs(matrix).sum())
+    sizes, cost = unknowns[entries:-1], -unknowns[-1]
+    rows += [-np.trace(basis, axis1=1, axis2=2), *sizes, *-sizes, cost]
+    sides = [*(-constant for *_, constant in below), *[-_LARGEST] * (1 + 2 * count), -1.0]
+    nothing = np.zeros((0, len(cost))), np.zeros(0)
+    found = _solve(cost, nothing, (np.array(rows), np.array(sides)), [(basis, np.zeros(basis.shape[1:]))])
+    if found is None or found[-1] < 1e-7:
+        return None
+    return np.tensordot(found, basis, axes=(0, 0)), found[entries:-1]
+
+
+def _rounded(array: Floats, most: int) -> sp.Matrix:
+    numbers = [sp.Rational(Fraction(float(one)).limit_denominator(most)) for one in array.ravel()]
+    return sp.Matrix(*array.shape, numbers)
+
+
+def _is_right(problem: GramCase, found: Matrix, *, goal: bool) -> bool:
+    gram = found.vectors.T * found.vectors
+    if any(_form_value(form.at(found.point), gram, found.values) > 0 for form in problem.hypotheses.values()):
+        return False
+    return not goal or bool(_form_value(problem.goal.at(found.point), gram, found.values) > 0)
+
+
+def _form_value(form: Form, gram: sp.Matrix, values: sp.Matrix) -> sp.Expr:
+    products = sum((a * b for a, b in zip(form.matrix, gram, strict=True)), start=sp.S.Zero)
+    return products + sum((a * b for a, b in zip(form.values, values, strict=True)), start=form.constant)
+
+
+def points_inside(problem: GramCase, wanted: int, *more: Boolean) -> Iterator[Point]:
+    """Points of the parameters that meet the premises and further conditions."""
+    forms = (problem.goal, *problem.hypotheses.values())
+    letters = free_symbols(problem.premises, problem.signs, *(part for form in forms for part in form))
+    with suppress(NoPointError):
+        yield from find_points(letters, (*more, *problem.premises), wanted, tries=50)
+
+
+def points_on_edges(problem: GramCase) -> Iterator[Point]:
+    """Points at which a premise is an equality."""
+    for premise in problem.premises:
+        if isinstance(premise, sp.Le | sp.Ge):
+            gap = premise.lhs - premise.rhs
+            for letter in sorted(gap.free_symbols, key=str):
+                for solution in sp.solve(gap, letter)[:2]:
+                    yield from points_inside(problem, 2, sp.Eq(letter, solution, evaluate=False))
 
 
 def require(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> None:

@@ -31,6 +31,7 @@ from lastiterate.proofs_checks.engines.answers import (
     undecided,
 )
 from lastiterate.proofs_checks.engines.z3_answers import (
+    Terms,
     ask_z3,
     consistent,
     entails,
@@ -38,7 +39,6 @@ from lastiterate.proofs_checks.engines.z3_answers import (
     solve,
     usable,
 )
-from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import find_points, free_symbols
 from lastiterate.proofs_checks.verdict import Grade, Outcome

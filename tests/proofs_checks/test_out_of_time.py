@@ -12,8 +12,7 @@ import pytest
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.engines import decide_check, derivation, identity
 from lastiterate.proofs_checks.engines.time_limit import allowing, limited, seconds_left
-from lastiterate.proofs_checks.engines.z3_answers import entails
-from lastiterate.proofs_checks.engines.z3_terms import Terms
+from lastiterate.proofs_checks.engines.z3_answers import Terms, entails
 from lastiterate.proofs_checks.lock import failures
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, Verdict

@@ -10,7 +10,7 @@ from lastiterate.numeric.divergences import s_down, s_up
 from lastiterate.numeric.enclosure.interval import WHOLE
 from lastiterate.numeric.enclosure.tape import Tape, enclose
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.branch import prove_on_box
+from lastiterate.proofs_checks.engines.enclosure import prove_on_box
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import IntervalInequality
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp

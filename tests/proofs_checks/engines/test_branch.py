@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from lastiterate.proofs_checks.engines import decide_check, enclosure
-from lastiterate.proofs_checks.engines.branch import (
+from lastiterate.proofs_checks.engines.enclosure import (
     BoxAnswer,
     BoxProblem,
     Edges,

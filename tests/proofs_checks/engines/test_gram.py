@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.proofs_checks.engines import decide_check, gram, gram_forms, gram_search
+from lastiterate.proofs_checks.engines import decide_check, gram
 from lastiterate.proofs_checks.verdict import Outcome, Status
 from lastiterate.symbolic.checks import VectorInequality
 from lastiterate.symbolic.claim import derived
@@ -152,14 +152,14 @@ def test_one_percent_off_is_refuted_by_vectors(name):
 
 def test_the_vectors_of_a_refutation_are_exact():
     check, premises = MISSES["eta up to 2.02/L"]
-    (problem, *_), found = tuple(gram_forms.gram_cases(check, premises)), None
-    for point in gram_search.points_on_edges(problem):
-        found = found or gram_search.find_matrix(problem, point)
+    (problem, *_), found = tuple(gram.gram_cases(check, premises)), None
+    for point in gram.points_on_edges(problem):
+        found = found or gram.find_matrix(problem, point)
     assert found is not None
-    gram = found.vectors.T * found.vectors
-    assert all(number.is_Rational for number in (*gram, *found.values))
+    products = found.vectors.T * found.vectors
+    assert all(number.is_Rational for number in (*products, *found.values))
     numbers = [
-        sum(a * b for a, b in zip(form.matrix, gram, strict=True))
+        sum(a * b for a, b in zip(form.matrix, products, strict=True))
         + sum(a * b for a, b in zip(form.values, found.values, strict=True))
         + form.constant
         for form in (one.at(found.point) for one in (problem.goal, *problem.hypotheses.values()))
@@ -170,11 +170,11 @@ def test_the_vectors_of_a_refutation_are_exact():
 
 def test_inner_products_that_break_a_hypothesis_refute_nothing():
     """Letters of length 1 at right angles break the goal, which holds for convex losses."""
-    problem, *_ = gram_forms.gram_cases(*ROWS["convex"])
-    spot = next(gram_search.points_inside(problem, 1))
-    found = gram_search.Matrix(spot, sp.eye(len(problem.letters)), sp.zeros(len(problem.values), 1))
-    assert gram_search._is_right(replace(problem, hypotheses={}), found, goal=True)
-    assert not gram_search._is_right(problem, found, goal=True)
+    problem, *_ = gram.gram_cases(*ROWS["convex"])
+    spot = next(gram.points_inside(problem, 1))
+    found = gram.Matrix(spot, sp.eye(len(problem.letters)), sp.zeros(len(problem.values), 1))
+    assert gram._is_right(replace(problem, hypotheses={}), found, goal=True)
+    assert not gram._is_right(problem, found, goal=True)
 
 
 @pytest.mark.parametrize(
@@ -190,14 +190,14 @@ def test_inner_products_that_break_a_hypothesis_refute_nothing():
     ],
 )
 def test_verification_finds_what_is_wrong_with_multipliers(multipliers: Mapping[str, sp.Expr], why: str):
-    problem, *_ = gram_forms.gram_cases(*ROWS["convex"])
+    problem, *_ = gram.gram_cases(*ROWS["convex"])
     found = gram.fault(problem, multipliers)
     assert why in found
     assert bool(why) == bool(found)
 
 
 def test_multipliers_that_leave_a_negative_constant_are_no_proof():
-    problem, *_ = gram_forms.gram_cases(*ROWS["convex"])
+    problem, *_ = gram.gram_cases(*ROWS["convex"])
     more = replace(problem, goal=problem.goal._replace(constant=sp.S.One))
     assert gram.fault(more, {"f(x, y)": 2 * eta, "f(y, x)": 2 * eta}) == "the constant -1 may be negative"
 
@@ -284,7 +284,7 @@ def test_a_class_of_equal_curvatures_is_a_case_of_its_own():
     x, y = f.at(X), f.at(Y)
     moved = VectorInequality(Norm(x.image - y.image), "<=", L * Norm(X - Y), (x, y))
     assert decide_check(moved, ()).status is Status.HELD
-    (problem,) = gram_forms.gram_cases(moved, ())
+    (problem,) = gram.gram_cases(moved, ())
     assert not problem.hypotheses
 
 
@@ -303,10 +303,10 @@ def test_both_ways_in_which_curvatures_may_agree_are_cases():
     u, v = sp.symbols("u v", nonnegative=True)
     f = convex("f", u * v)
     check = VectorInequality(Norm(X), "<=", Norm(X), (f.at(X), f.at(Y)))
-    assert len(tuple(gram_forms.gram_cases(check, ()))) == 3
+    assert len(tuple(gram.gram_cases(check, ()))) == 3
     with pytest.raises(UnsupportedError, match="cannot find where"):
         tuple(
-            gram_forms.gram_cases(
+            gram.gram_cases(
                 VectorInequality(Norm(X), "<=", Norm(X), (convex("f", u**2 - u * v**2 + v**3).at(X),)), ()
             )
         )

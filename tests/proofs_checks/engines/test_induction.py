@@ -9,8 +9,7 @@ from sympy import Eq, Ge, Gt, Le, Lt, Ne, sqrt
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.decide import decide, near_misses
 from lastiterate.proofs_checks.engines import decide_check, induction
-from lastiterate.proofs_checks.engines.induction import NOT_SHOWN
-from lastiterate.proofs_checks.engines.runs import POINTS, sequence_runs
+from lastiterate.proofs_checks.engines.induction import NOT_SHOWN, POINTS, sequence_runs
 from lastiterate.proofs_checks.verdict import Status, Verdict
 from lastiterate.symbolic.checks import Induction, Recursion
 from lastiterate.symbolic.notation import PREVIOUS, K, c, s, t

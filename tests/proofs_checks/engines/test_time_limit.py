@@ -7,7 +7,7 @@ import z3
 from sympy import Symbol
 
 from lastiterate.proofs_checks import feasible_points
-from lastiterate.proofs_checks.engines import z3_answers, z3_terms
+from lastiterate.proofs_checks.engines import z3_answers
 from lastiterate.proofs_checks.engines.time_limit import allowing, limited, seconds_left
 
 
@@ -40,7 +40,7 @@ def test_a_question_that_outlasts_its_resources_ends(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(z3_answers, "EFFORT", 2**31 - 1)
     began = process_time()
     with pytest.raises(TimeoutError), allowing(0.4), limited():
-        z3_answers.ask_z3(z3_terms.Terms(whole=False), hard())
+        z3_answers.ask_z3(z3_answers.Terms(whole=False), hard())
     assert process_time() - began < 20
 
 
@@ -48,7 +48,7 @@ def test_a_question_that_outlasts_its_resources_ends(monkeypatch: pytest.MonkeyP
 def test_it_ends_without_an_answer_where_nothing_else_limits_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(z3_answers, "EFFORT", 2**31 - 1)
     monkeypatch.setattr(z3_answers, "_LONGEST", 0.1)
-    assert z3_answers.ask_z3(z3_terms.Terms(whole=False), hard()) == z3.unknown
+    assert z3_answers.ask_z3(z3_answers.Terms(whole=False), hard()) == z3.unknown
 
 
 def test_points_that_time_ran_out_for_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:

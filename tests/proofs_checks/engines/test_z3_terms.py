@@ -9,8 +9,7 @@ import z3
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.z3_answers import ask_z3, entails, solve, usable
-from lastiterate.proofs_checks.engines.z3_terms import Terms
+from lastiterate.proofs_checks.engines.z3_answers import Terms, ask_z3, entails, solve, usable
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.checks import Inequality
 from lastiterate.symbolic.notation import D, K, T, alpha, b, eta, n, sigma_dp, w, x, y
