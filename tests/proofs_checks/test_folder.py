@@ -1,7 +1,9 @@
 """A module of one's own that is not as it should be is told in one sentence, with the line and the claim."""
 
+import json
 import os
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from sympy import Symbol
@@ -163,13 +165,43 @@ def test_what_fails_is_told_with_file_and_line(
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "cache"))
     module(tmp_path, CLAIM.replace("s + eta", "-s + eta"))
-    for style in ("text", "json", "markdown"):
+    for style in ("text", "json", "markdown", "junit", "sarif"):
         with pytest.raises(SystemExit) as ended:
             main(["check", "one.py", "--jobs", "1", "--format", style])
         told = capsys.readouterr()
         assert ended.value.code == 1
         assert "one.py:7" in told.out, style
         assert "::error file=one.py,line=7::a/b is " in told.err
+
+
+def test_services_read_what_fails_and_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "cache"))
+    good = CLAIM.replace("a/b", "a/good").removeprefix("CLAIMS = (").removesuffix(")\n")
+    module(tmp_path, CLAIM.replace("s + eta", "-s + eta").removesuffix(")\n") + good + ")\n")
+
+    def printed(style: str) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main(["check", "one.py", "--jobs", "1", "--format", style])
+        assert ended.value.code == 1
+        return capsys.readouterr().out
+
+    (suite,) = ElementTree.fromstring(printed("junit"))  # noqa: S314 - our own text
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    cases = {case.get("name"): case for case in suite}
+    assert cases["a/good"].find("failure") is None
+    assert (cases["a/b"].get("file"), cases["a/b"].get("line")) == ("one.py", "7")
+    failure = cases["a/b"].find("failure")
+    assert failure is not None
+    assert "a/b is " in str(failure.text)
+
+    (run,) = json.loads(printed("sarif"))["runs"]
+    (result,) = run["results"]
+    assert result["message"]["text"] == failure.text
+    place = result["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("one.py", 7)
 
 
 @pytest.mark.parametrize("entry", ["1", '{"verdict": "MAYBE", "grade": null, "checks": 1, "rejected": 1}'])

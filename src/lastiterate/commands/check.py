@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from functools import partial
+from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import click
 
 from lastiterate.commands.claims import Book, book, checked_jobs
 from lastiterate.commands.options import command_of
-from lastiterate.commands.output import console, progress
+from lastiterate.commands.output import console, progress, say_text
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.engines.time_limit import SECONDS
 from lastiterate.proofs_checks.report import formats
@@ -66,6 +67,14 @@ def command(
         from lastiterate.proofs_checks.report.pages import ledger_page
 
         click.echo(ledger_page(entries(choose(), reports), found, template="ledger.md.j2"))
+    elif style in ("junit", "sarif"):
+        drifts: dict[str, list[str]] = {}
+        for sentence in found:
+            drifts.setdefault(_key(sentence), []).append(sentence)
+        seconds = {report.key: report.seconds for report in reports}
+        names = list(dict.fromkeys((*seconds, *drifts)))
+        here = {"names": names, "drifts": drifts, "seconds": seconds, "places": chosen.places}
+        say_text(f"check.{style}.j2", version=version("lastiterate"), **here)
     else:
         console().print(formats.table(reports))
         for line in formats.limits(reports):
@@ -74,15 +83,19 @@ def command(
         click.echo(formats.summary(reports))
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for sentence in found:
-            file, _, line = chosen.places.get(sentence.split(" ")[0], "").rpartition(":")
+            file, _, line = chosen.places.get(_key(sentence), "").rpartition(":")
             click.echo(f"::error{f' file={file},line={line}' if file else ''}::{sentence}", err=True)
     return 1 if found else 0
+
+
+def _key(sentence: str) -> str:
+    return sentence.split(" ")[0]
 
 
 def _say_drifts(chosen: Book, reports: Sequence[ClaimReport], found: Sequence[str]) -> None:
     kind = "drift" if chosen.locked else "fails"
     known = {report.key: report for report in reports}
-    for key, sentences in groupby(found, lambda sentence: sentence.split(" ")[0]):
+    for key, sentences in groupby(found, _key):
         for sentence in sentences:
             click.echo(f"{kind}: {sentence}")
         if key in known and any(outcome.status is not Status.HELD for outcome in known[key].outcomes):
