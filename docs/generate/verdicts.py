@@ -10,8 +10,7 @@ from lastiterate.numeric.published.theorems import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.proofs_checks.report.entries import Entry
-from lastiterate.proofs_checks.report.pages import CARD_STYLE, address, card, claim_page, graph
+from lastiterate.proofs_checks.report.pages import CARD_STYLE, Entry, address, card, claim_page, graph
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import counted, mending, paper_title
 from lastiterate.proofs_checks.verdict import Verdict

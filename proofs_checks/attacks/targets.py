@@ -26,8 +26,7 @@ from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.numeric.shift_program.optimum import untested_window
-from lastiterate.proofs_checks.attacks.record import LOSSES, Assumed, Setting, assumption_at
-from lastiterate.proofs_checks.attacks.settings import settings
+from lastiterate.proofs_checks.attacks.record import LOSSES, Assumed, Setting, assumption_at, settings
 from lastiterate.symbolic.formulas import published as stated
 from lastiterate.symbolic.notation import T
 

@@ -15,7 +15,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, BothDirections, ExactRun, Setting
-from lastiterate.proofs_checks.attacks.settings import settings
+from lastiterate.proofs_checks.attacks.record import settings
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided, without_near_misses
 from lastiterate.proofs_checks.engines.z3_answers import relations, require_possible
 from lastiterate.proofs_checks.feasible_points import NoPointError

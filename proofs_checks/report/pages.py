@@ -1,26 +1,30 @@
-"""The ledger as self-contained pages, filled from templates."""
+"""The ledger as self-contained pages, filled from templates.
+
+A page shows a refuted claim in the letters of its paper, which ``printed.toml`` gives.
+"""
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata, resources
 from math import log10
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
-from sympy import Symbol
+from sympy import Basic, Eq, Rational, Symbol
 
 from lastiterate.numeric.store import write_whole, writing
 from lastiterate.proofs_checks import refutations
 from lastiterate.proofs_checks.describe import derivation, symbols
-from lastiterate.proofs_checks.report.entries import Entry, by_paper, entries
+from lastiterate.proofs_checks.refutations import ends, run_parameters
 from lastiterate.proofs_checks.report.formats import as_json, summary
-from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign, row
-from lastiterate.proofs_checks.report.printed import PaperForm
-from lastiterate.proofs_checks.selection import paper_title, papers
-from lastiterate.proofs_checks.statement import as_text, of_check, quantified
+from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign, row, with_formulas
+from lastiterate.proofs_checks.selection import counted, mending, owner, paper_title, papers
+from lastiterate.proofs_checks.statement import Line, as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import (
     STANDS,
     ClaimReport,
@@ -31,8 +35,126 @@ from lastiterate.proofs_checks.verdict import (
     with_noun,
 )
 from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.claim import Claim, RefutingRun
 from lastiterate.symbolic.papers import PAPERS, Item, items
+from lastiterate.symbolic.statement import OTHER, SAMPLES, letters
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A claim as the pages show it; if ``replayed``, with every line of its derivations."""
+
+    claim: Claim
+    report: ClaimReport
+    instead: tuple[Claim, ...] = ()
+    replayed: bool = False
+
+    @property
+    def paper(self) -> str:
+        """The part of the key before its first slash."""
+        return self.claim.key.split("/")[0]
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """Premises of its derivations, by the first word of each; some are keys of claims."""
+        return tuple(one.split(" ")[0] for outcome in self.report.outcomes for one in outcome.premises)
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """Engines that decided a check or a mutant."""
+        outcomes = [*self.report.outcomes, *self.report.tried]
+        return tuple(dict.fromkeys(str(outcome.engine) for outcome in outcomes))
+
+
+@dataclass(frozen=True)
+class PaperCount:
+    """Numbers of a paper's claims by verdict, and of their mutants and near misses together."""
+
+    paper: str
+    title: str
+    verdicts: Mapping[Verdict, int]
+    rejected: int
+    mutants: int
+    claims: int
+
+
+def entries(
+    claims: Sequence[Claim], reports: Sequence[ClaimReport], *, replay: bool = False
+) -> tuple[Entry, ...]:
+    """Entries of claims; derivations are shown line by line for repairs or, with ``replay``, for all."""
+    mended = mending(claims)
+    return tuple(
+        Entry(claim, report, mended.get(claim.key, ()), replay or bool(claim.repairs))
+        for claim, report in zip(claims, reports, strict=True)
+    )
+
+
+def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:
+    """Counts by paper, in the order of the ledger, ours separately."""
+    rows = []
+    for paper, counts in counted((entry.claim, entry.report.verdict) for entry in shown).items():
+        own = [entry.report for entry in shown if owner(entry.claim) == paper]
+        rejected, mutants = (
+            sum(wrong.rejected for r in own for wrong in r.tried),
+            sum(len(r.tried) for r in own),
+        )
+        verdicts = {verdict: counts[verdict] for verdict in Verdict}
+        rows.append(PaperCount(paper, paper_title(paper), verdicts, rejected, mutants, len(own)))
+    return tuple(rows)
+
+
+_DATA: Final = tomllib.loads(
+    (resources.files("lastiterate.proofs_checks.report") / "printed.toml").read_text(encoding="utf-8")
+)
+
+
+class PaperForm:
+    """A refuted claim in the letters of its paper, as its page shows it first."""
+
+    def __init__(self, claim: Claim, told: RefutingRun) -> None:
+        self._claim, self._told = claim, told
+        kept: dict[str, Any] = _DATA["claims"].get(claim.key, {})
+        self.says = with_formulas(kept["says"]) if "says" in kept else None
+        self.run = str(kept.get("run", told.run))
+        self._places = [Rational(place) for place in kept.get("at", ())]
+        self.over = next((one for one in told.at if one.name == kept.get("over")), None)
+        names = _DATA["letters"].get(claim.key.split("/")[0], {}) | kept.get("letters", {})
+        self._words = _DATA["meanings"] | kept.get("meanings", {})
+        self._new = {
+            one: Symbol(names[one.name], **one._assumptions_orig) for one in letters(claim) if one.name in names
+        }
+
+    def letter(self, part: Any) -> Any:
+        """An expression in the letters of the paper."""
+        return part.xreplace(self._new) if isinstance(part, Basic) else part
+
+    def renamed(self, line: Line) -> Line:
+        """A line in the letters of the paper."""
+        return line._replace(parts=tuple(map(self.letter, line.parts)))
+
+    @property
+    def parameters(self) -> Iterator[Markup]:
+        """Equation for each parameter of the run."""
+        for letter, value in run_parameters(self._told):
+            yield inline(Eq(self.letter(letter), value, evaluate=False))
+
+    @property
+    def meanings(self) -> Iterator[tuple[Symbol, str]]:
+        """Letters of what is shown, with their meanings."""
+        shown = letters((self._claim.statement, self._told.says, self._told.at, self._told.fails))
+        for letter, meaning, _ in symbols(self._claim):
+            if letter in shown - {SAMPLES, OTHER}:
+                yield self.letter(letter), self._words.get(letter.name, meaning)
+
+    @property
+    def points(self) -> list[tuple[float, float, float, bool]]:
+        """Points of the picture: value of ``over``, claimed and true number, and whether the run has this value."""
+        at = dict(self._told.at)
+        runs = ((place, {**at, self.over: place}) for place in self._places)
+        return [
+            (float(place), *map(float, ends(self._told, run)), at[self.over] == place) for place, run in runs
+        ]
+
 
 HOME: Final = "index.html"
 _ACTIVE: Final = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"})

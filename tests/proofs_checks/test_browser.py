@@ -8,8 +8,7 @@ import shutil
 import pytest
 
 from lastiterate.proofs_checks.cache import ReportCache
-from lastiterate.proofs_checks.report.entries import entries
-from lastiterate.proofs_checks.report.pages import ledger_page
+from lastiterate.proofs_checks.report.pages import entries, ledger_page
 from lastiterate.proofs_checks.runner import run
 from lastiterate.symbolic import ledger
 

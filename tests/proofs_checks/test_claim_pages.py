@@ -9,9 +9,7 @@ from sympy import Rational
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.refutations import ends, round_numbers
-from lastiterate.proofs_checks.report.entries import entries
-from lastiterate.proofs_checks.report.pages import HOME, address, claim_page
-from lastiterate.proofs_checks.report.printed import _DATA, PaperForm
+from lastiterate.proofs_checks.report.pages import _DATA, HOME, PaperForm, address, claim_page, entries
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger

@@ -4,7 +4,7 @@ import importlib.util
 from pathlib import Path
 
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.proofs_checks.report.entries import Entry, by_paper
+from lastiterate.proofs_checks.report.pages import Entry, by_paper
 from lastiterate.proofs_checks.selection import OURS, counted, owner, paper_title
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.symbolic import ledger

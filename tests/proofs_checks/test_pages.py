@@ -15,9 +15,8 @@ from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import describe
-from lastiterate.proofs_checks.report.entries import by_paper, entries
 from lastiterate.proofs_checks.report.formulas import as_html, inline
-from lastiterate.proofs_checks.report.pages import files, mapping_page, write_folder
+from lastiterate.proofs_checks.report.pages import by_paper, entries, files, mapping_page, write_folder
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.symbolic import ledger as symbolic_ledger
 from lastiterate.symbolic.checks import Identity, Inequality

@@ -13,8 +13,7 @@ from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.refutations import in_one_line, round_numbers
-from lastiterate.proofs_checks.report.entries import entries
-from lastiterate.proofs_checks.report.pages import ledger_page
+from lastiterate.proofs_checks.report.pages import entries, ledger_page
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim

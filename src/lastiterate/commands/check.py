@@ -63,8 +63,7 @@ def command(
     if style == "json":
         click.echo(formats.as_json(reports, found))
     elif style == "markdown":
-        from lastiterate.proofs_checks.report.entries import entries
-        from lastiterate.proofs_checks.report.pages import ledger_page
+        from lastiterate.proofs_checks.report.pages import entries, ledger_page
 
         click.echo(ledger_page(entries(choose(), reports), found, template="ledger.md.j2"))
     elif style in ("junit", "sarif"):

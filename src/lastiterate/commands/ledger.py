@@ -46,8 +46,7 @@ def show_command(key: str, path: Path | None, no_cache: bool, as_json: bool, htm
     near = () if report.verdict in STANDS else ledger.naming(key) if path is None else chosen.choose()
     instead = mending(near).get(key, ())
     if html is not None:
-        from lastiterate.proofs_checks.report.entries import Entry
-        from lastiterate.proofs_checks.report.pages import claim_page, write_folder
+        from lastiterate.proofs_checks.report.pages import Entry, claim_page, write_folder
 
         write_folder(html.parent, {html.name: claim_page(Entry(claims[0], report, instead, replayed=True))})
     if as_json:

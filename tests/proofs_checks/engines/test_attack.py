@@ -15,7 +15,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower.line import affine_law
 from lastiterate.proofs_checks import decide as deciding
 from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, targets
-from lastiterate.proofs_checks.attacks.settings import settings
+from lastiterate.proofs_checks.attacks.record import settings
 from lastiterate.proofs_checks.attacks.targets import AttackedBound
 from lastiterate.proofs_checks.engines import attack, decide_check
 from lastiterate.proofs_checks.engines.answers import held
