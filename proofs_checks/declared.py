@@ -4,7 +4,7 @@ Every engine honours each declared fact of a symbol, or the symbol is refused. A
 infinite is refused in an order relation. Assumptions such as ``x >= 0``, and boxes, make plain symbols real.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
 from types import UnionType
@@ -128,11 +128,6 @@ def renamed(value: Any, names: Mapping[sp.Expr, sp.Expr]) -> Any:
     return value
 
 
-def _ordered(assumptions: Sequence[Boolean]) -> set[sp.Symbol]:
-    orders = [a for a in assumptions if isinstance(a, Relational) and not isinstance(a, sp.Eq | sp.Ne)]
-    return {side for order in orders for side in order.args if side.is_Symbol}
-
-
 def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tuple[Boolean, ...]]:
     """Check and assumptions with distinct names, plain symbols made real if ordered, and no mutants.
 
@@ -152,7 +147,9 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
     for letter in bound.intersection(symbols):  # their values and premises would be confused
         raise UnsupportedError(f"A letter of a sum or integral may not also be free, got {letter}; rename one.")
     boxed = set(getattr(check, "box", {})) | set(getattr(check, "parameters", {}))
-    real = _ordered((*assumptions, *getattr(check, "given", ()))) | boxed
+    premises = (one for one in (*assumptions, *getattr(check, "given", ())) if isinstance(one, Relational))
+    orders = (one for one in premises if not isinstance(one, sp.Eq | sp.Ne))
+    real = boxed.union(side for one in orders for side in one.args if side.is_Symbol)
     plain = isinstance(check, Cited | Deduced)
     names: dict[sp.Symbol, sp.Symbol] = {}
     taken: set[str] = set()
@@ -199,7 +196,8 @@ def misfit(claim: Claim) -> str:
     odd = _odd(claim, Claim)
     if odd is None:
         return ""
-    return f"{odd.place or 'CLAIMS'} needs {odd.needed}, got {_short(odd.value)}; {_advice(odd.value)}."
+    got = text if len(text := repr(odd.value)) <= 60 else f"an object of type {type(odd.value).__name__}"
+    return f"{odd.place or 'CLAIMS'} needs {odd.needed}, got {got}; {_advice(odd.value)}."
 
 
 class _Odd(NamedTuple):
@@ -238,10 +236,6 @@ def _advice(value: Any) -> str:
     if isinstance(value, bool):
         return "write Eq(x, y) for x == y, and leave out a condition that always holds"
     return f"write Rational('{value!r}')" if isinstance(value, float) else "write one"
-
-
-def _short(value: Any) -> str:
-    return text if len(text := repr(value)) <= 60 else f"an object of type {type(value).__name__}"
 
 
 def _odd(value: Any, kind: Any) -> _Odd | None:

@@ -25,6 +25,7 @@ from lastiterate.proofs_checks.engines import decide_check, engine_of
 from lastiterate.proofs_checks.engines.derivation import judgements, supposed_order, unmeetable
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.engines.z3_answers import entails, impossible, relations
+from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import (
     Check,
     Derived,
@@ -45,7 +46,6 @@ from lastiterate.symbolic.kernel.lemmas import noise
 from lastiterate.symbolic.kernel.profiles import Gauss, new_letter
 from lastiterate.symbolic.kernel.renyi import Sampled, largest_order
 from lastiterate.symbolic.kernel.substitution import declared
-from lastiterate.symbolic.ledger import ORDER, claims, naming
 from lastiterate.symbolic.notation import (
     MEANING, D, K, L, T, alpha, b, beta, c, eta, lam, m, n, sensitivity, sigma, sigma_dp, t, tau, w,
 )  # fmt: skip
@@ -148,7 +148,8 @@ def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
             continue
         table = TRACKED if isinstance(check, Tracked) else DERIVATIONS
         of_package = table.get(check.derivation) is OF_PACKAGE.get(check.derivation, claim)
-        if claim.statement is None and of_package and _is_of_ledger(claim):
+        of_ledger = claim.key not in ledger.OWN and ledger.known(claim.key) == claim
+        if claim.statement is None and of_package and of_ledger:
             continue
         if claim.statement is None:
             return f"all of it: what {check.derivation} derives needs a statement; write one, with all that it assumes"
@@ -164,11 +165,6 @@ def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
         if why:
             return f"all of it: nothing meets what its derivation assumes, {why}"
     return ""
-
-
-def _is_of_ledger(claim: Claim) -> bool:
-    paper = claim.key.partition("/")[0]
-    return claim in naming(claim.key) or (paper in ORDER and claim in claims(paper))
 
 
 def _not_implied(claim: Claim) -> str:
@@ -357,9 +353,10 @@ def _equal(square: sp.Expr, theorem: _Theorem, supposed: frozenset[Boolean]) -> 
     letters, names = dict[sp.Symbol, sp.Expr](), dict[sp.Basic, sp.Symbol]()
     laws = frozenset(law for _, law in theorem.laws)
     said = (square, theorem.square, *theorem.sums.values(), *supposed)
-    terms = {
-        one: _at_step(one.function) for one in square.atoms(sp.Sum) if one.limits == (sp.Tuple(t, tau, T - 1),)
-    }
+    terms = dict[sp.Sum, sp.Expr]()
+    for one in (one for one in square.atoms(sp.Sum) if one.limits == (sp.Tuple(t, tau, T - 1),)):
+        named = {value: _letter(value) for value in one.function.atoms(AppliedUndef) if value.args == (t,)}
+        terms[one] = one.function.xreplace(named).subs(t, tau + _j)
     for letter, summand in theorem.sums.items():
         ratios = ((one, _ratio(summand, term)) for one, term in terms.items())
         for one, ratio in ((one, ratio) for one, ratio in ratios if ratio is not None):
@@ -376,11 +373,6 @@ def _ratio(one: sp.Expr, other: sp.Expr) -> sp.Expr | None:
     """Ratio of two summands if it is the same at every step."""
     ratio = sp.simplify(one / other)
     return None if any(letter == _j or str(letter).endswith("_j") for letter in ratio.free_symbols) else ratio
-
-
-def _at_step(summand: sp.Expr) -> sp.Expr:
-    named = {one: _letter(one) for one in summand.atoms(AppliedUndef) if one.args == (t,)}
-    return summand.xreplace(named).subs(t, tau + _j)
 
 
 def _granted(

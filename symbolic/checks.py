@@ -157,11 +157,6 @@ def _equal(values: Mapping[Symbol, Expr | int]) -> list[Basic]:
     return [Eq(letter, value, evaluate=False) for letter, value in values.items()]
 
 
-def _replaced(altered: Mapping[Symbol, Expr]) -> tuple[Sentence, ...]:
-    rows = tuple(part for letter, by in altered.items() for part in (", ", letter, " by ", by))
-    return (sentence("The bound sees other parameters than the run: it replaces ", *rows[1:]),) if rows else ()
-
-
 _NONE: Final[Mapping[Any, Any]] = MappingProxyType({})
 
 
@@ -493,7 +488,10 @@ class UpperBound(Check):
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
-        return (*_replaced(self.altered), sentence(f"Attacked by the runs {', '.join(self.attacks)}"))
+        rows = tuple(part for letter, by in self.altered.items() for part in (", ", letter, " by ", by))
+        says = "The bound sees other parameters than the run: it replaces "
+        runs = sentence(f"Attacked by the runs {', '.join(self.attacks)}")
+        return (sentence(says, *rows[1:]), runs) if rows else (runs,)
 
 
 @dataclass(frozen=True)

@@ -180,13 +180,9 @@ def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForA
     ):
         said, common = [one.formula for one in checks], checks[0].conditions
     else:
-        said = [_formula(one) for one in [one for one in checks if isinstance(one, Cited)] or checks]
+        says = [one.says for one in [one for one in checks if isinstance(one, Cited)] or checks]
+        said = [given(one.conditions, one.body) if isinstance(one, ForAll) else one for one in says]
     return closed(And(*said, evaluate=False) if len(said) > 1 else said[0], *common, *assumptions)
-
-
-def _formula(check: Check) -> Basic:
-    says = check.says
-    return given(says.conditions, says.body) if isinstance(says, ForAll) else says
 
 
 class Step(Claim):

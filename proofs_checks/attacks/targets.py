@@ -52,10 +52,6 @@ class AttackedBound:
     thin: int = 1
 
 
-def _thin(scheme: str) -> int:
-    return 1 if SCHEMES[scheme].fixed else 10
-
-
 def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> AttackedBound:
     """Target for a theorem under the weakest of its hypotheses and with the first of its schemes."""
 
@@ -63,7 +59,9 @@ def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> Att
         run = run_of(setting, theorem.schemes[0])
         return theorem.epsilon(run, assumption_at(setting, assumed), setting["alpha"])
 
-    return AttackedBound(name or theorem.name, assumed, evaluate, thin=_thin(theorem.schemes[0]))
+    return AttackedBound(
+        name or theorem.name, assumed, evaluate, thin=1 if SCHEMES[theorem.schemes[0]].fixed else 10
+    )
 
 
 def _ours(assumed: Assumed) -> AttackedBound:

@@ -443,7 +443,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
             )
         if answer.witness is not None:
             return refuted_at(check, {**fixed, **answer.witness})
-        if not answer.held and not _by_z3(check, (*inside, *inside_of(box))):
+        if not answer.held and not entails((*inside, *inside_of(box)), check.formula):
             here = ", ".join(f"{s}={v}" for s, v in fixed.items())
             detail = f"{answer.stuck} {f'at {here} ' if here else ''}after {looked} boxes"
             return undecided(check, undefined or detail)
@@ -470,11 +470,6 @@ def _undefined(check: IntervalInequality, premises: Sequence[Boolean], box: Box)
             asks = "" if need.condition == sp.false else f": it needs {in_words(need.condition)}"
             return f"{need.part} is not shown to be defined on the box{asks}"
     return ""
-
-
-def _by_z3(check: IntervalInequality, premises: Sequence[Boolean]) -> bool:
-    relation = sp.Lt if check.relation is Relation.BELOW else sp.Le
-    return entails(premises, relation(check.left, check.right, evaluate=False))
 
 
 def _value(check: Value) -> Outcome:

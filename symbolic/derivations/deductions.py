@@ -10,34 +10,8 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.symbolic.derivations.statements import *
 from lastiterate.symbolic.kernel.densities import *
 from lastiterate.symbolic.kernel.integrals import EVENT, Calculus, Proposition, add_noise
-from lastiterate.symbolic.notation import (
-    K,
-    L,
-    a,
-    alpha,
-    b,
-    beta,
-    chi,
-    epsilon,
-    eta,
-    lam,
-    n,
-    nu,
-    q,
-    sigma,
-    sigma_dp,
-    z,
-)
-from lastiterate.symbolic.statement import (
-    FIRST,
-    MAP,
-    SECOND,
-    HolderMove,
-    Image,
-    Lipschitz,
-    Noisy,
-    RenyiDivergence,
-)
+from lastiterate.symbolic.notation import *
+from lastiterate.symbolic.statement import *
 from lastiterate.symbolic.vectors import Norm
 
 Deduction = Callable[[Calculus], Proposition]

@@ -12,16 +12,7 @@ from sympy import Add, Expr, Function, Ge, Gt, Le, Lt, Rational, S, exp, log, sq
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.judgement import UnprovedError
-from lastiterate.symbolic.kernel.profiles import (
-    Composed,
-    Equal,
-    Gauss,
-    Order,
-    PoissonStep,
-    Power,
-    Profile,
-    SwapStep,
-)
+from lastiterate.symbolic.kernel.profiles import *
 
 largest_order: Final = Function("alpha^*")
 """alpha*(q, noise), the largest order that meets both conditions of Mironov, Talwar & Zhang 2019, Theorem 11."""
@@ -29,8 +20,6 @@ largest_order: Final = Function("alpha^*")
 SAMPLED: Final = "altschuler_talwar/lemma_2_12/larger_direction"
 TWICE: Final = "altschuler_talwar/proof_3_1/swap"
 LARGER: Final = "ours/poisson/larger_order"
-
-
 SECOND_LAW: Final = "liang/lemma_a_10"
 
 
