@@ -496,7 +496,7 @@ class Translation:
 
     def _on_native_group_norm(self, x: Any, weight: Any, bias: Any, *options: Any) -> Any:
         n, c, each, groups, eps = options
-        rank = len(self._shape(x))
+        rank = len(self._shape(self._node(x)))
         factors = [None if one is None else self._channels(one, rank) for one in (weight, bias)]
         return self._affine(self._normalised(x, (n * groups, c // groups * each), eps), *factors)
 

@@ -363,6 +363,15 @@ def test_constants_of_networks_that_people_build_are_proved_and_not_much_too_lar
         assert bound.smoothness <= factor * found, bound.smoothness / found
 
 
+def test_a_group_norm_of_a_given_input_has_constants() -> None:
+    module = nn.Sequential(nn.GroupNorm(1, 2), nn.Flatten(), nn.Linear(4, 2)).double()
+    x, y = torch.tensor([[[0.5, -1.0], [2.0, 0.3]]], dtype=torch.float64), torch.tensor([0])
+    (known,) = constants_of_graph(module, functional.cross_entropy, x, y, (0.01,))
+    of_sample, start = _flat(module, functional.cross_entropy)
+    found = _climb(of_sample, start, x[0], y[0], 0.01)
+    assert found <= known.smoothness * _ROUNDING <= 1.2 * found
+
+
 def test_tied_weights_are_one_block() -> None:
     torch.manual_seed(0)
     module, x, y = _Tied().double(), torch.tensor([[0, 2, 2]]), torch.tensor([1])
@@ -453,9 +462,9 @@ def _scaled(owner: Any, name: str, change: Callable[[Any], Any]) -> Callable[[py
     return lambda patch: patch.setattr(owner, name, lambda *args: change(whole(*args)))
 
 
-def _smaller(which: int) -> Callable[[Any], Any]:
+def _smaller(which: int, factor: float = 0.4) -> Callable[[Any], Any]:
     return lambda found: type(found)(
-        [0.4 * one for one in part] if k == which else part for k, part in enumerate(found)
+        [factor * one for one in part] if k == which else part for k, part in enumerate(found)
     )
 
 
@@ -470,10 +479,17 @@ _FAULTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
         for order in (0, 1)
     },
     "pulled": _scaled(Jets, "_pulled_softmax", _smaller(0)),
+    "pulled 1": _scaled(Jets, "_pulled_softmax", _smaller(1, 0.1)),
+    "pulled normalise 0": _scaled(Jets, "_pulled_normalise", _smaller(0)),
+    "pulled normalise 1": _scaled(Jets, "_pulled_normalise", _smaller(1, 0.1)),
+    "pulled log_softmax 0": _scaled(Jets, "_pulled_log_softmax", _smaller(0)),
+    "pulled log_softmax 1": _scaled(Jets, "_pulled_log_softmax", _smaller(1)),
     "lengths": _scaled(Jets, "_lengths", lambda found: [0.4 * one for one in found]),
     "slopes": _scaled(Jets, "_slopes", _slope(0)),
     "bends": _scaled(Jets, "_slopes", _slope(1)),
     "slopes of rows": _scaled(Jets, "_row_slopes", _slope(0)),
+    "bends of rows": _scaled(Jets, "_row_slopes", _slope(1)),
+    "largest lengths": _scaled(jets, "_largest", lambda found: [0.4 * one for one in found]),
     "changes": _scaled(Jets, "_reach", lambda found: 0.2 * found),
     "norms at the centre": _scaled(jets, "spectral_norms", lambda found: 0.5 * found),
 }
@@ -485,6 +501,82 @@ def test_a_fault_in_a_rule_is_noticed(fault: str, monkeypatch: pytest.MonkeyPatc
     module = _mixed()
     _FAULTS[fault](monkeypatch)
     assert max(_most(module, _ROW, functional.cross_entropy, radius)[0] for radius in (1e-3, 0.3)) > 1.01
+
+
+class _Read(nn.Module):
+    """A linear function of the values of a function of w, where the second derivative is 0, or small."""
+
+    def __init__(self, inner: nn.Module, at: tuple[float, ...], along: tuple[float, ...]) -> None:
+        super().__init__()
+        self.first, self.inner = nn.Linear(1, len(at), bias=False), inner.requires_grad_(requires_grad=False)
+        self.register_buffer("along", torch.tensor(along))
+        with torch.no_grad():
+            self.first.weight.copy_(torch.tensor(at)[:, None])
+
+    def forward(self, x: Tensor) -> Tensor:
+        return (self.inner(self.first(x)) * self.along).sum()
+
+
+_READ: dict[str, tuple[Callable[[], nn.Module], str]] = {
+    "tanh": (lambda: _Read(nn.Tanh(), (0.0,), (1.0,)), "_slopes"),
+    "softmax": (lambda: _Read(nn.Softmax(-1), (0.0, 0.0), (1.0, -1.0)), "_row_slopes"),
+    "normalise": (
+        lambda: _Read(nn.LayerNorm(3, eps=1e-3), (1.0, -1.0, 0.0), (1.0, 1.0, -2.0)),
+        "_row_slopes",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _READ)
+def test_constants_of_third_derivatives_are_sharp_and_a_fault_in_one_is_noticed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, slopes = _READ[name]
+    module, x, y = make().double(), torch.ones(1, 1, dtype=torch.float64), torch.tensor([0])
+    found = _search(*_flat(module, lambda o, _: o), x, y, 0.01, points=8, steps=4, seed=0)[1]
+    known = constants_of_graph(module, lambda o, _: o, x, y, (0.01,))[0].smoothness
+    assert found <= known * _ROUNDING <= 1.01 * found
+    _scaled(Jets, slopes, _slope(2))(monkeypatch)
+    assert constants_of_graph(module, lambda o, _: o, x, y, (0.01,))[0].smoothness < 0.995 * found
+
+
+def _formed(two: float, three: float) -> Callable[[pytest.MonkeyPatch], None]:
+    whole = Jets.forms
+    return lambda patch: patch.setattr(
+        Jets, "forms", lambda self: ((two * f, three * g) for f, g in whole(self))
+    )
+
+
+def _left(first: float, second: float) -> Callable[[pytest.MonkeyPatch], None]:
+    whole: Any = Jets.leaves.fget
+    of = property(lambda self: tuple(a * b for a, b in zip((first, second), whole(self), strict=True)))
+    return lambda patch: patch.setattr(Jets, "leaves", of)
+
+
+_FAULTS_OF_THE_HESSIAN: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    "sum over the nodes": _formed(0.2, 1.0),
+    "third derivatives by nodes": _formed(1.0, 0.1),
+    "derivatives of the gradient": _left(0.3, 1.0),
+    "second derivatives of the gradient": _left(1.0, 0.1),
+    "no change of the Hessian": lambda patch: patch.setattr(Jets, "_turn", lambda _: None),
+    "near the Hessian at the centre": _scaled(jets, "_near", lambda found: 0.5 * found),
+    "the Hessian at the centre": _scaled(jets, "_hessian", lambda found: (0 * found[0], found[1])),
+    "norms of forms": _scaled(jets, "_norm", lambda found: 0.5 * found),
+}
+
+
+@pytest.mark.parametrize("fault", [None, *_FAULTS_OF_THE_HESSIAN])
+def test_a_fault_in_a_bound_on_the_hessian_is_noticed(
+    fault: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2)).double()
+    x, y = torch.tensor([[0.7, -1.5]], dtype=torch.float64), torch.tensor([1])
+    found = _search(*_flat(module, functional.cross_entropy), x, y, 0.1, points=12, steps=5, seed=0)[1]
+    if fault:
+        _FAULTS_OF_THE_HESSIAN[fault](monkeypatch)
+    (known,) = constants_of_graph(module, functional.cross_entropy, x, y, (0.1,))
+    assert (known.smoothness < 0.99 * found) == bool(fault)
 
 
 def test_jets_of_convolutions_hold_and_norms_of_several_maps_count(monkeypatch: pytest.MonkeyPatch) -> None:
