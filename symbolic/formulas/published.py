@@ -7,7 +7,7 @@ q = b/n, and c is the contraction of a step. Constants are from the proofs.
 
 from typing import Final
 
-from sympy import Expr, IndexedBase, Sum, sqrt
+from sympy import Expr, IndexedBase, Min, Sum, sqrt
 
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.formulas.divergences import SampledDown
@@ -68,13 +68,18 @@ EQUATION_19: Final[Expr] = Sum(
 """Theorem 3.12, (19), with sqrt(beta) for the misprinted beta; minimised over w, beta_j and the shifts."""
 
 LIANG_STEP: Final[Expr] = 2 * alpha * K**2 / (n * b * _gradient_noise**2)
-"""A of Liang et al. 2026, (46); T A is Theorem 3.3."""
+"""A of Liang et al. 2026, (46)."""
 
 LIANG_SMALL_ORDER: Final[Expr] = 8 * alpha * K**2 / (n**2 * _gradient_noise**2)
 """A' of (42) and (48), for b <= n/5, small orders and large noise."""
 
 LIANG_DOMAIN: Final[Expr] = _renyi * (1 + eta * L) ** 2 * D**2
-"""B of (51): Theorem 3.4 is min(A T, B), and its earlier version (sqrt A + sqrt B)^2."""
+"""B of (51)."""
+
+LIANG_3_3: Final[Expr] = T * LIANG_STEP
+LIANG_3_4: Final[Expr] = Min(LIANG_3_3, LIANG_DOMAIN)
+LIANG_3_4_EARLIER: Final[Expr] = LIANG_STEP / beta + LIANG_DOMAIN / (1 - beta)
+"""Theorem 3.3, and Theorem 3.4 in both versions; the minimum of the earlier one is (sqrt A + sqrt B)^2."""
 
 _load: Final = 14 * (T * b / (n * nu)) ** 2
 D2P2_1: Final[Expr] = (_load + sqrt(_load**2 + 8 * _load * chi)) / 2
