@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lastiterate.commands.measuring import print_table, read_run_file, require_torch
-from lastiterate.commands.options import command_of
-from lastiterate.commands.output import progress, say_json, say_text
+from lastiterate.commands.options import command_of, read_run_file, require_torch
+from lastiterate.commands.output import print_table, progress, say_json, say_text
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:

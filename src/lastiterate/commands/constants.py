@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from lastiterate.commands.measuring import not_given, print_table, require_torch
-from lastiterate.commands.options import command_of
-from lastiterate.commands.output import progress, say_json, say_text
+from lastiterate.commands.options import command_of, not_given, require_torch
+from lastiterate.commands.output import print_table, progress, say_json, say_text
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from lastiterate.commands import measuring
-from lastiterate.commands.options import command_of
+from lastiterate.commands.options import command_of, not_given, read_run_file, require_torch
 from lastiterate.commands.output import progress, say_json
 
 
@@ -18,7 +17,7 @@ def command(
     checkpoint: Path | None, as_json: bool, resume: Path | None, **options: Any,
 ) -> None:  # fmt: skip
     """Show what is found and proved of WORKLOAD on one page."""
-    measuring.require_torch()
+    require_torch()
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.portrait.look import look
     from lastiterate.runtime.portrait.record import check_forms
@@ -26,10 +25,10 @@ def command(
     from lastiterate.runtime.workloads.workload import subset
 
     check_forms(out)
-    run, assumption = (None, None) if run_file is None else measuring.read_run_file(run_file)
+    run, assumption = (None, None) if run_file is None else read_run_file(run_file)
     workload = load_workload(name, data, checkpoint)
     workload = workload if samples is None else subset(workload, samples, options["seed"])
-    options = {key: value for key, value in options.items() if not measuring.not_given(key)}
+    options = {key: value for key, value in options.items() if not not_given(key)}
     options |= {"folder": resume or cache_folder("look"), "command": shlex.join(["lastiterate", *sys.argv[1:]])}
     kept = f"parts of the page are finished; no file is written, and the search is kept in {options['folder']}"
     with progress(f"{workload.name}, parts of the page", kept) as on_step:

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -40,6 +40,13 @@ def say_result(found: "Displayed", text: str, *, as_json: bool) -> None:
         say_json(found.as_dict())
     else:
         click.echo(text)
+
+
+def print_table(title: str, headings: Iterable[str], rows: Iterable[tuple[str, ...]]) -> None:
+    """Print a table."""
+    from lastiterate.numeric.display import TextTable
+
+    click.echo(str(TextTable(title, tuple(headings), tuple(rows))))
 
 
 def say_text(template: str, **values: Any) -> None:
