@@ -13,8 +13,6 @@ from lastiterate.commands.output import print_table, progress, say_json, say_tex
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.bound import Estimate
-    from lastiterate.numeric.losses.assumptions import Measured
     from lastiterate.numeric.run import NoisySGD
     from lastiterate.runtime.constants.record import AlongTraining, HolderEstimate, WorstCaseConstants
     from lastiterate.runtime.workloads.workload import Workload
@@ -130,11 +128,16 @@ def _draw_pairs(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "Hol
 
 
 def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, as_json: bool) -> None:
+    from lastiterate.numeric.bound import estimate
+    from lastiterate.numeric.published.theorems import SETTING, run_at
+    from lastiterate.numeric.rounding import printed_up
     from lastiterate.runtime.constants.record import HolderEstimate, WorstCaseConstants
     from lastiterate.runtime.constants.saved_pairs import save_pairs
+    from lastiterate.runtime.pair_table import Kind
 
     orders = found.lambdas if isinstance(found, HolderEstimate) else found.carried
-    carried = [carry_over(found.run, found.holder(lam)) for lam in orders] if found.trusted else []
+    run, order = run_at(found.run.steps), SETTING["alpha"]  # as in Figure 1 of Chien & Li
+    carried = [estimate(run, found.holder(lam), order=order) for lam in orders] if found.trusted else []
     said: dict[str, Any] = {}
     if isinstance(found, WorstCaseConstants):
         if chosen.options["save_pairs"] is not None:
@@ -149,9 +152,14 @@ def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, as_json:
         said["carried"] = [{"lambda": lam} | number.as_dict() for lam, number in numbers]
         say_json(said, indent=2)
         return
-    print_found(found, carried, chosen.advised)
+    table, epsilons = found.table(), [printed_up(one.epsilon, 4) for one in carried]
+    table = table.beside("epsilon if L is true", epsilons + ["-"] * (len(table.rows) - len(epsilons)))
+    say_text("estimate.txt.j2", table=table, found=found, carried=carried, advised=chosen.advised)
     if isinstance(found, HolderEstimate) and found.layers and found.trusted:
-        print_layers(found)
+        headings = ("layer", "parameters", *(f"lambda {order:g}" for order in orders))
+        cells = ((layer, layer.measured[Kind.SAMPLE]) for layer in found.layers)
+        rows = ((one.name, str(one.size), *map(of.cell, range(len(orders)))) for one, of in cells)
+        print_table("L of each layer's block of the per-sample gradient (lower estimates)", headings, rows)
 
 
 def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
@@ -163,47 +171,9 @@ def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
         keys = ("lambda", "said", "recomputed", "distance", "problem", "holds")
         said = [{key: getattr(row, names.get(key, key)) for key in keys} for row in rows]
         say_json({"rechecked": said}, indent=2)
-    for row in () if as_json else rows:
-        verdict = "holds" if row.holds else f"does not hold{': ' * bool(row.problem)}{row.problem}"
-        click.echo(
-            f"lambda {row.lam:g} {verdict}; {row.said:.10g} saved, {row.found:.10g} in float64, relative difference "
-            f"{abs(row.found / row.said - 1):.1e}{f', at distance {row.distance:.2g}' * (row.lam == 0)}"
-        )
+    else:
+        say_text("recheck.txt.j2", rows=rows)
     click.get_current_context().exit(0 if all(row.holds for row in rows) else 1)
-
-
-def carry_over(run: "NoisySGD", measured: "Measured") -> "Estimate":
-    """Conditional estimate in the setting of Chien & Li, Figure 1, with the number of training steps."""
-    from lastiterate.numeric.bound import estimate
-    from lastiterate.numeric.published.theorems import SETTING, run_at
-
-    return estimate(run_at(run.steps), measured, order=SETTING["alpha"])
-
-
-def print_found(
-    found: "HolderEstimate | WorstCaseConstants",
-    carried: Sequence["Estimate"],
-    advised: Mapping[str, object],
-) -> None:
-    """Print the constants, the conditional epsilons and their basis; ``advised``: options of the workload."""
-    from lastiterate.numeric.rounding import printed_up
-
-    table, epsilons = found.table(), [printed_up(one.epsilon, 4) for one in carried]
-    table = table.beside("epsilon if L is true", epsilons + ["-"] * (len(table.rows) - len(epsilons)))
-    options = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in advised.items())
-    say_text("estimate.txt.j2", table=table, found=found, carried=carried, advised=options)
-
-
-def print_layers(found: "HolderEstimate") -> None:
-    """Print the constants of every layer."""
-    from lastiterate.runtime.pair_table import Kind
-
-    rows = []
-    for layer in found.layers:
-        constants = layer.measured[Kind.SAMPLE]
-        rows.append((layer.name, str(layer.size), *(constants.cell(k) for k in range(len(found.lambdas)))))
-    title = "L of each layer's block of the per-sample gradient (lower estimates)"
-    print_table(title, ("layer", "parameters", *(f"lambda {order:g}" for order in found.lambdas)), rows)
 
 
 @command_of("checkpoints")
@@ -259,8 +229,4 @@ def _print_stages(found: "AlongTraining") -> None:
         by_layer = [(name, *(stage.layers[name].cell(0) for stage in found.stages)) for name in names]
         places = (str(place) for place in range(1, len(found.stages) + 1))
         print_table("L of each layer's block around each checkpoint", ("layer", *places), by_layer)
-    click.echo(
-        f"L is the largest over {found.samples} per-sample gradients, from {found.points} points in a ball of radius "
-        f"{found.radius:g} around each checkpoint, in the same directions. The true constants are at least as large. "
-        f"{found.remark}".rstrip()
-    )
+    say_text("checkpoints.txt.j2", found=found)

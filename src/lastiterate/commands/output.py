@@ -58,7 +58,7 @@ def say_text(template: str, **values: Any) -> None:
     folder = PackageLoader("lastiterate.commands", ".")
     texts = Environment(loader=folder, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701 - text
     texts.filters |= {"up": printed_up, "down": printed_down}
-    click.echo(texts.get_template(template).render(values).rstrip("\n"))
+    click.echo(texts.get_template(template).render(values).rstrip())
 
 
 def end_quietly() -> NoReturn:
