@@ -1,11 +1,13 @@
 """The error raised for invalid user input, and the validation of numbers and arguments."""
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import wraps
+from importlib import resources
 from inspect import Parameter, signature
 from math import inf, isfinite, isnan, nan, nextafter
 from numbers import Integral, Rational, Real
@@ -204,37 +206,8 @@ def count(name: str, value: Any, least: int = 1) -> int:
     return number
 
 
-_RENAMED: Final = {
-    "max_grad_norm": "clip_norm",
-    "l2_norm_clip": "clip_norm",
-    "lr": "step_size",
-    "learning_rate": "step_size",
-    "expected_batch_size": "batch_size",
-}
-"""Names of a run's fields in other programs."""
-
-_ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
-    "noise_multiplier": ("noise_std", "noise_std is step_size * noise_multiplier * clip_norm / batch_size."),
-    "radius": ("diameter", "diameter is twice the radius."),
-    "grid": ("run", "lastiterate sweep takes a grid of runs."),
-    "epochs": ("steps", "steps counts updates: epochs * dataset_size / batch_size."),
-    "group_size": ("clip_norm", "for full batches, multiply clip_norm by the number of samples that differ."),
-    **dict.fromkeys(
-        ("max_batch_size", "truncated_batch_size", "physical_batch_size"),
-        (
-            "batch_size",
-            "no bound is known for batches that are cut to a maximum size; accumulate a large batch in parts.",
-        ),
-    ),
-    **dict.fromkeys(
-        ("momentum", "nesterov", "betas", "optimizer", "optimiser"),
-        (
-            "step_size",
-            "these bounds are for plain SGD; for other optimisers, compose the steps (examples/dp_events.py).",
-        ),
-    ),
-}
-"""Names of related settings: the closest name in this package, and a hint."""
+_NAMES: Final = tomllib.loads((resources.files(__package__) / "names.toml").read_text("utf-8"))
+"""Names of a run's fields in other programs, and of related settings with a hint."""
 
 Taught = TypeVar("Taught", bound=Callable[..., object])
 
@@ -248,10 +221,10 @@ def explain_unknown(
     ('it is called step_size here.', 'leave it out.')
     """
     names = list(known)
-    beside, words = _ELSEWHERE.get(key, ("", ""))
+    beside, words = _NAMES["elsewhere"].get(key, ("", ""))
     if hints and key in hints:
         return hints[key]
-    if (own := _RENAMED.get(key)) in names:
+    if (own := _NAMES["renamed"].get(key)) in names:
         return f"it is called {own} here."
     return words if beside in names else suggestion(key, names, otherwise)
 
