@@ -60,6 +60,14 @@ class Update:
         """The update ``slope x + drift`` on [-half, half]."""
         return cls(tuple((x, slope * x + drift) for x in (-half, half)))
 
+    @classmethod
+    def pushed(cls, slope: float, drift: float, half: float, push: float, reach: float) -> "Update":
+        """``slope x + drift`` plus an outward push, which is constant beyond ``reach`` and a jump if ``reach`` is 0."""
+        if reach >= half:
+            return cls.affine(slope + (push / reach if push else 0.0), drift, half)
+        places = ((-half, -1), (-reach, -1), (reach, 1), (half, 1))
+        return cls(tuple((x, slope * x + drift + side * push) for x, side in places))
+
     def mean(self, x: Array) -> Array:
         """phi(x), with the shape of x."""
         places, values = np.array(self.points).T
