@@ -23,7 +23,7 @@ from sympy.logic.boolalg import Boolean, Implies
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import decide_check, engine_of
 from lastiterate.proofs_checks.engines.derivation import judgements, supposed_order, unmeetable
-from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.engines.side_conditions import prove, proves
 from lastiterate.proofs_checks.engines.z3_answers import entails, impossible, relations
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import (
@@ -582,13 +582,7 @@ def _shown(condition: Boolean, known: frozenset[Boolean]) -> bool:
     """Tell whether a condition, or the same relation between the logarithms of positive sides, follows."""
     if condition == sp.S.true or condition in known:
         return True
-    for one in dict.fromkeys((_logarithms(condition), condition)):
-        try:
-            prove(one, known)
-        except UnprovedError:
-            continue
-        return True
-    return False
+    return any(proves(one, known) for one in dict.fromkeys((_logarithms(condition), condition)))
 
 
 def _logarithms(condition: Boolean) -> Boolean:

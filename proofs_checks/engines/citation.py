@@ -14,7 +14,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided, without_near_misses
-from lastiterate.proofs_checks.engines.side_conditions import as_check, prove
+from lastiterate.proofs_checks.engines.side_conditions import as_check, prove, proves
 from lastiterate.proofs_checks.engines.z3_answers import entails, relations, require_possible
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
@@ -223,21 +223,13 @@ def _up_to_a_constant(check: Consequence, numbers: frozenset[Boolean]) -> None:
         smaller.remove(term)
         larger.remove(term)
     for term in smaller:
-        above = next((one for one in larger if _at_most(term, one, numbers)), None)
+        above = next((one for one in larger if proves(Le(term, one, evaluate=False), numbers)), None)
         if above is None:
             raise UnprovedError(f"no term of the claimed bound is shown to be at least {term}")
         larger.remove(above)
     for term in larger:
         if (positive := Ge(term, 0)) != true:
             prove(positive, numbers)
-
-
-def _at_most(less: Expr, more: Expr, numbers: frozenset[Boolean]) -> bool:
-    try:
-        prove(Le(less, more, evaluate=False), numbers)
-    except UnprovedError:
-        return False
-    return True
 
 
 def _boole(check: Consequence, numbers: frozenset[Boolean]) -> list[Boolean]:

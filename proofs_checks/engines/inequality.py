@@ -64,14 +64,6 @@ def _formulas(
     return terms, [*formulas, _NEGATION[check.relation](left, right)]
 
 
-def _question(
-    check: Inequality, premises: tuple[Boolean, ...], *, whole: bool
-) -> tuple[z3.CheckSatResult, Point]:
-    terms, formulas = _formulas(check, premises, whole=whole)
-    answer, model = solve(terms, formulas)
-    return answer, dict(terms.point(model)) if model is not None else {}
-
-
 def fails(check: TwoSided, premises: tuple[Boolean, ...], point: Point) -> bool:
     """Tell whether the point is certainly admissible and violates the relation."""
     return _stands(check, check.relation, premises, point) is False
@@ -134,19 +126,22 @@ def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome |
     )
 
 
-def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `Inequality`."""
+def decide(check: Inequality, assumptions: tuple[Boolean, ...], *, refute: bool = True) -> Outcome:
+    """Decide an `Inequality`; without ``refute``, leave it undecided at once if z3 does not prove it."""
     if check.relation not in _NEGATION:
         raise UnsupportedError(f"the inequality engine cannot decide the relation {check.relation}")
     everything = (*assumptions, *check.given)
     premises = usable(everything)
     symbols = free_symbols(check.left, check.right, everything)
     for whole in (False, True) if any(symbol.is_integer for symbol in symbols) else (False,):
-        answer, point = _question(check, premises, whole=whole)
+        terms, formulas = _formulas(check, premises, whole=whole)
+        answer, model = solve(terms, formulas) if refute else (ask_z3(terms, formulas), None)
         if answer == z3.unsat:
             return _proved(check, everything)
-        if point and fails(check, everything, point):
+        if model is not None and fails(check, everything, point := dict(terms.point(model))):
             return refuted_at(check, point)
+    if not refute:
+        return undecided(check, "z3 does not prove it")
     for candidate in find_points(symbols, everything, SPOTS):
         if fails(check, everything, candidate):
             return refuted_at(check, candidate)
@@ -159,16 +154,7 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
     return undecided(check, detail)
 
 
-def confirm(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Like `decide`, without the search for a counterexample."""
-    everything = (*assumptions, *check.given)
-    premises = usable(everything)
-    symbols = free_symbols(check.left, check.right, everything)
-    for whole in (False, True) if any(symbol.is_integer for symbol in symbols) else (False,):
-        terms, formulas = _formulas(check, premises, whole=whole)
-        if ask_z3(terms, formulas) == z3.unsat:
-            return _proved(check, everything)
-    return undecided(check, "z3 does not prove it")
+confirm = partial(decide, refute=False)
 
 
 def refute_by_drawing(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome | None:

@@ -52,6 +52,15 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     return _prove(condition, given)
 
 
+def proves(condition: Boolean, given: frozenset[Boolean]) -> bool:
+    """Tell whether `prove` proves a condition."""
+    try:
+        prove(condition, given)
+    except UnprovedError:
+        return False
+    return True
+
+
 class _ErrorOutcome(Exception):  # noqa: N818
     """An outcome that is not kept, because a lack of time may be temporary."""
 
