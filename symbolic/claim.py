@@ -17,7 +17,7 @@ from sympy.logic.boolalg import Boolean, true
 
 from lastiterate.symbolic.checks import Check, Cited, Deduced, IntervalInequality, VectorInequality, constant
 from lastiterate.symbolic.notation import alpha
-from lastiterate.symbolic.papers import Source
+from lastiterate.symbolic.papers import Source, remarks
 from lastiterate.symbolic.statement import ForAll, Statement, closed, given
 
 Words: TypeAlias = tuple[str, *tuple[Basic, ...]]
@@ -103,7 +103,8 @@ class Claim:
         misprint: the check as printed, if ``checks`` correct it; the verdict is TYPO if ``misprint`` is refuted.
         repairs: key of the claim that this claim corrects.
         refutation: the run on the page of a refuted statement; this run is decided with the checks.
-        remark: for a verdict other than PROVED: what is claimed, what fails, and what is true instead.
+        remark: for a verdict other than PROVED: what is claimed, what fails, and what is true instead; for claims of
+            the ledger from ``remarks.toml`` in the folder of the paper.
     """
 
     key: str
@@ -139,8 +140,14 @@ class Claim:
             )
         conditions = assumptions if isinstance(assumptions, tuple) else (assumptions,)
         said = tuple(condition for condition in conditions if condition is not true)
-        words = " ".join(remark.split())
-        caller = sys._getframe(1)
+        words, caller = " ".join(remark.split()), sys._getframe(1)
+        if caller.f_globals.get("__name__", "").startswith("lastiterate.symbolic."):
+            listed = remarks(key.partition("/")[0]).get(key, "")
+            if words and listed:
+                raise ValueError(
+                    f"A claim may have one remark, got one of {key} in remarks.toml, too; remove it."
+                )
+            words = words or listed
         vars(self).update(
             key=key, title=title, source=source, checks=checks, assumptions=said, statement=statement, letters=letters,
             misprint=misprint, repairs=repairs, refutation=refutation, remark=words,

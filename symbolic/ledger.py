@@ -12,15 +12,23 @@ from types import ModuleType
 from typing import Final
 
 from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.papers import MODULES
+from lastiterate.symbolic.papers import MODULES, remarks
 
 ORDER: Final[Mapping[str, tuple[str, ...]]] = MODULES
 """The modules of each paper, one per theorem, lemma, remark or appendix."""
 
 
 def modules(*papers: str) -> tuple[ModuleType, ...]:
-    """The modules of the papers, or of all papers; no other module is imported."""
-    return tuple(_module(paper, name) for paper in papers or ORDER for name in ORDER[paper])
+    """The modules of the papers, or of all papers; no other module is imported.
+
+    Raises:
+        ValueError: a remark is on a claim that does not exist.
+    """
+    found = {paper: tuple(_module(paper, name) for name in ORDER[paper]) for paper in papers or ORDER}
+    for paper, made in found.items():
+        if unknown := remarks(paper).keys() - {claim.key for module in made for claim in module.CLAIMS}:
+            raise ValueError(f"A remark of {paper}/remarks.toml needs a claim, got {min(unknown)}; rename it.")
+    return tuple(module for made in found.values() for module in made)
 
 
 def _module(paper: str, name: str) -> ModuleType:

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from types import MappingProxyType
 from typing import Final
@@ -116,6 +117,14 @@ class Item:
     claims: tuple[str, ...] = ()
     none: str = ""
     version: str = ""
+
+
+@cache
+def remarks(paper: str) -> Mapping[str, str]:
+    """The remarks on the claims of a paper, by key (``remarks.toml`` in its folder)."""
+    file = resources.files("lastiterate.symbolic") / paper / "remarks.toml"
+    texts = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return MappingProxyType({key: " ".join(text.split()) for key, text in texts.items()})
 
 
 def items(paper: str) -> tuple[Item, ...] | None:

@@ -56,8 +56,6 @@ CLAIMS = (
         at("Observation A.1"),
         Identity(put(exp(-(x**2) / (2 * y)), {x: _tenth, y: Rational(1, 1000)}), exp(-5), "ever"),
         misprint=IntervalInequality(1 - exp(-5), "<=", exp(-5), {}, "never, as printed"),
-        remark="""exp(-5) is said to bound the probability that the walk never surpasses 0.1 D. It bounds the
-        probability that the maximum is at least 0.1 D. The word is ever; never has probability 1 - exp(-5) or more.""",
     ),
     Claim(
         "altschuler_talwar/appendix_a_4/observation_a_2",
@@ -66,8 +64,6 @@ CLAIMS = (
         Inequality(z + D / 10, "<=", -D / 2 + y + z, (y >= Rational(85, 100) * 3 * D / 4,), "D/10"),
         Units(z + D / 10, D, name="a length"),
         misprint=Inequality(z + 10 / D, "<=", -D / 2 + y + z, (y >= Rational(85, 100) * 3 * D / 4,), "10/D"),
-        remark="""The observation has 10/D, which is not a length and fails for small D. The proof has -D/2 + 0.6 D,
-        and the next display uses Z + D/10. The reading D/10 holds.""",
     ),
     Step(
         "altschuler_talwar/appendix_a_4/events",
@@ -80,8 +76,6 @@ CLAIMS = (
         "P[N(0, 1) >= -0.1 / sqrt(0.001)] is 0.999993",
         at("A.4", "last display but one"),
         Value(_probability, "0.999993"),
-        remark="""The proof puts the probability at 0.999993. It is 0.99922, and 0.899 still exceeds the 0.563 that the
-        next display needs.""",
     ),
     Ours(
         "altschuler_talwar/appendix_a_4/probability_repaired",
@@ -96,8 +90,6 @@ CLAIMS = (
         "P[w_T >= 0] is at least 0.99993 - 0.1, by the two displays before",
         at("A.4", "last display"),
         IntervalInequality(Rational(99993, 100_000) - _tenth, "<=", _probability - _tenth, {}, "printed"),
-        remark="""The last display has 0.99993 where the one before has 0.999993; what is proved is 0.99922. With 0.999
-        the display follows, and the conclusion needs 0.563 only.""",
     ),
     Ours(
         "altschuler_talwar/appendix_a_4/last_display_repaired",

@@ -78,9 +78,6 @@ CLAIMS = (
                 "Removal", "under removal of a sample the bounds of appendix B hold with {0} for {1}"
             )(K, 2 * K),
         ),
-        remark="""Under removal the bounds are said to hold with K for 2 K. A sample removed changes the weight
-        of the others: means of n and n + 1 gradients differ by up to 2 K/(n + 1), not K/n. At n = 10, sigma_DP
-        = K/5 and order 2 one step loses 0.44, where (B.1) with K has 0.25.""",
     ),
     Ours(
         "altschuler_talwar/appendix_b_1/remark_b_2_repaired",

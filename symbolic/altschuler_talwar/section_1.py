@@ -87,8 +87,6 @@ CLAIMS = (
         Identity(put(_noise, {sigma_dp: u * sigma_dp, K: u * K}), _noise, "losses times u"),
         Units(_noise, S.One, name="a number"),
         misprint=Units(b * sigma_dp / n, S.One, name="as printed"),
-        remark="""delta may be as small as exp(-b sigma/n), it is said. Losses times u with eta/u give the same run,
-        but b sigma/n is multiplied by u: it is a gradient. Over the Lipschitz constant it is a number.""",
     ),
     Claim(
         "altschuler_talwar/section_1/footnote_3",
@@ -107,9 +105,6 @@ CLAIMS = (
         Identity(put(x * (b / n) * (2 * eta * K / b), {x: D * n / (2 * K * eta)}), D, "in the mean"),
         assumptions=(b >= 1,),
         misprint=_gradients(K / b),
-        remark="""Footnote 4 has updates on adjacent data sets differ by at most eta K/b. Adjacent means that one
-        sample is replaced, and opposite gradients of norm K differ by 2 K. The right bound is 2 eta K/b, which (3.5)
-        and section 5.2 use.""",
     ),
     Claim(
         "altschuler_talwar/section_1/schedule_rate",

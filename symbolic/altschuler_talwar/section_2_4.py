@@ -109,8 +109,6 @@ CLAIMS = (
         at("Proposition 3.2"),
         _differ(zeta),
         misprint=_differ(kappa),
-        remark="""The display gives the second run the map phi'_(T-1) next to phi_T in the first. s_T is the distance of
-        phi_T and phi'_T, and Definition 2.13 has X_T from X_(T-1) by the map of time T.""",
     ),
     Step(
         "altschuler_talwar/section_2_4/equal_shifts",

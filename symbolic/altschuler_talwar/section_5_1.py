@@ -89,9 +89,6 @@ CLAIMS = (
         "(5.3) at tau = T - 1: shifts at no step at all bring the distance from D to 0",
         at("Section 5.1", "(5.3)"),
         Identity(c**0 * D, S.Zero, "z_(T-1) with tau = T - 1"),
-        remark="""The minimum in (5.3) includes tau = T - 1, where it has S + alpha D^2/(2 eta^2 sigma_1^2). The shifts
-        of (5.2) stand at times tau + 1 to T - 1, of which there are none then, and (B.3) is infinite there. The value
-        holds all the same, by the sequence of proof_3_1/independence_repaired, which has one more step of noise.""",
     ),
     Ours(
         "altschuler_talwar/section_5_1/no_steps_repaired",
@@ -109,10 +106,6 @@ CLAIMS = (
         IntervalInequality(
             SEEN, "<=", 2 * log(Rational(10, 9)), {}, "tau = T - 2, c = 0: twice log(1/(1 - q))"
         ),
-        remark="""(5.3) rests on (3.4), (3.5) and (5.2), which use no condition on the order or the noise. Under
-        none it fails: with kappa = 1 it claims 0.22 for two steps, and ten equal quadratics with different
-        minimisers have D_2 above 190 at every T. Under the conditions of Theorem 5.1 it is neither shown nor
-        refuted.""",
     ),
     Ours(
         "altschuler_talwar/section_5_1/bound_repaired",

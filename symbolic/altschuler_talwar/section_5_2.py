@@ -87,8 +87,6 @@ CLAIMS = (
         assumptions=(L > 0, theta > 0),
         letters={P: "|x - y|^2", Q: "<x - y, difference g of the gradients>", R: "|g|^2", theta: "beta"},
         misprint=_contraction(theta),
-        remark="""The step size is said to be at most 2/beta, and no beta is defined (theta here). A step is a
-        contraction when eta is at most 2 over the smoothness, which the theorem calls M.""",
     ),
     Claim(
         "altschuler_talwar/section_5_2/observation_5_7",

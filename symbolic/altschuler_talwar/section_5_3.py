@@ -81,9 +81,6 @@ CLAIMS = (
         at("Section 5.3", "(5.7)"),
         _equal_sizes,
         IntervalInequality(SEEN, "<=", claimed(LEAST), {}, "the run that breaks (3.7), S enclosed"),
-        remark="""(5.7) is (3.7) for step sizes that change, by the same argument. At equal step sizes the two agree,
-        and what shows that (3.4) to (3.6) do not give (3.7) shows it here (proof_3_1/bound). With the cost of a step
-        between two mixtures for S it holds.""",
     ),
     Ours(
         "altschuler_talwar/section_5_3/bound_repaired",

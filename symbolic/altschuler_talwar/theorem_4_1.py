@@ -96,10 +96,6 @@ CLAIMS = (
             "at most 1/2", right=Rational(1, 2)
         ),
         Asymptotic(LEVEL * y, S.One, path={y: 1000 + growth}, given=(y >= 1000,), name="(4.1) bounded"),
-        remark="""(4.1) is shown to exceed 0.005, and then it is said to suffice that the run is not (100,
-        0.005)-RDP. That leaves every epsilon from 0.005 to (4.1), which grows like 1/sigma^2, while a test of
-        positivity shows at most 0.054 for T above T bar. A smaller event gives the theorem for every noise at T
-        = T bar.""",
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/suffices_repaired",
@@ -116,8 +112,6 @@ CLAIMS = (
         Inequality(
             x + y, "<=", 2 * x, name="two runs: x from the start, y from where the first one ends"
         ).mutant("four runs", right=4 * x),
-        remark="""Composition needs the loss of T steps from every state that a run before may end in, where the
-        theorem has the one start that is given. It gives a lower bound for T steps from some start.""",
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/short_runs_repaired",
@@ -138,10 +132,6 @@ CLAIMS = (
         ).mutant("without the logarithm", left=sqrt(y / r)),
         assumptions=(y >= 1000, r >= 1),
         letters={r: "T bar over T"},
-        remark="""The proof shows that (0.1, 0.01)-DP fails from T bar steps on. Fewer steps are left to the
-        composition of RDP, which says nothing of DP; r = T bar/T runs that are composed as DP leave 0.1/r at
-        delta = 0.01/r, where (1.3) falls like sqrt(log(100 r)/r). From T bar on the two match for noise within
-        a constant factor of the largest.""",
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/matching_dp_repaired",
@@ -161,9 +151,6 @@ CLAIMS = (
         IntervalInequality(
             _grown * (1 - exp(-125)) + Rational(1, 100), "<=", S.One, {}, "start D/2, T = T bar"
         ).mutant("start at 0 with twice the probability", left=_grown * Rational(99, 100) + Rational(1, 100)),
-        remark="""The proof puts P[w_T >= 0] at 1/2 by symmetry around 0. From D/2 the walk without a push is
-        still positive after T bar steps with probability 1 - exp(-125). From other starts push towards the far
-        end, for which a walk from 0 is dominated.""",
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/start_repaired",

@@ -70,9 +70,6 @@ CLAIMS = (
             path={T: S.One, dim: growth, K: S.One, sigma_dp: S.One},
             name="that length, T = 1",
         ).mutant("T^2", right=T**2 * (K + sigma_dp)),
-        remark="""The iterates are said to stay within O(T eta (L + sigma)) of the start. In d dimensions one step of
-        noise is longer than eta sigma sqrt(d/2) except with probability 8/d, and no constant covers that. With sigma
-        sqrt(d) for sigma it holds.""",
     ),
     Ours(
         "altschuler_talwar/section_5_1/effective_diameter_repaired",

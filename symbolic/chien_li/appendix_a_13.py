@@ -114,9 +114,6 @@ CLAIMS = (
                 Min(T * s**2, D**2)
             ),
         ),
-        remark="""For lambda -> 0 the expansion is z + eta L + s, and the program still distributes D over many
-        steps: its optimum is about 4 (eta L + s) D, here 0.7211, while composition over 200 steps is 1.28 and
-        output perturbation D^2 = 1. Output perturbation is not a valid bound in the first place.""",
     ),
     Ours(
         "chien_li/appendix_a_13/every_lambda",

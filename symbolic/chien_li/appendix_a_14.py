@@ -62,8 +62,6 @@ CLAIMS = (
         at("A.14", "Case 2"),
         Inequality(x - y, "<=", z, _same, "with the power 1/3"),
         misprint=Inequality(x - y, "<=", z**3, _same, "without it, as printed"),
-        remark="""Case 2 ends with |(-x) - (-y)| = |x - y|, without the power 1/3. As printed it says that G
-        is Lipschitz with constant 1, which fails near zero and contradicts (133).""",
     ),
     Step(
         "chien_li/appendix_a_14/case_3",
@@ -74,9 +72,6 @@ CLAIMS = (
         misprint=Identity(
             Abs(_even(xi) - _even(zeta)), _across.subs(zeta, Abs(zeta)), name="G(x) = |x|^(1/3), as printed"
         ),
-        remark="""The derivative of the printed odd f is even, so for opposite signs the difference is that of
-        the absolute values. (131) belongs to f(x) = (3/4) |x|^(4/3), whose derivative changes sign. The
-        constant 2^(2/3) is right for both and best for that one; for the printed f it is 1.""",
     ),
     Claim(
         "chien_li/appendix_a_14/constant",

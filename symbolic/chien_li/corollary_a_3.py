@@ -42,9 +42,6 @@ CLAIMS = (
         at("A.12", "joint convexity of KL divergence"),
         IntervalInequality(_power, "<=", (1 / _rare + 1) / 2, {}, "alpha = 2, two points"),
         misprint=IntervalInequality(log(_power), "<=", log(1 / _rare) / 2, {}, "D_2 itself"),
-        remark="""A Renyi divergence of order above 1 is not jointly convex: equal mixtures of (1, 0) and (0,
-        1), and of (1/100, 99/100) and (0, 1), are 3.92 apart at order 2, the mean is 2.30. Lemma A.5, which
-        is applied, is about exp((alpha - 1) D_alpha).""",
     ),
     Ours(
         "chien_li/corollary_a_3/stable",

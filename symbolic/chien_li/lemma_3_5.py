@@ -30,9 +30,6 @@ CLAIMS = (
         at("A.7", "(81)"),
         Inequality(_projected, "<=", Abs(xi - zeta), name="at most"),
         misprint=Inequality(_projected, "==", Abs(xi - zeta), name="equal, as printed"),
-        remark="""The first line of the proof sets the distance of the iterates equal to that before the
-        projection, which may bring two points to one. The projection is 1-Lipschitz, so 'at most' is meant
-        and suffices.""",
     ),
     Claim(
         "chien_li/lemma_3_5/contraction_part",
@@ -54,9 +51,6 @@ CLAIMS = (
             (Abs(xi - eta * (gamma + kappa) / 2) <= c * Abs(xi),),
             "two samples, whose gradients differ by gamma and kappa over xi",
         ).mutant("up to a factor two", right=2 * c * Abs(xi)),
-        remark="""That does not follow: two samples with the gradients x and -x have the mean 0 and c = 1, and
-        the second update has the factor 1 + eta. In Theorem 3.1 each loss is smooth and the step serves; the
-        lemma holds as it is stated, by way of psi_t(W'_t).""",
     ),
     Ours(
         "chien_li/lemma_3_5/through_one_map",
@@ -84,9 +78,6 @@ CLAIMS = (
             "second difference with noise x, and without",
         ),
         assumptions=(eta < 1,),
-        remark="""With the curved loss x^3/3 the next difference depends on the noise that both runs share.
-        Nothing breaks: the essential supremum is to be taken over the noise too, and (90) bounds it path by
-        path.""",
     ),
     Step(
         "chien_li/lemma_3_5/identification",
@@ -96,8 +87,6 @@ CLAIMS = (
         misprint=Identity(
             c * x + s, put(c * PREVIOUS + s, {PREVIOUS: c * x}), name="D_{t-1} = c x, as printed"
         ),
-        remark="""D_{t-1} is printed as ess sup c |W_{t-1} - W'_{t-1}|, but D_t as ess sup |W_t - W'_t|. With
-        a factor c inside, (90) reads D_t = D_{t-1} + s, which is not (7).""",
     ),
     Claim(
         "chien_li/lemma_3_5/first_branch",

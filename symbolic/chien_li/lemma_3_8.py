@@ -39,8 +39,6 @@ CLAIMS = (
         Identity(diff(_g, x), 1 + L * lam * x ** (lam - 1), "derivative"),
         assumptions=(x > 0,),
         misprint=Identity(diff(_g, x), 1 + L * x ** (lam - 1), name="without lambda, as printed"),
-        remark="""The derivative is printed as 1 + L x^(lambda - 1). Only its sign is used, and that is the
-        same. At x = 0 the derivative is infinite for lambda < 1, so 'for all x >= 0' means x > 0.""",
     ),
     Claim(
         "chien_li/lemma_3_9/half",

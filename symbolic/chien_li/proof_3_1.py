@@ -68,12 +68,6 @@ CLAIMS = (
                 *("theorem_3_7", "theorem_a_1", "corollary_a_3"),
             )
         ),
-        remark="""The mean of Z'_t is a function of W'_t, so the second term of (10) is not that of two runs
-        with one update and independent noise: with T = 2 the proof has divergence 0 there, while two Gaussian
-        runs have more than 1 at order 2. The proofs of Theorems 3.7 and A.1 and of Corollary A.3 stop at the
-        same line, and of random batches theorem_3_12/conditioning and altschuler_talwar/proof_3_1/same_maps.
-        The statements for known batches hold all the same: a step may pay for its own share and then shift,
-        or shift the two maps directly.""",
     ),
     Ours(
         "chien_li/proof_3_1/conditioning_numbers",
@@ -111,9 +105,6 @@ CLAIMS = (
             t, _summed, (Eq(_paid(0), 0), Eq(_squares(1), 0)), _costs, start=1, name="from t = 1, as printed"
         ),
         assumptions=(alpha > 1,),
-        remark="""The last line above (11) sums the costs from t = 1, while the shift is summed from t = tau.
-        Read so, the first shift would be free at tau = 0, and steps before tau would be charged for tau >
-        1.""",
     ),
     Step(
         "chien_li/proof_3_1/cauchy_schwarz",

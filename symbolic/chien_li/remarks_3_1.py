@@ -48,10 +48,6 @@ CLAIMS = (
             claimed=alpha * D**2 / (2 * sigma**2),
             true=_end,
         ),
-        remark="""The noise of the last step of (1) is added after a gradient step and before the projection,
-        so that it hides a distance e(D) > D. With D = 0.01 and drifts of +-1/2 the true divergence at alpha =
-        2 is 0.525 where the formula claims 1e-4. The valid baseline of this kind is alpha e(D)^2 / (2
-        sigma^2).""",
     ),
     Ours(
         "chien_li/remarks_3_1/last_step",
@@ -216,9 +212,6 @@ CLAIMS = (
                 c < 1,
             ),
         ),
-        remark="""Both (3) and Altschuler & Talwar's (B.3) contain composition, T s^2. At T = 1 both are s^2,
-        and at T = 2 the only window of (3) costs s^2 (1 + c)^2, above 2 s^2 unless c < sqrt(2) - 1. It is
-        strict wherever (B.3) uses a window, and direct shifts are strict for every T >= 2.""",
     ),
     Claim(
         "chien_li/remarks_3_1/strict_with_window",

@@ -67,12 +67,6 @@ CLAIMS = (
             claimed=T * SampledDown(b / n, _noise, alpha),
             true=SampledUp(b / n, _noise, alpha),
         ),
-        remark="""S_alpha has the base law in the numerator and never exceeds log(1/(1 - q)); with the mixture
-        in the numerator it grows with alpha. At n = 10, b = eta = K = sigma = T = 1, alpha = 20 the claim is
-        0.0807, while linear losses of slope K or 0 next to zeros give 7.576, on a domain of diameter 100 still
-        7, and of slope +-K next to slopes -K 37.576. A bound with the cost of both orders for every step is
-        true: ours/sampled/theorem. One order stands for two in altschuler_talwar/appendix_b_2/bound and
-        liang/lemma_3_2 too.""",
     ),
     Ours(
         "chien_li/theorem_3_12/both_orders",
@@ -136,9 +130,6 @@ CLAIMS = (
         Printed("chien_li/theorem_3_12", "the printed proof"),
         Printed("chien_li/theorem_3_12, given the share of a step alone", "its last step alone"),
         assumptions=_densities,
-        remark="""Z_t is independent of the batch; Z'_t is N(m_t, ..) where the batch holds i* and N(0, ..)
-        elsewhere. So the second term of (65) is not a divergence of runs with one law of the batches.
-        Revealing a common batch without i*, and swapping, avoids it: ours/sampled/step.""",
     ),
     Ours(
         "chien_li/theorem_3_12/posterior",

@@ -202,9 +202,6 @@ CLAIMS = (
             true=T * _unit,
             says=private(_untested, FullBatches(n), Smooth(L)),
         ),
-        remark="""The closed form is the optimum over shifts of any sign of z; from Delta = 0 and c > 1 its
-        path goes below zero, where a distance cannot be. At c = 1.1 and T = 1000 it gives 21 s^2, while
-        linear losses, which are smooth, reach 1000 s^2. With the test the answer is composition, T s^2.""",
     ),
     Ours(
         "chien_li/theorem_3_1/direct/untested_numbers",

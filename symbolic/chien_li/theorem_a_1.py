@@ -45,8 +45,6 @@ CLAIMS = (
         at("Theorem A.1", "(25), t_{-1} = 0"),
         _begins(-1),
         misprint=_begins(0),
-        remark="""The theorem sets t_{-1} = 0 and takes j_tau = j iff tau is in (t_{j-1}, t_j]. Then tau = 0,
-        which (26) allows and composition needs, is in no interval. With t_{-1} = -1 it is in the first.""",
     ),
     Step(
         "chien_li/theorem_a_1/last_epoch",
@@ -54,9 +52,6 @@ CLAIMS = (
         at("Theorem A.1", "(25), the sum up to E; A.2, above it"),
         _last(0),
         misprint=_last(1),
-        remark="""Epochs are numbered 0 <= e < E, but {t_e} and the sum of (25) run up to e = E. An encounter
-        of epoch E would be at E B or later, past T = (E - 1) B + r with r < B. The sum ends at E - 1, or at E
-        - 2 where the last epoch is cut before the encounter.""",
     ),
     Step(
         "chien_li/theorem_a_1/domain",

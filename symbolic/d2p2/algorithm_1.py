@@ -36,8 +36,6 @@ CLAIMS = (
             (zeta > 0, zeta < 1, ell > 8 * log(m) / zeta**2),
         ),
         letters={m: "number of points", zeta: "distortion"},
-        remark="""The constant 8 is that of the paper. The usual proof, by a union bound over tails of chi-square,
-        gives 8/(1 - 2 zeta/3).""",
     ),
     Claim(
         "d2p2/lemma_2",
@@ -54,8 +52,6 @@ CLAIMS = (
         misprint=Identity(
             put(kappa * y + gamma * z, {kappa: xi, gamma: h}), xi * y + zeta * z, "sum_j A_ij o_j"
         ),
-        remark="""Lemma 2 defines r = A^T o/sqrt(p) and then writes its entries with A_ij, which are those of A
-        o/sqrt(p). A is d x p, so A o is not even defined unless d = p. Read A_ji.""",
     ),
     Ours(
         "d2p2/lemma_2/norm",
@@ -87,9 +83,6 @@ CLAIMS = (
         "Below (16), (30): E|A A^T g|^2/p <= p d^2 sigma_A^4, for |g| = 1",
         at("A.6", "(30)"),
         Expected(_there_and_back, "<=", ell * dim**2 * sigma_A**4, (Eq(Norm(_o), 1),), "every d and p"),
-        remark="""In one dimension the bound says E A^4/p <= p sigma_A^4 where the truth is (p + 2) sigma_A^4. From d =
-        2 on it holds and is far from tight: p + d + 1 for p d^2. (17) prints p^1.5 d^2 for p d^2, as small at d = p =
-        1.""",
     ),
     Ours(
         "d2p2/algorithm_1/projected_gradient_repaired",
@@ -111,8 +104,6 @@ CLAIMS = (
         at("Table 3"),
         Identity(put(z**2, {z: nu / sqrt(j)}), nu**2 / j, "section 3.1 and Theorem 2"),
         misprint=Identity(put(z**2, {z: nu / sqrt(j)}), nu**2 / sqrt(j), "Table 3, as printed"),
-        remark="""Table 3 gives the variance nu^2/sqrt(k); sections 3.1 and 3.2 and the proofs have nu^2/k. With the
-        first the privacy costs of K steps would add to sum sqrt(k) times that of the first step, not sum k.""",
     ),
     Claim(
         "d2p2/section_3_1/degenerates",
@@ -120,8 +111,6 @@ CLAIMS = (
         at("Section 3.1", "a unified framework"),
         Identity(put(_step, {kappa: 1, xi: 1}), g + gamma, "1 for 1/sqrt(p)"),
         misprint=Identity(put(_step, {kappa: 1, xi: 1 / sqrt(ell)}), g + gamma, "A = I is d x d, so p = d"),
-        remark="""The text says p = 1 and A_k = I. The identity is d x d, so p = d, and then Algorithm 1 divides the
-        gradient by sqrt(d), not the noise. It means Algorithm 2, without the factor.""",
     ),
     Step(
         "d2p2/algorithm_1/returned",
@@ -129,8 +118,6 @@ CLAIMS = (
         at("Algorithm 1"),
         _updates(1, "updates in K passes, K from 1 on"),
         misprint=_updates(0, "those in the x_K that is returned"),
-        remark="""Line 9 returns x_K after a loop whose last pass makes x_(K+1). So the last update is discarded, and
-        neither iterate is the mean of Theorem 2. Read x_(K+1), or start at x_0.""",
     ),
     Claim(
         "d2p2/algorithm_1/clip",
@@ -149,9 +136,6 @@ CLAIMS = (
         ).mutant("3/2", right=Rational(3, 2)),
         Printed("d2p2/theorem_1", "the printed proof of Theorem 1, a projection by r"),
         assumptions=(stab > 0,),
-        remark="""A.3 draws batches of a fixed size without replacement, so that a sample replaces another. A
-        normalised gradient may be reversed: the sum moves by up to 2, the mean of line 5 by 2/B. The
-        noise is added after the projection, which lengthens the change by a factor without a bound.""",
     ),
     Ours(
         "d2p2/algorithm_1/sensitivity_repaired",

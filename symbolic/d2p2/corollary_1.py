@@ -73,10 +73,6 @@ CLAIMS = (
             "at K = 10^10, up to a constant 1000",
         ),
         refutation=_STUCK,
-        remark="""Of losses (x - a)^2/2, a = 0, 0, 0 and 4, in full batches without noise the normalised
-        gradients at x = 1/100 add to 0 for gamma = 133/6600, so that a run from there stays there, and f - f* =
-        0.49. Section 2's E g_k = grad f is met: there g_k is the gradient of the mini-batch before it is
-        normalised.""",
     ),
     Ours(
         "d2p2/corollary_1/rightly",
@@ -168,9 +164,6 @@ CLAIMS = (
             "K^2", right=epsilon / (T**2 * theta)
         ),
         assumptions=(epsilon > 0,),
-        remark="""Theorem 1 asks for a constant C_2, and A.5 puts in one that depends on n, epsilon, p, K and delta. It
-        tends to 0 with K, so the noise put in is below that of Theorem 1 for all large K. With C_2 fixed the privacy
-        error grows like sqrt(K) ln K / epsilon^2.""",
     ),
     Ours(
         "d2p2/appendix_a_5/constant_fixed",

@@ -134,9 +134,6 @@ CLAIMS = (
         ),
         assumptions=(stab > 0,),
         refutation=_COMPLEXITY,
-        remark="""It rests on the clipping bias 2 sigma/sqrt(B) of (3). Four losses (x - a)^2/2, a = 0, 0, 0 and
-        4, in full batches: for every gamma the normalised gradients cancel at a point of at most gamma/2, and a
-        run from there stays there. So with sigma = sqrt(3) and gamma = xi the gradient is never below 1 - xi/2.""",
     ),
     Ours(
         "d2p2/corollary_2/complexity_rightly",
@@ -167,7 +164,5 @@ CLAIMS = (
         statement=_STATEMENT,
         assumptions=(stab > 0,),
         letters=_LETTERS,
-        remark="""The table leaves out the bias sigma + gamma that Corollary 2 has. The run of d2p2/theorem_3 stays at
-        slope 6.22 for every K. By the same defect d2p2/corollary_1, the row for convex losses, fails.""",
     ),
 )

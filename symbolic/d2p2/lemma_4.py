@@ -60,9 +60,6 @@ CLAIMS = (
             true=delta_of_gdp(epsilon, mu),
             sign=">=",
         ),
-        remark="""Lemma 4 says that its condition is necessary. The Gaussian mechanism with mu = 1 is (1, 0.127)-DP,
-        and no order gives less than exp(-1/8) = 0.882 there. A mechanism that is (epsilon, 0)-DP never meets
-        the condition, since the exponential is positive. Only the other direction holds.""",
     ),
     Ours(
         "d2p2/lemma_4/best_order",
@@ -88,8 +85,6 @@ CLAIMS = (
         at("A.3", "(6), (8), (10)"),
         Identity(_under_q(alpha), _moment, "(8)"),
         misprint=Identity(_under_q(alpha - 1), _moment, "(6) and (10), as printed"),
-        remark="""(6) and (10) write the moment under Q with the power alpha - 1. Under Q the power is alpha, and alpha
-        - 1 belongs to the expectation under P. (8) is right in both.""",
     ),
     Step(
         "d2p2/lemma_4/markov",
@@ -97,7 +92,5 @@ CLAIMS = (
         at("A.3", "(9)"),
         _markov(xi - epsilon, "D_alpha = xi"),
         misprint=_markov(xi, "(9), as printed"),
-        remark="""(9) ends with exp((alpha - 1) D_alpha) <= delta, the division by exp((alpha - 1) epsilon) dropped.
-        The condition of the lemma gives the bound with the factor, which is what (7) and (8) lead to.""",
     ),
 )

@@ -63,9 +63,6 @@ CLAIMS = (
         IntervalInequality(exp(5) - 1, "<=", Integer(70), {}, "over q^2, as q falls to 0"),
         Inequality(Integer(2), "<=", y / 10, (y >= 20,), "alpha = 2 is allowed, y = log(n/B)"),
         refutation=_MOMENTS,
-        remark="""Lemma 3 of Abadi et al. 2016 asks for nu >= 1 and q < 1/(16 nu); (11) omits both. At alpha = 2 a
-        step costs log(1 + q^2 (exp(1/nu^2) - 1)), which at nu^2 = 1/5 is above 140 q^2 where (11) has 70 q^2; the order
-        is allowed from n = e^20 B on.""",
     ),
     Ours(
         "d2p2/lemma_5/rightly",
@@ -83,8 +80,6 @@ CLAIMS = (
         "q^2 alpha/nu^2 + 3.5 q^2 alpha^2/nu^4 = q^2 alpha/nu^2 (1 + 3.5 q alpha/nu^2)",
         at("A.3", "proof of Lemma 5"),
         _factored(q * _ratio, "as printed"),
-        remark="""The factored form carries a q in the second term that the sum does not have. Without it the ratio at
-        the greatest order is 1.75 log(1/q), not 1.75 q log(1/q): at q = 1/1000 it is 12.1 where the proof has 0.42.""",
     ),
     Ours(
         "d2p2/lemma_5/factored_rightly",
@@ -99,8 +94,6 @@ CLAIMS = (
         "So the factor at the greatest order, 1 + 1.75 log(1/q), is at most 7 for q < 1/10",
         at("A.3", "proof of Lemma 5"),
         IntervalInequality(_factor, "<=", Integer(7), {q: (Rational(1, 10**4), Rational(1, 10))}),
-        remark="""The proof gets 7 from 1.75 q log(1/q) <= 0.42. With the factor that the quoted lemma gives, 1.75
-        log(1/q) exceeds 6 for q < 0.0324.""",
     ),
     Ours(
         "d2p2/lemma_5/seven_near",
@@ -123,8 +116,6 @@ CLAIMS = (
         at("A.3", "proof of Lemma 5"),
         Inequality(b / n, "<=", Rational(1, 10), (10 * b < n,), "q = B/n"),
         misprint=Inequality(n / b, "<=", Rational(1, 10), (10 * b < n,), "1/q, as printed"),
-        remark="""The proof says 1/q <= 1/10 for the sampling rate q = B/n. The lemma assumes q < 1/10, so 1/q is above
-        10.""",
     ),
     Step(
         "d2p2/lemma_5/range",
@@ -133,8 +124,6 @@ CLAIMS = (
         Inequality(alpha, "<=", nu**2 / (2 * T) * y, (alpha <= nu**2 / 2 * y, y >= 2), "at step K").mutant(
             "at twice it", right=nu**2 / T * y
         ),
-        remark="""Lemma 5 holds for orders up to half the variance times log(n/B), and the variance at step k is
-        nu^2/k. (12) uses the range of the first step for all.""",
     ),
     Ours(
         "d2p2/lemma_5/range_repaired",
@@ -165,9 +154,6 @@ CLAIMS = (
             "29", right=Integer(29)
         ),
         Asymptotic(_needed, S.One, path={u: growth, v: S.One}, name="epsilon large against chi"),
-        remark="""(13) asks for an order between 1 + 2 chi/epsilon and C_2^2 chi/(14 epsilon), chi = log(1/delta), so
-        C_2^2 >= 28 + 14 epsilon/chi. Theorem 1 lets epsilon grow with K^2 and delta be anything, and then no constant
-        serves: z3 and the path epsilon = N agree.""",
     ),
     Ours(
         "d2p2/theorem_1/solvable_repaired",

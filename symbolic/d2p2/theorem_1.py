@@ -80,11 +80,6 @@ CLAIMS = (
             claimed=exp(-chi),
             true=_at_least(_noise / epsilon, sqrt(_noise), epsilon),
         ),
-        remark="""The noise is added after the random projection, so the sensitivity is |A^T (g - g')| /
-        sqrt(p), which has no bound: at K = B = n = p = d = 1 the true delta is at least sqrt(delta) times a
-        constant, from some delta down, for every C_1 and C_2 (d2p2/theorem_1/every_constant), and so in the
-        range B/n < 1/10 of the proof (d2p2/theorem_1/small_batches). By z3 the orders of its proof reach where
-        the divergence is infinite.""",
     ),
     Ours(
         "d2p2/theorem_1/every_constant",
@@ -275,8 +270,6 @@ CLAIMS = (
         at("A.3", "last line of the proof"),
         Inequality(_first, "<=", _last, name="same C_1, here C_2").mutant("K^3", left=_first * T),
         Asymptotic(T**2, T, path={T: growth}, name="in K, for any two constants"),
-        remark="""The proof ends with epsilon = C_1 B^2 K^2 / n^2, the theorem asks for epsilon <= C_1 B^2 K / n^2.
-        From two steps on the first is greater by the factor K, which no constants cover.""",
     ),
     Ours(
         "d2p2/theorem_1/range_one_step",

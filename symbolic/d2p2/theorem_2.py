@@ -77,9 +77,6 @@ CLAIMS = (
             2 * eta * L <= 1,
         ),
         refutation=_NOISY,
-        remark="""(2) has noise p^1.5 nu^2 with no d. From the minimum of L |x|^2 / 2 two steps with eta =
-        1/(2L) have the excess d p nu^2 / (32 L), above (2) at p = 1, d = 8, nu = 30. Independently, z3 finds
-        (2) below f after three steps from x = 100 of x^2/2, see d2p2/theorem_2/gradient_size.""",
     ),
     Ours(
         "d2p2/theorem_2/noise_term",
@@ -92,8 +89,6 @@ CLAIMS = (
         "E|A e|^2 = p^2 sigma_A^2 nu^2 (E A^T A = p sigma_A^2 I)",
         at("A.4", "below (16)"),
         Expected(BACK, "==", _printed, name="p^2"),
-        remark="""A^T A is p x p, each diagonal entry a sum of d squares, so its mean is d sigma_A^2 I; p sigma_A^2 I
-        is the mean of A A^T. The paper takes p for d, and E|A e|^2 comes out too small by d/p.""",
     ),
     Ours(
         "d2p2/theorem_2/noise_moment_rightly",
@@ -107,8 +102,6 @@ CLAIMS = (
         "E|a a^T|^2 <= E|a|^2 E|a|^2 = d^2 sigma_A^4 for one column a of A",
         at("A.4", "below (16)"),
         Expected(_column, "<=", dim**2 * sigma_A**4, name="E|a|^4"),
-        remark="""The two factors are the same vector, not independent ones. E|a|^4 is d (d + 2) sigma_A^4, more than
-        d^2 sigma_A^4; at d = p = 1 the paper has 1 for E A^4 = 3.""",
     ),
     Ours(
         "d2p2/theorem_2/fourth_moment_rightly",
@@ -130,9 +123,6 @@ CLAIMS = (
         "The mean of clipped gradients is the clipped mean gradient (line 425), gradients 5, -1, -1",
         at("A.4", "below (16)"),
         Identity(_clipped_mean, 1 / (1 + stab), "the mean gradient is 1"),
-        remark="""The proof replaces the mean of the normalised gradients by the normalised mean. For gradients 5, -1,
-        -1 the mean is 1 and the mean of the normalised ones is negative for small gamma, so the run moves uphill. The
-        two agree where all per-sample gradients are equal.""",
     ),
     Ours(
         "d2p2/theorem_2/mean_of_clipped_equal",
@@ -153,8 +143,6 @@ CLAIMS = (
         at("Theorem 2", "(2)"),
         Units(_rate(g + stab), r, D2P2_UNITS, "|g| + gamma"),
         misprint=Units(_rate(1 + stab), r, D2P2_UNITS, "1 + gamma: a number and a gradient"),
-        remark="""gamma is added to the norm of a gradient in line 4, so it is a gradient, and 1 is a number. The 1
-        comes from the step (19) to (20), where it stands for |g_k|, see d2p2/theorem_2/gradient_size.""",
     ),
     Step(
         "d2p2/theorem_2/gradient_size",
@@ -163,9 +151,6 @@ CLAIMS = (
         Inequality((x - S.Half) ** 2 / 2, "<=", _far(Rational(101, 100)), (x <= 100,), "gamma = 1/100").mutant(
             "twice gamma", right=_far(Rational(102, 100))
         ),
-        remark="""(20) puts 1 for the |g_k| in the denominator, which is the norm before normalising. On x^2/2 from x =
-        100 with eta = 1/2, three steps of mean length at most eta leave f above 99^2/2 = 4900, where (2) has 3367.
-        With a bound G of all gradients, G + gamma for 1 + gamma, the step holds.""",
     ),
     Ours(
         "d2p2/theorem_2/gradient_size_repaired",
@@ -180,9 +165,6 @@ CLAIMS = (
         "(17)-(18): E (g - grad f)/(|g| + gamma) = 0 since E g = grad f: gradients 3 and -1",
         at("A.4", "below (17)"),
         Identity(_vanishing, S.Zero, "their mean is 1"),
-        remark="""The proof says that the mean of (g_k - grad f)/(|g_k| + gamma) is 0 because the numerator's is. The
-        denominator depends on g_k: for g = 3 or -1, equally likely, it is -2/((3 + gamma)(1 + gamma)). The mean is 0
-        where |g_k| does not vary.""",
     ),
     Ours(
         "d2p2/theorem_2/vanishing_term_repaired",
@@ -225,8 +207,6 @@ CLAIMS = (
         at("A.8", "(35)"),
         Units(g + 2 * stab, g, D2P2_UNITS, "gradients"),
         misprint=Units(r, g, D2P2_UNITS, "E[f(mean iterate) - f*], as printed, against gradients"),
-        remark="""(34) bounds min_k E|grad f(x_k)|; (35) and (36) rewrite it with E[f(mean) - f*] on the left, as in
-        A.5 for convex losses. Read min_k E|grad f(x_k)|.""",
     ),
     Claim(
         "d2p2/table_2",

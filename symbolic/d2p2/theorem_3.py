@@ -77,9 +77,6 @@ CLAIMS = (
             2 * eta * L <= 1,
         ),
         refutation=_STALLED,
-        remark="""(3) says that the clipping bias 2 sigma/sqrt(B) + gamma vanishes with large batches. Samples are
-        normalised one by one, so 13 slopes of 14 and 14 of -1 with gamma = 1/12 cancel and the run stays at slope
-        6.22, where (3) tends to 2.97.""",
     ),
     Ours(
         "d2p2/theorem_3/per_sample",
@@ -135,8 +132,6 @@ CLAIMS = (
         Asymptotic(
             2 * sigma_sgd, 2 * sigma_sgd / sqrt(b), path={sigma_sgd: S.One, b: growth**2}, name="large batches"
         ),
-        remark="""The two statements of Theorem 3 differ by the factor sqrt(B) in the clipping bias. (3)
-        implies (25), not the other way; only (25) is true, see d2p2/theorem_3.""",
     ),
     Ours(
         "d2p2/theorem_3/restated_repaired",
@@ -151,8 +146,6 @@ CLAIMS = (
         at("A.6", "(30)"),
         Inequality(-x + u, "<= and attained", -x + v, (u <= v,), "an upper bound of +u"),
         misprint=Inequality(-x + u, "<=", -x - v, (u <= v,), "as printed, minus its bound"),
-        remark="""(30) subtracts L eta^2 p d^2 sigma_A^4/2, which (29) adds and (31) adds again. An upper bound of a
-        positive term cannot be subtracted.""",
     ),
     Step(
         "d2p2/theorem_3/inner_product",
@@ -181,8 +174,6 @@ CLAIMS = (
         TELESCOPED,
         Inequality(kappa - gamma, "<= and attained", kappa - xi, (xi <= gamma,), "f* <= f(x_(K+1))"),
         misprint=Inequality(kappa - gamma, "<=", kappa, (xi <= gamma,), "f(x_1), as printed"),
-        remark="""(33) has f(x_1) where the sum leaves f(x_1) - f(x_(K+1)). Where f may be negative this is not a bound.
-        (25) and (3) have f(x_1) - f*, which is right.""",
     ),
     Step(
         "d2p2/theorem_3/logarithm",
@@ -190,8 +181,6 @@ CLAIMS = (
         at("Section 4"),
         Inequality((theta + 1) / T, "<= and attained", 2 * theta / T, (theta >= 1,), "theta = ln K"),
         misprint=Inequality((theta + 1) / T, "<=", 2 * log(T / T), (theta >= 1,), "ln(K/K), which is 0"),
-        remark="""Section 4 writes the noise term of Theorem 3 at a fixed step size as O(ln(K/K)), which is O(0).
-        Theorem 3 has (ln K + 1)/K.""",
     ),
     Claim(
         "d2p2/appendix_a_8",
@@ -201,8 +190,6 @@ CLAIMS = (
         Identity(put(_projection, _private), L * ell**2 * sigma_A**2 / sqrt(T), "projection, with L"),
         assumptions=(epsilon > 0, L > 0),
         misprint=Identity(put(_projection, _private), ell**2 * sigma_A**2 / sqrt(T), "projection, without L"),
-        remark="""The projection error of (36) is printed as p^2 sigma_A^2. The term it comes from carries L, which the
-        chosen C_2 cancels in the privacy error only.""",
     ),
     Step(
         "d2p2/appendix_a_8/clipping_bias",

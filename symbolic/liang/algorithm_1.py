@@ -30,9 +30,6 @@ CLAIMS = (
         at("Algorithm 1"),
         Recursion(T, S.Zero, PREVIOUS + 1, T, name="passes until t >= T, t counted up from 0"),
         misprint=Recursion(T, S.One, PREVIOUS + 1, T, name="passes until t > T: one even for T = 0"),
-        remark="""The counter is raised before it is tested, so 'until t > T' runs the loop for t = 0, ..., T.
-        Theorems 3.3 and 3.4 count T updates, and theta_T, which is returned, is made by the T-th. Read 'until
-        t >= T'.""",
     ),
     Claim(
         "liang/algorithm_1/clip",

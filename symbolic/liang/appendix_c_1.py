@@ -130,8 +130,6 @@ CLAIMS = (
         at("C.1", "(64)"),
         Units(eta * K * G / sqrt(2 * L) + _noise, P, SMOOTH, "C for c"),
         misprint=Units(eta * c * G / sqrt(2 * L) + _noise, P, SMOOTH, "c, a number elsewhere"),
-        remark="""(64) writes a lower-case c where (59), (62) and (63) have the clip norm C. Only C makes the
-        line a squared length.""",
     ),
     Step(
         "liang/appendix_c_1/sum_1",
@@ -142,8 +140,6 @@ CLAIMS = (
         Units(_rate(sqrt(L) * D**2), G, SMOOTH, "roots of a loss"),
         assumptions=(L > 0,),
         misprint=Units(_rate(sqrt(L * D**2)), G, SMOOTH, "sqrt(L D^2), as printed"),
-        remark="""Our copy of the later version has sqrt(L D^2) in (65) and (70), which is sqrt(L) D. Summing
-        (64) gives sqrt(L) D^2, and so do (79) and the earlier version's (57) and (61).""",
     ),
     Step(
         "liang/appendix_c_1/case_1_2",
@@ -169,8 +165,6 @@ CLAIMS = (
         at("C.1", "(69)"),
         Expected(_squared, "==", _noise, name="every d"),
         misprint=Expected(_squared, "==", eta**2 * sigma_dp**2, name="as printed"),
-        remark="""The mean square of d coordinates is d eta^2 sigma_DP^2, as the second line of (69) has it.
-        The earlier version's (60) has the same slip.""",
     ),
     Step(
         "liang/appendix_c_1/square_2",
@@ -179,9 +173,6 @@ CLAIMS = (
         Inequality(
             eta * K**2, "<=", 2 * K * G / 5, (g <= G, *_case_2, 2 * g > K, eta <= _q(9, 10)), "L = 1/2, g > K/2"
         ),
-        remark="""(63) was derived from K <= 10 sigma_SGD rho^2 and g >= 35 sigma_SGD rho^3, which are case
-        1.1. In case 2.1 only 9/5 follows for 2/5, and -3/5 + 9/5 is not a decrease. With eta <= 1/(10 L) the
-        step and -1/5 hold.""",
     ),
     Ours(
         "liang/appendix_c_1/square_2_repaired",
@@ -213,17 +204,12 @@ CLAIMS = (
         at("C.1", "(72)"),
         Inequality(p, "<= and attained", 4 * sigma_sgd**2 / K**2, (p * K**2 / 4 <= sigma_sgd**2,), "Markov"),
         misprint=Inequality(p, "<=", 4 * sigma_sgd**2 / K, (p * K**2 / 4 <= sigma_sgd**2,), "as printed"),
-        remark="""(72) prints 4 sigma_SGD^2/C for a probability, which has the unit of a gradient and is
-        exceeded for C < 1. Markov's inequality gives 4 sigma_SGD^2/C^2, and (73) uses that.""",
     ),
     Step(
         "liang/appendix_c_1/clipping_bias",
         "(73), third step: |E[clip X - X]| <= E|clip X - X| Pr(clipped), 'law of total expectation'",
         at("C.1", "(73)"),
         Inequality(p * x, "<=", p * (p * x), (p < 1,), "excess x with probability p, else none"),
-        remark="""The excess is zero wherever nothing is clipped, so that the law of total expectation has the
-        mean *given* clipping next to the probability. A right bound is |E[clip X - X]| <= sigma_SGD^2/(2 K),
-        from (d - K/2)^+ <= d^2/(2 K).""",
     ),
     Ours(
         "liang/appendix_c_1/clipping_bias_repaired",
@@ -265,8 +251,6 @@ CLAIMS = (
         at("C.1", "(74)"),
         Units(gamma - kappa + g, K, WITH_GAP, "gradients"),
         misprint=Units(gamma - kappa + r, K, WITH_GAP, "a gradient and a loss, as printed"),
-        remark="""The first line of (74) has g_xi - grad l + l, which adds a loss to gradients. The second
-        line has grad l.""",
     ),
     Step(
         "liang/appendix_c_1/mean_square",
@@ -274,8 +258,6 @@ CLAIMS = (
         at("C.1", "(74)"),
         Expected(batch_mean(_mean, "draws", b), "<=", SQUARES / b, (b >= 1,), "in the mean"),
         letters={SQUARES: "E|g_xi|^2"},
-        remark="""It fails for any b >= 2 equal vectors. Convexity gives 1/b; the variance alone falls with 1/b,
-        not the squared mean. The last line of (74) needs the clipping bias besides 2 eta^2 sigma_SGD^2/b.""",
     ),
     Ours(
         "liang/appendix_c_1/mean_square_repaired",
@@ -350,9 +332,6 @@ CLAIMS = (
             (rho >= 1, _edge >= K),
             "squares times m; case 1 has the first term",
         ).mutant("r = 100", right=100 * Min(rho**6 * sigma_sgd**2, sigma_sgd**3 / K)),
-        remark="""Case 1 proves the first of the two terms and case 2 the second; (79) claims the smaller one
-        throughout. In case 1 near K = 10 sigma_SGD sqrt(L/m) the second is smaller by sqrt(10) L/m, which no
-        constant covers. The proof gives the larger of the two.""",
     ),
     Ours(
         "liang/appendix_c_1/minimum_repaired",
@@ -377,9 +356,6 @@ CLAIMS = (
         "(79): the cases depend on the random theta_t, and bound the least over t path by path, so its mean",
         at("C.1", "(79)"),
         LEAST_MEAN,
-        remark="""(65), (66), (70) and (78) each assume one case for every t, but the random gradient at
-        theta_t decides the case. Paths that pass through (1.2) or (2.2) bound the least of sqrt(l - l*) along
-        the path; (79) is on the least over t of the mean, which may be larger.""",
     ),
     Ours(
         "liang/appendix_c_1/random_cases_repaired",

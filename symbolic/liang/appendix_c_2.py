@@ -77,8 +77,6 @@ CLAIMS = (
             "r = 1", left=b / L, given=()
         ),
         assumptions=(L > 0,),
-        remark="""A constant r that serves all batch sizes would have to be at most 1/(9 b); r = 1/9 fails
-        already at b = 2. With eta = 1/(9 L) the trade-off stands, at 9 b times the steps of (88).""",
     ),
     Ours(
         "liang/appendix_c_2/step_size_repaired",
@@ -104,9 +102,6 @@ CLAIMS = (
         "(88): at this T the noise meets sigma_DP > 8 C/(b sqrt(beta)), which (81) assumes, for some constant",
         at("C.2", "(88)"),
         Asymptotic(64 / b**2, 1 / (b * dim), path={dim: growth**2, b: growth}, name="beta <= 1, noise r/(b d)"),
-        remark="""With T of (88) the noise sigma_DP^2/C^2 is of the order 1/(b d), so the assumption says that
-        b is above 64 d times a constant; the path d = b^2 = N^2 refutes every constant. With b of the order d
-        the choice is consistent; else only (80), with n b for n^2, may be used.""",
     ),
     Ours(
         "liang/appendix_c_2/privacy_range_repaired",
@@ -155,9 +150,6 @@ CLAIMS = (
         Asymptotic(
             b * v / u**2, S.One, path={b: growth, u: S.One, v: S.One}, given=_large, name="eta L"
         ).mutant("b^2", left=b**2 * v / u**2),
-        remark="""(91) makes eta L of the order b (X/sigma_SGD^2)^(1/3), which is b at the edge of the case,
-        while Lemma 3.7 needs eta L <= 1/9. With the smaller of (91) and 1/(9 L) the rate (90) stands, with
-        more steps than (92).""",
     ),
     Ours(
         "liang/appendix_c_2/large_noise_step_size_repaired",
@@ -174,9 +166,6 @@ CLAIMS = (
         Units(_excess, g**2, WITH_GAP, "(87) with the gap r"),
         Units(sigma_sgd ** (4 * _third) * _excess**_third, g**2, WITH_GAP, "(90)"),
         misprint=Units(_excess / r, g**2, WITH_GAP, "as printed, without the gap"),
-        remark="""As (14) leaves out the initial gap, all of C.2 is in units where it is 1: X is not the
-        square of a gradient. With the gap in X every rate adds up, and grows with it, which the paper does
-        not show.""",
     ),
     Step(
         "liang/appendix_c_2/implications",
@@ -185,9 +174,6 @@ CLAIMS = (
         Asymptotic(sqrt(x), x, path={x: 1 / growth**2}, given=(x < 1,), name="many samples, X = 1/N^2").mutant(
             "X^(3/4) for its root", left=x ** Rational(3, 4)
         ),
-        remark="""X is the square of the quoted sqrt(d L log(1/delta))/(epsilon n), so for X < 1 it is
-        smaller, not worse. It bounds the square of a gradient norm, the other an excess risk; the two cannot
-        be put in order.""",
     ),
     Ours(
         "liang/appendix_c_2/implications_repaired",

@@ -39,9 +39,6 @@ CLAIMS = (
         at("Section 3.2", "(19)"),
         Units(_rate_1 + _rate_2 + _rate_3, G**2, SMOOTH, "(19) with the second rate of ours"),
         misprint=Units(_rate_1 + _rate_2 * L ** Rational(1, 4) + _rate_3, G**2, SMOOTH, "(19), as printed"),
-        remark="""The second rate of (19), (101) and (105) has L inside the bracket of power 1/4 and so is a
-        loss times (gradient/length)^(1/4). Balancing gives it without L, see
-        liang/appendix_c_3/large_noise_repaired.""",
     ),
     Step(
         "liang/appendix_c_3/steps",
@@ -60,9 +57,6 @@ CLAIMS = (
             r * b * rho**10, "<=", Rational(9, 20), (r <= Rational(9, 20),), "eta L, rho^4 = L/m"
         ).mutant("r = 1", left=b * rho**10, given=()),
         assumptions=(rho >= 1,),
-        remark="""C.3 sets eta L = r b (L/mu)^(5/2), where Theorem 3.10 needs at most 9/20. No constant r
-        serves all condition numbers and batch sizes. With eta = 9/(20 L) the rate (99) stands, with more
-        steps.""",
     ),
     Ours(
         "liang/appendix_c_3/step_size_repaired",
@@ -87,8 +81,6 @@ CLAIMS = (
             epsilon**2 * n**2 * m ** Rational(5, 2) / (b * L ** Rational(3, 2) * chi),
             "as printed",
         ),
-        remark="""(100) prints T = Theta(epsilon^2 n^2 mu^(5/2)/(b L^(3/2) log(1/delta))). The K and eta
-        chosen above it give L^(5/2) for L^(3/2) and d log(1/delta) for log(1/delta).""",
     ),
     Step(
         "liang/appendix_c_3/large_noise",
@@ -98,9 +90,6 @@ CLAIMS = (
             "r = 2", right=2 * rho, given=()
         ),
         assumptions=_positive,
-        remark="""The K of case 1.2 and the second rate of (19) carry an L^(1/4) that balancing C D sqrt(d
-        log)/(epsilon n) with sigma^3/(mu C) does not produce; with it the two terms differ by sqrt(L), a
-        quantity with a unit. Without L in K and in the rate it holds.""",
     ),
     Ours(
         "liang/appendix_c_3/large_noise_repaired",
@@ -127,9 +116,6 @@ CLAIMS = (
             given=(m <= L, epsilon > 0, _widest >= _rate_1),
             name="at the edge of the case, L/mu = N^8",
         ).mutant("its root", left=sqrt(_rate_1)),
-        remark="""Case (1.2) only says that this term is at most L^(3/2)/mu^(5/2) sigma_SGD^2, and (101) drops
-        it. At the edge of the case it exceeds the printed rate by (L/mu)^(9/8). The maximum in (19) and (105)
-        has the term; (101) alone does not bound the error.""",
     ),
     Ours(
         "liang/appendix_c_3/left_out_repaired",
@@ -158,9 +144,6 @@ CLAIMS = (
         misprint=Identity(
             put(_sampling, {eta: _printed_eta}), _large * _X ** Rational(1, 4), "power 1/3, as printed"
         ),
-        remark="""The step size of case 1.2 has the power 1/3, copied from (91), where the sampling term eta
-        sigma^2/b meets the rate (101) with the power 1/4. With 1/3 it exceeds the rate wherever the bracket
-        is above 1.""",
     ),
     Step(
         "liang/appendix_c_3/large_noise_count",
@@ -177,8 +160,6 @@ CLAIMS = (
             v ** Rational(7, 6) * m * D / (b * (u**2 * L) ** Rational(2, 3) * sigma_sgd),
             "as printed",
         ),
-        remark="""(102) prints [d L log(1/delta)]^(2/3) in the denominator of T, copied from (92). Putting in
-        the printed K and eta gives (d log(1/delta))^(7/12) L^(1/12).""",
     ),
     Step(
         "liang/appendix_c_3/cases",
@@ -187,8 +168,6 @@ CLAIMS = (
         Inequality(Min(T, y), "==", y, (y <= T,), "T >= T-bar'"),
         assumptions=(x <= y,),
         misprint=Inequality(Min(T, y), "==", y, (x <= T,), "T >= T-bar, as printed"),
-        remark="""The cases of C.3 compare T with T-bar, but (97) has min{T, T-bar'} with n^2 for n b. Between
-        the two, (103) puts T-bar' for T and is only an upper bound.""",
     ),
     Step(
         "liang/appendix_c_3/late_terms",
@@ -220,8 +199,6 @@ CLAIMS = (
         misprint=Identity(
             put(_sampling, {eta: _late_eta}), sigma_sgd * D * u / sqrt(b * epsilon), "as (104) prints"
         ),
-        remark="""(104) and (105) have epsilon under the root with b, the text's (19) has it outside. The step
-        size gives the form of (19). The two agree only at epsilon = 1.""",
     ),
     Step(
         "liang/appendix_c_3/late_step_size",
@@ -234,9 +211,6 @@ CLAIMS = (
             given=(epsilon > 0,),
             name="eta L, u^2 = d chi",
         ).mutant("its root", left=sqrt(L * _late_eta)),
-        remark="""The choice is allowed only where epsilon sigma_SGD >= (20/9) r L D sqrt(b d log(1/delta)).
-        There the third rate of (19) is at least (20/9) (d log(1/delta)/epsilon^2) L D^2, above the trivial 2
-        L D^2 of the ball for epsilon^2 <= d log(1/delta).""",
     ),
     Ours(
         "liang/appendix_c_3/late_step_size_repaired",
@@ -259,9 +233,6 @@ CLAIMS = (
         at("C.3", "Implications"),
         Units(_rate_1, L * _Y / m, SMOOTH, "like things"),
         Asymptotic(D**2, 1 / m, path={D: growth, m: S.One}, name="their ratio is mu D^2").mutant("D", left=D),
-        remark="""The two rates differ by the factor mu D^2, which has a unit and no bound: the units engine
-        refuses the comparison, and on the path D = N the ratio is N^2. They match where mu D^2 is held fixed.
-        The text's L cannot be both a smoothness and a Lipschitz constant.""",
     ),
     Ours(
         "liang/appendix_c_3/implications_repaired",

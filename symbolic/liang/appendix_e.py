@@ -64,9 +64,6 @@ CLAIMS = (
             true=two_coins(cumulative(K / (2 * sigma_dp)), tail(K / (2 * sigma_dp))),
             says=private(_naive, Clipped(K), Diameter(D), FullBatches(n), adjacency=OneMore),
         ),
-        remark="""One step with a sample of slope K/2, and one of slope -K added, b = n = 1, alpha = 2, shows
-        0.52 by the sign of theta_1 where the formula says at most 0.05 for D <= 0.1 and eta <= 0.01. The true
-        bound has eta^2 sigma_DP^2 in place of sigma_DP^2: liang/appendix_e_1/last_step.""",
     ),
     Ours(
         "liang/appendix_e_1/last_step",
@@ -90,8 +87,6 @@ CLAIMS = (
         at("E.1"),
         Units(_naive / eta**2, S.One, SMOOTH, "with eta^2"),
         misprint=Units(_naive, S.One, SMOOTH, "as printed: a squared length over a squared gradient"),
-        remark="""E.1 divides a squared length by sigma_DP^2, the variance of noise on gradients. With eta^2
-        below it the formula is a number; liang/appendix_e_1 shows that as printed it is not a bound.""",
     ),
     Step(
         "liang/appendix_e/figure_5",
@@ -101,9 +96,6 @@ CLAIMS = (
         Value(_naive_there * 25, "4.95", "with eta^2"),
         Value(_exact_there, "1.546", "(54)"),
         misprint=IntervalInequality(_exact_there, "<", _naive_there, {}, "the naive bound as printed"),
-        remark="""At Figure 5's numbers the naive bound as printed is 0.198 and (54) is 1.546, so the order is
-        the reverse of what the figure is said to show. With eta^2 below it the order is as claimed, with one
-        number for D, a diameter in (54) and a radius in the naive bound.""",
     ),
     Step(
         "liang/appendix_e/tighter",
@@ -116,9 +108,6 @@ CLAIMS = (
             name="roots at b = n, x = eta L, y = eta C/b",
         ).mutant("half of its growth", left=x * D / 2 + y),
         Inequality((1 + x) * D / 2 + y, "<=", D + y, name="at some eta L"),
-        remark="""(54) grows with eta L without limit while the naive bound does not contain L. For eta L <= 1
-        and b <= n (54) is the smaller, with D a diameter in it and a radius in the naive bound; at one
-        diameter and for full batches the naive bound is never the larger.""",
     ),
     Ours(
         "liang/appendix_e/tighter_repaired",

@@ -85,10 +85,6 @@ CLAIMS = (
                 adjacency=OneMore,
             ),
         ),
-        remark="""With n = 10, b = K = sigma_DP = 1 and alpha = 20 the order with the larger data set first is
-        above 7.57 where 4/beta is claimed at beta = 1, and above it at every share. The bound holds for the
-        other order. By the same defect liang/theorem_3_3, liang/theorem_3_3/earlier and
-        liang/theorem_3_4/earlier fail, and the noise of (15), (18), (80), (94) is not enough for RDP.""",
     ),
     Ours(
         "liang/lemma_3_2/number",
@@ -115,9 +111,6 @@ CLAIMS = (
             "losses -L theta^2/2, a batch of j samples, sum divided by b",
         ),
         Printed("liang/theorem_3_4", "the printed proof of Theorem 3.4"),
-        remark="""Algorithm 1 and Definition A.12 draw each sample with probability b/n: a batch of j samples,
-        divided by b, expands by 1 + eta L j/b, which concave quadratics attain, and j may be n. There
-        (12), (14), (15) and (48) need 1 + eta L n/b.""",
     ),
     Ours(
         "liang/lemma_3_2/lipschitz_repaired",
@@ -195,8 +188,5 @@ CLAIMS = (
             "from the other order", derivation="liang/theorem_3_3, from the other order"
         ),
         Printed("liang/theorem_3_4, batches of b samples", "that of Theorem 3.4, with no more than b samples"),
-        remark="""Lemma A.10 mixes the second law, that of the larger data set. Renyi differential privacy
-        asks for both orders, and the cost is not symmetric in the two runs. Each order has its own in
-        ours/poisson/theorem.""",
     ),
 )

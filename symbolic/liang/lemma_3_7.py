@@ -58,9 +58,6 @@ CLAIMS = (
         Units(_start(r) + _rest, g, WITH_GAP, "with the gap r and its root").mutant(
             "1 for the gap", left=_start(S.One) + _rest
         ),
-        remark="""(14) prints 1/(eta C T) + 1/sqrt(eta T), which are a length^-1 and not a gradient: its
-        constant stands for the initial gap, too. With it the terms are r/(eta C T) + sqrt(r/(eta T)), up to a
-        universal constant.""",
         letters={r: "initial gap l(theta_0) - l*"},
     ),
     Ours(
@@ -82,10 +79,6 @@ CLAIMS = (
         _traded(n * b),
         misprint=_under_root(alpha * K**2 * T / (epsilon * n * b), n * b, "C under the root"),
         letters=_letters,
-        remark="""In our copy of the later version the root of the sixth term of (15), (80), (81) and (83)
-        reaches over C: that is not a gradient, and no constant makes (14) as small at K = N^2, eta = 1/N.
-        Putting in the noise gives C outside, as the earlier (20) and (21) have it. The noise is that of (11),
-        enough for RDP in one order only: liang/theorem_3_3.""",
     ),
     Ours(
         "liang/proposition_3_8/privacy",
@@ -102,8 +95,6 @@ CLAIMS = (
         _traded(n**2),
         misprint=_under_root(alpha * K**2 * T / (epsilon * n**2), n, "C and n under the root"),
         letters=_letters,
-        remark="""The sixth term of (81) has C and n under the root, as in (15). The conditions that (81) adds
-        on b, the order and sigma_DP are those of the noise; the inequality holds without them.""",
     ),
     Claim(
         "liang/corollary_3_11",

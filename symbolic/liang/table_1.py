@@ -46,8 +46,6 @@ CLAIMS = (
         earlier("Table 1"),
         Units(_kong_ribero, S.One, SMOOTH, "with eta^2"),
         misprint=Units(_kong_ribero * eta**2, S.One, SMOOTH, "as printed"),
-        remark="""The earlier table divides a squared length by sigma_DP^2, the variance of noise on
-        gradients. The later version has eta^2 sigma_DP^2 there.""",
     ),
     Ours(
         "liang/table_1/dominance",
@@ -75,9 +73,6 @@ CLAIMS = (
         at("D.1", "Figure 1"),
         Inequality(Integer(2), "<=", Rational(8, 5), name="b = 2, n = 8"),
         IntervalInequality(8 * sqrt(2) * 2 / 2, "<", Integer(4), {}, "sigma_DP = 4, M = b = 2"),
-        remark="""Figure 1 draws the bound of Altschuler & Talwar at n = 8, b = M = 2 and sigma_DP = 4, where
-        Table 1 gives it for b <= n/5 = 1.6 and sigma_DP > 8 sqrt(2) M/b = 11.3 only. The curve is not a bound
-        there.""",
     ),
     Ours(
         "liang/table_1/figure_1_conditions_met",

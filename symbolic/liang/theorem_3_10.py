@@ -62,11 +62,6 @@ CLAIMS = (
             InSet(Symbol("theta*"), Symbol("int X")),
             20 * eta * L <= 9,
         ),
-        remark="""The proof of C.1 does not show (17), and nothing here shows it false. Its cases depend on
-        the random theta_t and bound E min_t, not min_t E (liang/appendix_c_1/random_cases); for its third
-        term they give the larger of the two, not the smaller (liang/appendix_c_1/minimum); and steps inside
-        the cases fail (liang/appendix_c_1/clipping_bias, liang/appendix_c_1/mean_square,
-        liang/appendix_c_1/square_2).""",
         letters={Symbol("l"): "the population risk", Symbol("theta*"): "its minimiser"},
     ),
     Claim(
@@ -161,10 +156,6 @@ CLAIMS = (
         misprint=Identity(
             _at(_sixth, _later), sqrt(alpha * dim * eta / (epsilon * n * b) * x * K), "C under the root"
         ),
-        remark="""In our copy of the later version the root of the sixth term of (18) and (94) reaches over C,
-        and that of (95) and (96) over C/n. Substituting the noise gives them outside, and (97), the square,
-        has C^2/n^2. The noise is that of (12), which is not enough for RDP: liang/theorem_3_4 and
-        liang/theorem_3_3.""",
     ),
     Claim(
         "liang/proposition_3_12/earlier",

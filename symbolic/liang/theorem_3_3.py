@@ -52,9 +52,6 @@ CLAIMS = (
             claimed=r * STEP / 2 * T,
             true=_sampled,
         ),
-        remark="""At alpha = 4 log n and one step on one sample of n the order with the added sample in the
-        numerator is at least n/16 times the rate; z3 and the limit along this path agree. The rate holds for
-        the other order, or for the alpha of Lemma A.13.""",
     ),
     Ours(
         "liang/theorem_3_3/ratio",
@@ -147,8 +144,5 @@ CLAIMS = (
             true=_sampled,
             says=private(STEP / beta * T, beta < 1, Clipped(K), BatchesOf(b, n), Smooth(L), adjacency=OneMore),
         ),
-        remark="""With one step, n = 10 and alpha = 20 the order with the added sample in the numerator has
-        7.576, and the claim falls to 4 as beta grows to 1. It is true for the other order, and then at beta =
-        1.""",
     ),
 )

@@ -89,10 +89,6 @@ CLAIMS = (
             claimed=_rate,
             true=two_coins(cumulative(K / (2 * sigma_dp)), tail(K / (2 * sigma_dp))),
         ),
-        remark="""One step with a linear loss of slope K/2, and one of slope -K added, n = b = 1, alpha = 2
-        has divergence at least 0.52 by the sign of theta_1, whatever D > 0. The right rate is
-        min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)}, in the order of liang/theorem_3_3/forward. (48), (18),
-        (94), (95), (103) and the last row of Table 1 rest on the same term.""",
     ),
     Ours(
         "liang/theorem_3_4/step_only",
@@ -109,9 +105,6 @@ CLAIMS = (
             Abs(xi - zeta), "<= and attained", D, (2 * Abs(xi) <= D, 2 * Abs(zeta) <= D), "ball of radius D/2"
         ),
         misprint=Inequality(Abs(xi - zeta), "<=", D, _points, "K = {|theta| <= D}, as section 2.2 prints it"),
-        remark="""Algorithm 1, Table 1, Theorem 3.4 and the earlier version call D the diameter, and B.3 uses
-        it as one. Only the ball above (6) has the radius D. Read |theta| <= D/2 there, or 4 D^2 for D^2 in
-        (12) and (47)-(55), see liang/theorem_3_4/diameter.""",
     ),
     Ours(
         "liang/theorem_3_4/diameter",
@@ -144,9 +137,6 @@ CLAIMS = (
             path={x: growth, y: S.One, T: growth},
             name="B small",
         ).mutant("A T alone", right=Min(T, y**2)),
-        remark="""(55) keeps only B of (sqrt A + sqrt B)^2, which no constant covers where B is small
-        compared with A. That is where D is small, the case that the paper recommends. With A T and A + B in
-        the minimum the step holds with the constant 2.""",
     ),
     Ours(
         "liang/theorem_3_4/kept",
@@ -227,9 +217,6 @@ CLAIMS = (
             true=log(1 + 4 * ((cumulative(K / sigma_dp) - S.Half) / n) ** 2),
             says=private(_rate_48, Clipped(K), Diameter(D), PoissonBatches(b, n), Smooth(L), adjacency=OneMore),
         ),
-        remark="""(48) drops the same term as (12). At n = 5, b = K = 1, sigma_DP = 10, beta = 0.81 and alpha
-        = 2, which meet all that it asks, one step shows 2.5e-4 by the sign of theta_1 for any D. The right
-        minimum is min{T, 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2)}.""",
     ),
     Ours(
         "liang/theorem_3_4/strengthened_kept",
@@ -299,10 +286,6 @@ CLAIMS = (
                 _split, beta < 1, Clipped(K), Diameter(D), BatchesOf(b, n), Smooth(L), adjacency=OneMore
             ),
         ),
-        remark="""Like Theorem 3.3 it bounds one order only. At alpha = 2, n = 100, K = 10, D = 0.01 and one
-        step on b = |B_t| = 1 sample the order with the larger data set first is above 40 where (14) is at
-        most 16.1. In the order that is bounded it is true, and keeps what the later (12) drops. (Its last
-        sentence prints DPSGD-GC for DPSGD-DC.)""",
     ),
     Ours(
         "liang/theorem_3_4/earlier_order",

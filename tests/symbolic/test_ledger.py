@@ -2,7 +2,9 @@
 
 import re
 from pathlib import Path
+from types import FunctionType
 
+import pytest
 from sympy import Basic
 from sympy.core.relational import Relational
 
@@ -118,6 +120,21 @@ def test_remarks_stand_where_something_is_wrong_and_repairs_point_there():
     assert offenders(lambda claim: claim.repairs and not BY_KEY[claim.repairs].remark) == []
     sentences = {claim.key: len(re.findall(r"[.?!](?:\s|$)", claim.remark)) for claim in CLAIMS if claim.remark}
     assert {key: count for key, count in sentences.items() if not 2 <= count <= 5} == {}
+
+
+def test_a_remark_is_on_one_claim_that_exists(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "remarks", lambda _: {"chien_li/lemma_3_5/typo": "It fails."})
+    with pytest.raises(ValueError, match="needs a claim, got chien_li/lemma_3_5/typo"):
+        ledger.claims("chien_li")
+
+
+def test_a_claim_has_one_remark() -> None:
+    def written() -> Claim:
+        return Claim("chien_li/theorem_3_12", "", Source("toy", ""), remark="It fails.")
+
+    assert written().remark == "It fails."
+    with pytest.raises(ValueError, match="may have one remark, got one of chien_li/theorem_3_12"):
+        FunctionType(written.__code__, globals() | {"__name__": "lastiterate.symbolic.toy"})()
 
 
 def test_what_is_wrong_has_a_repair_beside_it_and_a_repair_that_says_more_is_not_proved():
