@@ -17,7 +17,7 @@ from sympy.logic.boolalg import Boolean, true
 
 from lastiterate.symbolic.checks import Check, Cited, Deduced, IntervalInequality, VectorInequality, constant
 from lastiterate.symbolic.notation import alpha
-from lastiterate.symbolic.papers import Source, remarks
+from lastiterate.symbolic.papers import Source, claim_remarks
 from lastiterate.symbolic.statement import ForAll, Statement, closed, given
 
 Words: TypeAlias = tuple[str, *tuple[Basic, ...]]
@@ -142,7 +142,7 @@ class Claim:
         said = tuple(condition for condition in conditions if condition is not true)
         words, caller = " ".join(remark.split()), sys._getframe(1)
         if caller.f_globals.get("__name__", "").startswith("lastiterate.symbolic."):
-            listed = remarks(key.partition("/")[0]).get(key, "")
+            listed = claim_remarks(key.partition("/")[0]).get(key, "")
             if words and listed:
                 raise ValueError(
                     f"A claim may have one remark, got one of {key} in remarks.toml, too; remove it."

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Final
 
 from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.papers import MODULES, remarks
+from lastiterate.symbolic.papers import MODULES, claim_remarks
 
 ORDER: Final[Mapping[str, tuple[str, ...]]] = MODULES
 """The modules of each paper, one per theorem, lemma, remark or appendix."""
@@ -26,7 +26,7 @@ def modules(*papers: str) -> tuple[ModuleType, ...]:
     """
     found = {paper: tuple(_module(paper, name) for name in ORDER[paper]) for paper in papers or ORDER}
     for paper, made in found.items():
-        if unknown := remarks(paper).keys() - {claim.key for module in made for claim in module.CLAIMS}:
+        if unknown := claim_remarks(paper).keys() - {claim.key for module in made for claim in module.CLAIMS}:
             raise ValueError(f"A remark of {paper}/remarks.toml needs a claim, got {min(unknown)}; rename it.")
     return tuple(module for made in found.values() for module in made)
 

@@ -120,7 +120,7 @@ class Item:
 
 
 @cache
-def remarks(paper: str) -> Mapping[str, str]:
+def claim_remarks(paper: str) -> Mapping[str, str]:
     """The remarks on the claims of a paper, by key (``remarks.toml`` in its folder)."""
     file = resources.files("lastiterate.symbolic") / paper / "remarks.toml"
     texts = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}

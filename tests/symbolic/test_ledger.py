@@ -123,7 +123,7 @@ def test_remarks_stand_where_something_is_wrong_and_repairs_point_there():
 
 
 def test_a_remark_is_on_one_claim_that_exists(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger, "remarks", lambda _: {"chien_li/lemma_3_5/typo": "It fails."})
+    monkeypatch.setattr(ledger, "claim_remarks", lambda _: {"chien_li/lemma_3_5/typo": "It fails."})
     with pytest.raises(ValueError, match="needs a claim, got chien_li/lemma_3_5/typo"):
         ledger.claims("chien_li")
 
