@@ -263,7 +263,7 @@ def _solved(
     delta: float | None,
     routes: Callable[..., list[Candidate]] | None = None,
 ) -> tuple[float | None, float | None, Candidate]:
-    described_run("bound", run)
+    described_run("bound", run, groups=True)
     described_assumption(assumption)
     refuse_extreme("bound", run, assumption)
     if order is not None or delta is not None:
@@ -313,7 +313,7 @@ def candidates(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, *, every: bool = False
 ) -> list[Candidate]:
     """Known bounds for a run; with ``every``, also bounds that cannot be the smallest."""
-    if run.steps == 1 and run.scheme.permuted and not order is delta is None:
+    if run.steps == run.group == 1 and run.scheme.permuted and not order is delta is None:
         drawn = replace(run, sampling="without_replacement")  # one shuffled batch is such a batch
         others = by_shifts(run, assumption, order, delta, every=True) if every else []
         return [*candidates(drawn, assumption, order, delta, every=every), *others]

@@ -112,6 +112,7 @@ class NoisySGD(StepSchedule):
             projection.
         adjacency: "replace": two data sets differ in one sample; "add_remove", only for "poisson" batches:
             one data set has an additional sample, which dataset_size includes.
+        group: number k of samples, such as those of one person, in which the two data sets can differ.
         weight_decay: lambda, gradient / length, applied outside the clipping; 0 <= step_size lambda <= 1.
 
     Raises:
@@ -131,6 +132,7 @@ class NoisySGD(StepSchedule):
     diameter: float = inf
     adjacency: str = ""
     weight_decay: float = 0.0
+    group: int = 1
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -161,6 +163,12 @@ class NoisySGD(StepSchedule):
             raise InputError(
                 f"batch_size must be at most dataset_size={self.dataset_size}, got "
                 f"batch_size={self.batch_sizes[-1]}; leave it out for full batches."
+            )
+        put(self, "group", count("group", self.group))
+        if self.group > self.batch_sizes[0]:
+            raise InputError(
+                f"group must be at most batch_size={self.batch_sizes[0]}, got group={self.group}; bound a smaller group, "
+                "and add the values of mu of groups that make up this one."
             )
         if not isinstance(self.sampling, str) or self.sampling not in SCHEMES:
             raise InputError(
@@ -205,10 +213,14 @@ class NoisySGD(StepSchedule):
         return 1 if self.scheme.random else self.batches
 
 
-def described_run(what: str, run: object) -> NoisySGD:
-    """Return the run; raise `InputError` if it is not a `NoisySGD`."""
+def described_run(what: str, run: object, *, groups: bool = False) -> NoisySGD:
+    """Return the run; raise `InputError` if it is not a `NoisySGD`, or is for a group and ``groups`` is false."""
     if not isinstance(run, NoisySGD):
         raise InputError(f"{what} needs a NoisySGD, got run={type(run).__name__}; describe it first.")
+    if run.group > 1 and not groups:
+        raise InputError(
+            f"{what} needs data sets that differ in one sample, got group={run.group}; leave group out, or call bound."
+        )
     return run
 
 

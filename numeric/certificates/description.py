@@ -11,7 +11,7 @@ from flint import arb
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import KINDS, Assumption, Blocks, Tabulated
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, described_run
 
 Node = dict[str, Any]
 
@@ -52,7 +52,8 @@ def run_lengths(values: Iterable[float | arb]) -> list[list[int]]:
 
 
 def write_run(run: NoisySGD) -> Node:
-    """Write a run; raises `InputError` if it has weight decay."""
+    """Write a run; raises `InputError` if it has weight decay or is for a group."""
+    described_run("A certificate", run)
     if run.weight_decay:
         raise InputError(
             f"A certificate needs a run without weight decay, got weight_decay={run.weight_decay:g}; the checker does "

@@ -30,6 +30,7 @@ from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import hide_initial, optimum
+from lastiterate.numeric.shift_program.positions import meets_in_one_batch
 from lastiterate.numeric.shift_program.program import ShiftProgram, cut_run
 
 APART = 50.0
@@ -53,11 +54,14 @@ def contract_fixed(run: NoisySGD, assumption: Assumption, goal: Goal, other: Can
     """The candidate for full or cyclic batches, if any."""
     noise = run.noise_std_at(run.steps - 1)
     if not run.constant:
+        if not meets_in_one_batch(run, assumption):
+            return []
         return _scheduled(run, assumption, goal, other)
     if run.period == 1:
         one_block = (run.diameter / noise / _LENGTHS[0]) ** 2 >= run.steps
         return [] if one_block else _full(run, assumption, goal, other)
-    return _cyclic(run, assumption, goal, other) if run.steps > run.period else []
+    known = run.steps > run.period and meets_in_one_batch(run, assumption)
+    return _cyclic(run, assumption, goal, other) if known else []
 
 
 def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
@@ -93,6 +97,7 @@ def _always(other: Candidate) -> float | None:
 
 def _cyclic(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
     every, clean = run.period, max(round((run.diameter / run.noise_std_at(0) / CLEAN) ** 2), 1)
+    clean = clean if run.group == 1 else every  # the batches of an epoch that hold the group are not known
     lengths = [len(part) for part in np.array_split(np.arange(every), max(round(every / clean), 1))]
     pattern = [window_prices(run, assumption, every - 1, 0, length) for length in lengths[:-1]]
     pattern.append(window_prices(run, assumption, lengths[-1] - 1, 0, lengths[-1]))
@@ -156,6 +161,9 @@ def _rounded_table(mu: float) -> Table:
 def contract_shuffled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
     """The candidate for shuffled batches, if any."""
     every, epochs = run.batches, run.steps // run.batches
+    if run.group > 1:
+        cyclic = replace(run, sampling="cyclic")
+        return contract_fixed(cyclic, assumption, goal, other) if not run.steps % every else []
     if not run.constant and every > _MOST_PLACES:
         return []
     known = replace(run, sampling="cyclic")

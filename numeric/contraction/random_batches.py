@@ -171,7 +171,7 @@ def _tail(count: int, rate: float, least: int) -> float:
 
 
 class _Unmet(Sized):
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:  # noqa: ARG002
+    def expansion(self, run: NoisySGD, t: int, *, differs: int) -> UpdateExpansion:  # noqa: ARG002
         return super().expansion(run, t, differs=False)
 
 

@@ -44,8 +44,8 @@ def _smoothness(value: object) -> float:
     return within("L", value, "a number of at least 0, or inf", lambda x: x >= 0, "give the smoothness.")
 
 
-def _sensitivity(run: NoisySGD, t: int, *, differs: bool) -> arb:
-    """2 eta K / b, a length, if the batch of step t holds the differing sample, else 0."""
+def _sensitivity(run: NoisySGD, t: int, *, differs: int) -> arb:
+    """2 eta K k / b, a length, if the batch of step t holds k = ``differs`` differing samples."""
     return 2 * differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch_at(t)
 
 
@@ -74,8 +74,8 @@ class Assumption(ABC):
         return self.claim
 
     @abstractmethod
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
-        """Expansion of the update in step t; ``differs`` if the batch holds the differing sample."""
+    def expansion(self, run: NoisySGD, t: int, *, differs: int) -> UpdateExpansion:
+        """Expansion of the update in step t, whose batch holds ``differs`` differing samples."""
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
         """The expansion of an update on the same data, valid for all batches of ``low`` to ``high`` samples.
@@ -127,7 +127,7 @@ class Modulus(Assumption, Increasing):
         """L if omega(z) = L z for every z, else None."""
         return None
 
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: int) -> UpdateExpansion:
         weight = exact(run.step_size_at(t)) * (run.batch_at(t) - differs) / run.batch_at(t)
         moved = _sensitivity(run, t, differs=differs)
         return ModulusExpansion(self, weight, run.clip_norm, moved, _kept(run, t))
@@ -404,7 +404,7 @@ class _UpdateMap(Assumption):
         short = all(self._short(run, t) for t in range(1 if run.constant else run.steps))
         return self.claim if short else Assumption.claim
 
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: int) -> UpdateExpansion:
         size, moved = run.batch_at(t), _sensitivity(run, t, differs=differs)
         if self._short(run, t):
             return Affine(self._factor(run, t, size, size), moved)
@@ -475,7 +475,7 @@ class ClippedConvex(Assumption):
     def __post_init__(self) -> None:
         object.__setattr__(self, "L", _smoothness(self.L))
 
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: int) -> UpdateExpansion:
         size = run.batch_at(t) - differs
         return self.over_sizes(run, t, size, size).plus(_sensitivity(run, t, differs=differs))
 
@@ -527,7 +527,7 @@ class Minimum(_OfParts):
     _takes = (Assumption, "an assumption")
     _words = "all of: "
 
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: int) -> UpdateExpansion:
         return LeastOf(tuple(part.expansion(run, t, differs=differs) for part in self.parts))
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
@@ -546,7 +546,7 @@ class Sized(Assumption):
     low: Size
     high: Size
 
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: int) -> UpdateExpansion:
         low, high = (one[t] if isinstance(one, tuple) else one for one in (self.low, self.high))
         shared = self.inner.over_sizes(run, t, low, high)
         return shared.plus(differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch_at(t))

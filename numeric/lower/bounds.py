@@ -113,7 +113,10 @@ def lower_bounds(
 ) -> list[LowerBound]:
     """Bounds from all witnesses that apply; arguments and errors are as in `lower_bound`."""
     order, delta = order_or_delta("A lower bound", order, delta, -inf)
-    described_run("A lower bound", run)
+    known, k = described_run("A lower bound", run, groups=True), run.group
+    run = replace(known, group=1)
+    if k > 1 and known.scheme.fixed and not known.batch % k:  # every batch holds k copies of each of its samples
+        run = replace(run, dataset_size=known.dataset_size // k, batch_size=known.batch // k)
     described_assumption(assumption)
     target = Target(None if order is None else min(order, _HIGHEST), delta)  # nondecreasing in the order
     largest = max(range(run.steps), key=run.step_size_at) if not run.constant else 0

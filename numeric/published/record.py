@@ -175,6 +175,8 @@ class PublishedBound:
             return f"losses that are {' or '.join(kind.__name__ for kind in self.assumptions)}"
         if run.weight_decay and not self.decays:
             return "a run without weight decay"
+        if run.group > 1:
+            return "data sets that differ in one sample"
         if not run.constant:
             return "one step_size and noise_std for all steps"
         return next((words for one in (*self.needs, _STABLE) if (words := one(run, assumption))), "")

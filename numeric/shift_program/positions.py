@@ -8,14 +8,15 @@ chien_li/remarks_3_1/last_step.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.losses.expansion import ULPS
-from lastiterate.numeric.rounding import precision, upper
+from lastiterate.numeric.losses.expansion import ULPS, Affine
+from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, optimum
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram
@@ -30,6 +31,8 @@ def fixed_routes(
     run: NoisySGD, assumption: Assumption, _order: float | None, _delta: float | None, *, every: bool
 ) -> list[Candidate]:
     """Bounds by the cheapest path and, with ``every``, also by one last step and by composition."""
+    if not meets_in_one_batch(run, assumption):
+        return [for_group(one, run) for one in fixed_routes(replace(run, group=1), assumption, None, None, every=every)]
     program, best = worst_position(run, assumption)
     with precision():
         pair, claim = DominatingPair(upper(best.cost)), run.scheme.claim or assumption.cited(run)
@@ -46,6 +49,26 @@ def fixed_routes(
                 Candidate("composition", "chien_li/theorem_3_1/composition", (0, run.steps), all_steps)
             )
     return found
+
+
+def meets_in_one_batch(run: NoisySGD, assumption: Assumption) -> bool:
+    """Tell whether it is known that a group costs most if all of it is in the last batch of an epoch.
+
+    It is if steps are equal and take a distance z to c z + s, c <= 1, with or without differing samples.
+    """
+    if run.group == 1 or run.period == 1:
+        return True
+    with precision():
+        free, met = (assumption.expansion(run, 0, differs=k) for k in (0, run.group))
+        lines = isinstance(free, Affine) and isinstance(met, Affine)
+        return run.constant and lines and met.contraction <= 1 and upper(met.contraction) == upper(free.contraction)
+
+
+def for_group(found: Candidate, run: NoisySGD) -> Candidate:
+    """A Gaussian bound for one sample, as a bound for a group: k changes of one sample cost k mu."""
+    with precision():
+        pair = DominatingPair(upper(exact(found.pair.cost) * run.group**2))
+    return replace(found, pair=pair, route=f"{found.route}, mu times {run.group}", optimum=None)
 
 
 def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram, Optimum]:

@@ -74,7 +74,7 @@ class ShiftProgram:
     initial: float = 0.0
 
     def __post_init__(self) -> None:
-        put, run = object.__setattr__, described_run("A shift program", self.run)
+        put, run = object.__setattr__, described_run("A shift program", self.run, groups=True)
         described_assumption(self.assumption)
         if run.scheme.permuted or not run.scheme.fixed_size:
             raise InputError(
@@ -110,13 +110,13 @@ class ShiftProgram:
         if not run.weight_decay:
             return run.diameter
         with precision():
-            if self.assumption.expansion(run, 0, differs=True).affine_on(run.diameter) is not None:
+            if self.assumption.expansion(run, 0, differs=run.group).affine_on(run.diameter) is not None:
                 return run.diameter
             steps = {(run.step_size_at(t), run.batch_at(t)): t for t in range(1 if run.constant else run.steps)}
             if len(steps) > _SIZES:
                 return run.diameter
             every = [
-                self.assumption.expansion(run, t, differs=met) for t in steps.values() for met in (True, False)
+                self.assumption.expansion(run, t, differs=met) for t in steps.values() for met in (run.group, 0)
             ]
             return min(run.diameter, invariant_distance(every, self.initial))
 
@@ -144,7 +144,7 @@ class ShiftProgram:
         return other
 
     @cached_property
-    def _known(self) -> dict[tuple[float, int, bool], UpdateExpansion]:
+    def _known(self) -> dict[tuple[float, int, int], UpdateExpansion]:
         return {}
 
     def differs(self, t: int) -> bool:
@@ -153,7 +153,7 @@ class ShiftProgram:
 
     def expansion(self, t: int) -> UpdateExpansion:
         """The expansion e_t; raises `InputError` if the assumption does not allow the step size."""
-        key = (self.run.step_size_at(t + self.skipped), self.run.batch_at(t + self.skipped), self.differs(t))
+        key = (self.run.step_size_at(t + self.skipped), self.run.batch_at(t + self.skipped), self.differs(t) * self.run.group)
         if key not in self._known:
             if len(self._known) > _KNOWN:
                 self._known.clear()

@@ -30,6 +30,7 @@ from lastiterate.numeric.losses.expansion import PowerDrift, UpdateExpansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, optimum
+from lastiterate.numeric.shift_program.positions import for_group, meets_in_one_batch
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram
 from lastiterate.numeric.shift_program.taut_string import Participations, cheapest
 from lastiterate.numeric.shuffling.epoch_value_iteration import (
@@ -89,7 +90,7 @@ class View:
 
     def into(self, t: int) -> UpdateExpansion:
         """Expansion of step t if its batch holds the sample."""
-        return self.assumption.expansion(self.run, t, differs=True)
+        return self.assumption.expansion(self.run, t, differs=self.run.group)
 
     def free(self, t: int) -> UpdateExpansion:
         """Expansion of step t if its batch does not hold the sample."""
@@ -181,6 +182,10 @@ def shuffled_routes(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, *, every: bool
 ) -> list[Candidate]:
     """Bounds for the worst order of the batches and the mean over orders."""
+    if run.group > 1:  # the mean over orders is not known for samples in several batches
+        together = meets_in_one_batch(run, assumption)
+        found = worst_routes(run if together else replace(run, group=1), assumption)
+        return found if together else [for_group(one, run) for one in found]
     found = worst_routes(run, assumption)
     worst = min(found, key=lambda one: one.pair.cost)
     found = found if every else [worst]

@@ -78,9 +78,9 @@ def hide(
 
 
 def any_steps(losses: Losses) -> tuple[Expansion, tuple[Symbol, ...], tuple[Boolean, ...]]:
-    """Arguments of `hide` for a class of losses: step j has size eta_j and replaces k_j = 0 or 1 samples."""
+    """Arguments of `hide` for a class of losses: step j has size eta_j and replaces k_j of b samples."""
     eta, k = symbols("eta_j k_j", real=True)
-    return losses.other_data(eta, b, k), (eta, k), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
+    return losses.other_data(eta, b, k), (eta, k), (Ge(eta, 0), Ge(k, 0), Le(k, b))
 
 
 def known_path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
@@ -188,9 +188,9 @@ def without_the_sample(kernel: Kernel, step: Expr, k: Expr, order: Order = Order
 def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """mu^2 = A for equal steps, by a path on which each visit of the sample is as late as in the run, or later.
 
-    k_j and k'_j are 1 if step j of the run or of the path has the sample, otherwise 0. h_j is at least the
-    number of visits in the run that are still missing on the path: h_{j+1} >= max(h_j + k_j - k'_j, 0), h_0 =
-    0 and h_m = 0. Then z_j <= y_j + h_j s, with y_j the distance on the path, because no step without the
+    Step j of the run or of the path has k_j or k'_j of the samples that differ. h_j is at least the number of
+    visits in the run that are still missing on the path: h_{j+1} >= max(h_j + k_j - k'_j, 0), h_0 = 0 and h_m
+    = 0. Then z_j <= y_j + h_j s, with y_j the distance on the path, because no step without the
     sample expands.
     """
     y, y_m, after, h, h_m, next_h = symbols("y_j y_m y_next h_j h_m h_next", real=True)
@@ -200,7 +200,7 @@ def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gu
     factor = losses.other_data(eta, b, S.Zero).at(S.One)
     outer = kernel.under(Ge(start, 0), Ge(tau, 0))
     path = (Ge(after, 0), Ge(after, factor * y + of_path * s - a), Ge(a, 0))
-    ahead = (Ge(next_h, 0), Ge(next_h, h + k - of_path), Ge(k, 0), Le(k, 1))
+    ahead = (Ge(next_h, 0), Ge(next_h, h + k - of_path), Ge(k, 0), Le(k, b))
     steps = StepInduction(
         outer,
         j,

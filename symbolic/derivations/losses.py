@@ -53,11 +53,11 @@ class Losses:
 
     @rule
     def other_data(self, eta: Expr, b: Expr, k: Expr) -> Expansion:
-        """The maps of two data sets if k of the b samples of a batch are replaced, k = 0 or 1."""
+        """The maps of two data sets if k of the b samples of a batch are replaced, 0 <= k <= b."""
         common = self._after(eta, eta) if self._curved else self._after(S.Zero, eta * (b - k) / b)
         after, conditions = (
             common + k * update.step_sensitivity(eta, K, b),
-            (Ge(eta, 0), Gt(b, 0), Ge(k, 0), Le(k, 1)),
+            (Ge(eta, 0), Gt(b, 0), Ge(k, 0), Le(k, b)),
         )
         return self._expansion(after, Guide.OTHER, conditions, replaced(k, b), "ours/expansions/sensitivity")
 
@@ -106,7 +106,7 @@ class Losses:
 
 def replaced(k: Expr, b: Expr) -> Hypothesis:
     """The hypothesis that k of the b samples of a batch differ in the two data sets."""
-    return Hypothesis("k of the b samples of a batch are replaced, k at most 1; (k, b) is", (k, b))
+    return Hypothesis("k of the b samples of a batch are replaced; (k, b) is", (k, b))
 
 
 @rule
