@@ -44,11 +44,6 @@ class Scheme:
     def refusal(self, run: "NoisySGD") -> str:
         """Error message if a run does not admit such batches, else empty."""
         needs = f"sampling={self.name!r} needs"
-        if run.group > 1 and self.random and self.fixed_size:
-            return (
-                f"{needs} group=1, got group={run.group}; use sampling='poisson' or 'shuffled', or bound one sample and "
-                "convert: epsilon times group, delta times group * exp((group - 1) * epsilon)."
-            )
         if isinstance(run.batch_size, tuple):
             if self.random:
                 return ""

@@ -35,7 +35,8 @@ def step_multiplier(run: NoisySGD, step_size: float, noise: float, batch: int | 
 def size_ranges(run: NoisySGD, log_chance: float, *, both: bool) -> "tuple[Size, Size, float]":
     """`least_range` of batch sizes without the differing sample, for all steps or per step of a schedule."""
     n = run.dataset_size
-    found = {size: least_range(n - 1, Fraction(size, n), log_chance, both=both) for size in run.batch_sizes}
+    others = n - run.group
+    found = {size: least_range(others, Fraction(size, n), log_chance, both=both) for size in run.batch_sizes}
     if not isinstance(run.batch_size, tuple):
         return found[run.batch]
     low, high, _ = zip(*(found[size] for size in run.batch_size), strict=True)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon, quick_rdp_to_delta, rdp_to_dp
 from lastiterate.numeric.accounting.pld import Composition, Release
 from lastiterate.numeric.divergences import replacement_step, s_up
+from lastiterate.numeric.divergences.sampled import group_step
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 
@@ -42,13 +43,14 @@ class SampledSteps:
     """``count`` equal steps whose batch holds the differing sample with probability ``rate``, rounded up.
 
     ``multiplier``, rounded down, is the noise that hides the change of data, divided by the largest distance
-    between two outcomes of the step.
+    between two outcomes of the step. For a ``group``, each of its samples is in the batch independently.
     """
 
     rate: float
     multiplier: float
     adjacency: str
     count: int
+    group: int = 1
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,9 @@ class DominatingPair:
         with precision():
             total = exact(order) * exact(self.cost) / 2
             for step in self.steps:
-                total += step.count * exact(step_rdp(step.rate, step.multiplier, step.adjacency, order))
+                total += step.count * exact(
+                    step_rdp(step.rate, step.multiplier, step.adjacency, order, step.group)
+                )
             return upper(total)
 
     def dp(self, delta: float) -> float:
@@ -131,10 +135,10 @@ class DominatingPair:
             for step in self.few_steps():
                 gap = 1 / exact(step.multiplier)
                 if step.rate >= 1:
-                    cost += step.count * gap**2
+                    cost += step.count * (step.group * gap) ** 2
                 else:
                     kind = "replace" if step.adjacency == "replace" else side
-                    found.append(Release(step.rate, gap, kind, step.count))
+                    found.append(Release(step.rate, gap, kind, step.count, step.group))
             if upper(cost) > 0:
                 found.append(Release(1.0, exact(upper(cost.sqrt())), "remove", 1))
         return found
@@ -153,17 +157,21 @@ class DominatingPair:
             for first in range(0, len(kinds), size):
                 group = kinds[first : first + size]
                 rate, noise = max(k.rate for k in group), min(k.multiplier for k in group)
-                merged.append(SampledSteps(rate, noise, adjacency, sum(counts[k] for k in group)))
+                times = sum(counts[k] for k in group)
+                merged.append(SampledSteps(rate, noise, adjacency, times, group[0].group))
         return merged
 
 
 @lru_cache(maxsize=65536)
-def step_rdp(rate: float, multiplier: float, adjacency: str, order: float) -> float:
+def step_rdp(rate: float, multiplier: float, adjacency: str, order: float, group: int = 1) -> float:
     """S of the module docstring for one step, rounded up; arguments as in `SampledSteps`."""
     with precision():
-        whole = upper(exact(order) / (2 * exact(multiplier) ** 2))
+        whole = upper(exact(order) * group**2 / (2 * exact(multiplier) ** 2))
     if rate >= 1 or multiplier < LEAST_MULTIPLIER or order > HIGH_ORDER:
         return whole
+    if group > 1:
+        with precision():
+            return min(upper(group_step(rate, 1 / exact(multiplier), group, order)), whole)
     divergence = replacement_step if adjacency == "replace" else s_up
     return min(divergence(rate, multiplier, alpha=order).upper, whole)
 

@@ -29,6 +29,7 @@ Source: docs/proofs/privacy_loss.md (claims ours/pld/*); Doroshenko, Ghazi, Kama
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, exp, floor, frexp, fsum, inf, ldexp, log, log1p, log2, sqrt
 from typing import Final
 
@@ -37,6 +38,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.divergences.sampled import binomial_weights
 from lastiterate.numeric.rounding import exact, precision, upper
 
 _FINE = 4e-5
@@ -53,6 +55,7 @@ _LEAST_GAP, _MOST_GAP = 1e-25, 1e8
 TILTS: Final[Array] = np.geomspace(1e-8, 1e5, 161).astype(np.float64)
 """Candidate tilts."""
 _UNIT = 2.0**-53
+_NEWTON = 6
 _CLOSE = 1e-6
 """Relative tolerance of the epsilon at which the bound crosses delta."""
 
@@ -70,13 +73,20 @@ class LatticeLaw:
 class Release:
     """``count`` releases of one kind with rate q in (0, 1] (1 for a Gaussian) and gap g > 0.
 
-    ``side`` is "remove", "add" or "replace" (see the module docstring), and "remove" for a Gaussian.
+    ``side`` is "remove", "add" or "replace" (see the module docstring), and "remove" for a Gaussian. For a
+    ``group`` of k samples, M is the mixture of N(j g, 1) with j ~ Binomial(k, q).
     """
 
     rate: float
     gap: arb
     side: str
     count: int
+    group: int = 1
+
+    @cached_property
+    def _members(self) -> list[arb]:
+        """Probabilities of 0, ..., k samples of the group in a batch."""
+        return binomial_weights(self.group, exact(self.rate))
 
     def ends(self, mass: float) -> tuple[float, float]:
         """Points z between which the numerator has a mass of about 1 - ``mass``."""
@@ -84,7 +94,7 @@ class Release:
 
         g = float(self.gap)
         low = g / 2 if self.side == "replace" else float(ndtri(min(mass, 0.5)))
-        return low, g - float(ndtri(min(mass / self.rate, 0.5)))
+        return low, self.group * g - float(ndtri(min(mass / self.rate, 0.5)))
 
     def loss(self, z: Array) -> Array:
         """L(z) in floats, not rounded."""
@@ -92,6 +102,11 @@ class Release:
         exponent = g * z - g * g / 2
         if self.rate == 1:
             return exponent
+        if self.group > 1:
+            j, logs = np.arange(self.group + 1), [float(one.log()) for one in self._members]
+            each = j * (exponent[:, None] - (j - 1) * g * g / 2) + logs
+            found: Array = np.logaddexp.reduce(each, axis=1)
+            return found
         return np.logaddexp(log1p(-self.rate), log(self.rate) + exponent)
 
     def sketch(self, low: float, high: float) -> tuple[Array, Array, Array]:
@@ -103,6 +118,7 @@ class Release:
         loss = self.loss(z)
         base = np.exp(-z * z / 2) * width / np.sqrt(2 * np.pi)
         slope = g * np.exp(np.minimum(log(self.rate) + g * z - g * g / 2 - loss, 0.0))
+        slope = np.gradient(loss, width) if self.group > 1 else slope
         numerator = np.exp(np.minimum(loss - z * z / 2, 0.0)) * width / np.sqrt(2 * np.pi)
         if self.side == "remove":
             return loss, numerator, slope
@@ -120,7 +136,7 @@ class Release:
         with precision():
             nodes, base, moved = self._nodes(spacing, z)
             losses = [exact(spacing) * int(k) for k in nodes]
-            q = exact(self.rate)
+            q = 1 - self._members[0] if self.group > 1 else exact(self.rate)
             mixed = [(1 - q) * one + q * other for one, other in zip(base, moved, strict=True)]
             masses: dict[int, arb] = defaultdict(arb)
             infinite = arb(0)
@@ -149,7 +165,10 @@ class Release:
     def _nodes(self, spacing: float, z: Array) -> tuple[list[int], list[arb], list[arb]]:
         """Lattice indices near L(z), and the masses of the base and of the moved Gaussian above each."""
         g, q, root = self.gap, exact(self.rate), arb(2).sqrt()
-        wanted = self.loss(z) / spacing
+        wanted, parts = self.loss(z) / spacing, [arb(1)]
+        if self.group > 1:
+            q = 1 - self._members[0]
+            parts = [one / q for one in self._members[1:]]
         found = sorted({int(k) for k in np.rint(wanted)} | {floor(wanted[0]), ceil(wanted[-1])})
         if self.side == "replace":
             found = [0, *(k for k in found if k > 0)]
@@ -162,10 +181,28 @@ class Release:
                 nodes, base, moved = [k], [arb(1)], [arb(1)]
             elif ratio > 0:
                 point = ratio.log() / g + g / 2
+                if self.group > 1:
+                    point = _inverse(parts, g, ratio, float(np.interp(k, wanted, z)))
                 nodes.append(k)
                 base.append((point / root).erfc() / 2)
-                moved.append(((point - g) / root).erfc() / 2)
+                beyond = (part * ((point - j * g) / root).erfc() / 2 for j, part in enumerate(parts, start=1))
+                moved.append(sum(beyond, arb(0)))
         return nodes, base, moved
+
+
+def _inverse(parts: list[arb], g: arb, ratio: arb, about: float) -> arb:
+    """The root z of r(z) = ``ratio`` for the density r of the mixture of N(j g, 1), j = 1, 2, ..., over N(0, 1).
+
+    The slope of log r is at least g, which bounds the error of an approximate root.
+    """
+    z = arb(about)
+    for _ in range(_NEWTON):
+        terms = [part * (j * g * (z - j * g / 2)).exp() for j, part in enumerate(parts, start=1)]
+        density = sum(terms, arb(0))
+        excess = (density / ratio).log()
+        known = arb(z, upper(abs(excess) / g))
+        z = (z - excess * density / (g * sum((j * one for j, one in enumerate(terms, start=1)), arb(0)))).mid()
+    return known
 
 
 def _place(

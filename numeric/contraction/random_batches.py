@@ -91,7 +91,7 @@ def _theta(s: arb, ratio: arb) -> arb:
 @lru_cache(maxsize=64)
 def compose_prices(steps: tuple[SampledSteps, ...]) -> Table | None:
     """The near cost of consecutive sampled steps; None outside the range of floats."""
-    if len(steps) == 1 and steps[0].count == 1:
+    if len(steps) == 1 and steps[0].count == steps[0].group == 1:
         return sampled_step(steps[0].rate, steps[0].multiplier, steps[0].adjacency)
     pair = DominatingPair(0.0, steps)
     with precision():
@@ -221,9 +221,11 @@ def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]
         for t in (start,) if run.constant else range(start, start + length):
             found = step_multiplier(run, run.step_size_at(t), run.noise_std_at(t), run.batch_at(t))
             multipliers[run.batch_at(t)] = min(multipliers[run.batch_at(t)], found)
-    steps = ((rate(run, size), multipliers[size], run.adjacency, times) for size, times in batches.items())
+    steps = (
+        (rate(run, size), multipliers[size], run.adjacency, times, run.group) for size, times in batches.items()
+    )
     near = compose_prices(tuple(SampledSteps(*one) for one in steps))
-    kinds = outcomes(length, rate(run, max(batches)), _BINS)
+    kinds = outcomes(length * run.group, rate(run, max(batches)), _BINS)
     met = [times for times, _ in kinds]
 
     def shifts(low: Size, high: Size) -> Array:
@@ -256,7 +258,7 @@ def _shifts(
     run: NoisySGD, assumption: Assumption, start: int, length: int, sizes: tuple[Size, Size], met: list[int]
 ) -> list[float]:
     """Mu, for each number of uses, of a path that hides the diameter in a window, rounded up."""
-    part = cut_run(run, start, length, adjacency="replace", sampling="without_replacement")
+    part = cut_run(run, start, length, adjacency="replace", sampling="without_replacement", group=1)
     low, high = (one[start : start + length] if isinstance(one, tuple) else one for one in sizes)
     if isinstance(part.batch_size, tuple):
         sized: Sized = _Unmet(assumption, low, high)
@@ -274,11 +276,19 @@ def _shifts(
             for t in range(start, start + length)
         ]
         # The last shift of a path is the distance left to hide, which the certified cost also bounds.
-        dearer = [
-            2 * exact(upper(_shift(cost, part, shifts, t))) * move + move**2 for t, move in enumerate(moves)
-        ]
-        sums = list(accumulate(sorted(dearer, key=upper, reverse=True), initial=arb(0)))
-        return [upper((cost + sums[times]).sqrt()) for times in met]
+        spent = [exact(upper(_shift(cost, part, shifts, t))) for t in range(length)]
+
+        def dearer(samples: int) -> list[arb]:
+            """Costs of ``samples`` of the group in each step, the largest first."""
+            every = (
+                2 * a * (samples * move) + (samples * move) ** 2 for a, move in zip(spent, moves, strict=True)
+            )
+            return sorted(every, key=upper, reverse=True)
+
+        # These costs are convex in the number of samples, so most are in as few steps as possible.
+        sums = list(accumulate(dearer(run.group), initial=arb(0)))
+        more = {k: dearer(k)[0] for k in {times % run.group for times in met}}
+        return [upper((cost + sums[times // run.group] + more[times % run.group]).sqrt()) for times in met]
 
 
 def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
@@ -296,7 +306,7 @@ def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> li
     if run.scheme.fixed_size:
         sizes = run.batch_size if isinstance(run.batch_size, tuple) else run.batch
         return [(sizes, sizes, 0.0)]
-    others = run.dataset_size - 1
+    others = run.dataset_size - run.group
     if not others or run.batch_sizes[0] == run.dataset_size:
         return [(others, others, 0.0)]
     log_chances = [_AT_AN_ORDER if goal.delta is None else log(goal.delta) - _DEPTH]

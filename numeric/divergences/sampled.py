@@ -19,7 +19,7 @@ from math import log
 from typing import Any
 
 import numpy as np
-from flint import acb, arb
+from flint import acb, arb, arb_poly
 
 from lastiterate.numeric.divergences.mixtures import (
     Enclosure,
@@ -101,6 +101,40 @@ def s_down(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
     if q == 1:
         return renyi_gaussian(d, s, alpha=alpha)
     return renyi_mixtures(Mixture(0.0, 0.0, d), Mixture(q, 0.0, d), s, alpha=alpha)
+
+
+def binomial_weights(count: int, rate: arb) -> list[arb]:
+    """Probabilities of 0, ..., ``count`` under Binomial(count, rate)."""
+    return [arb(count).bin(j) * rate**j * (1 - rate) ** (count - j) for j in range(count + 1)]
+
+
+def group_step(q: float, shift: arb, count: int, alpha: float) -> arb:
+    """A bound on D_alpha in both directions between N(0, 1) and the mixture of N(j shift, 1), j ~ Binomial(count, q).
+
+    (alpha - 1) D_alpha of the mixture from N(0, 1) is convex in alpha, and at whole orders a sum. In the other
+    direction, the density r of the mixture over N(0, 1) increases from its least weight, w, and E r^(1 - alpha)
+    is an integral, with tails of at most w^(1 - alpha).
+    """
+    w, power, low = binomial_weights(count, exact(q)), exact(alpha) - 1, int(alpha)
+
+    def moment(whole: int) -> arb:
+        terms = arb_poly([one * (-(j**2) * shift**2 / 2).exp() for j, one in enumerate(w)]) ** whole
+        return sum((c * (m**2 * shift**2 / 2).exp() for m, c in enumerate(terms.coeffs())), arb(0)).log()
+
+    part = exact(alpha) - low
+    found = (part * moment(low + 1) + ((1 - part) * moment(low) if low > 1 else 0)) / power
+    if found >= -w[0].log():
+        return found
+
+    def integrand(x: acb, analytic: bool) -> acb:
+        density = sum((one * (j * shift * (x - j * shift / 2)).exp() for j, one in enumerate(w)), acb(0))
+        return (-x * x / 2 - power * density.log(analytic=analytic)).exp()
+
+    end = (2 * (60 - power * w[0].log())).sqrt().upper()
+    middle = acb.integral(integrand, -end, end, rel_tol=arb(2) ** -60, eval_limit=10**6).real
+    tails = (end / arb(2).sqrt()).erfc() * w[0] ** -power
+    back = ((middle / (2 * arb.pi()).sqrt() + tails).log() / power).upper()
+    return found.max(back)
 
 
 def _binomial(q: float, noise: float, shift: float, alpha: int) -> arb:

@@ -32,7 +32,10 @@ def fixed_routes(
 ) -> list[Candidate]:
     """Bounds by the cheapest path and, with ``every``, also by one last step and by composition."""
     if not meets_in_one_batch(run, assumption):
-        return [for_group(one, run) for one in fixed_routes(replace(run, group=1), assumption, None, None, every=every)]
+        return [
+            for_group(one, run)
+            for one in fixed_routes(replace(run, group=1), assumption, None, None, every=every)
+        ]
     program, best = worst_position(run, assumption)
     with precision():
         pair, claim = DominatingPair(upper(best.cost)), run.scheme.claim or assumption.cited(run)
@@ -61,7 +64,12 @@ def meets_in_one_batch(run: NoisySGD, assumption: Assumption) -> bool:
     with precision():
         free, met = (assumption.expansion(run, 0, differs=k) for k in (0, run.group))
         lines = isinstance(free, Affine) and isinstance(met, Affine)
-        return run.constant and lines and met.contraction <= 1 and upper(met.contraction) == upper(free.contraction)
+        return (
+            run.constant
+            and lines
+            and met.contraction <= 1
+            and upper(met.contraction) == upper(free.contraction)
+        )
 
 
 def for_group(found: Candidate, run: NoisySGD) -> Candidate:

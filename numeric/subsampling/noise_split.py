@@ -30,35 +30,36 @@ from lastiterate.numeric.accounting.dominating import (
     SampledSteps,
 )
 from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.divergences.sampled import binomial_weights
 from lastiterate.numeric.losses.expansion import UpdateExpansion
-from lastiterate.numeric.rounding import upper
+from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 _NODES_OF_A_STEP = 160
 
 
-def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: float) -> Array:
+def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: float, group: int = 1) -> Array:
     """S at each of the ``multipliers``, to about four digits, for searches."""
-    whole = order / (2 * multipliers**2)
+    whole = order * group**2 / (2 * multipliers**2)
     if rate >= 1 or order > HIGH_ORDER:
         return np.asarray(whole)
     known = multipliers >= LEAST_MULTIPLIER
     found = whole.copy()
     if known.any():
         shift = 1 / multipliers[known]
-        log_excess = _log_excess(rate, shift, order, replaced=adjacency == "replace")
+        log_excess = _log_excess(rate, shift, order, group, replaced=adjacency == "replace")
         found[known] = np.logaddexp(0.0, log_excess) / (order - 1)
     return np.asarray(np.minimum(found, whole))
 
 
-def _log_excess(q: float, g: Array, alpha: float, *, replaced: bool) -> Array:
+def _log_excess(q: float, g: Array, alpha: float, group: int, *, replaced: bool) -> Array:
     """Logarithm of e^((alpha - 1) S) - 1, by the trapezoid rule."""
-    left, right = (g / 2, alpha * g + 8) if replaced else (np.full_like(g, -8.0), alpha * g + 8)
+    left, right = (g / 2, alpha * g + 8) if replaced else (np.full_like(g, -8.0), alpha * g * group + 8)
     width = total = np.zeros_like(g)
     for points in (_NODES_OF_A_STEP, _NODES_OF_A_STEP, _NODES_OF_A_STEP):
         x = np.linspace(left, right, points, axis=1)
-        value = _log_integrand(q, g[:, None], alpha, x, replaced=replaced)
+        value = _log_integrand(q, g[:, None], alpha, x, group, replaced=replaced)
         peak = value.max(axis=1)
         width = x[:, 1] - x[:, 0]
         total = peak + np.log(np.exp(value - peak[:, None]).sum(axis=1) * width / np.sqrt(2 * np.pi))
@@ -69,10 +70,16 @@ def _log_excess(q: float, g: Array, alpha: float, *, replaced: bool) -> Array:
     return np.asarray(total)
 
 
-def _log_integrand(q: float, g: Array, alpha: float, x: Array, *, replaced: bool) -> Array:
+def _log_integrand(q: float, g: Array, alpha: float, x: Array, group: int, *, replaced: bool) -> Array:
     u = g * x - g * g / 2
     tilt = np.expm1(np.minimum(u, 500.0))
     log_r = np.where(u > 500, np.log(q) + u, np.log1p(q * tilt))
+    if group > 1:
+        weights = enumerate(float(one) for one in binomial_weights(group, exact(q)))
+        each = [(w, j * (g * x - j * g * g / 2)) for j, w in weights if w > 0]
+        tilt = sum((w * np.expm1(np.minimum(u, 60.0)) for w, u in each), np.zeros_like(x)) / q
+        log_r = np.where(q * tilt < 1, np.log1p(q * np.minimum(tilt, 1 / q)),
+                         np.logaddexp.reduce([np.log(w) + u for w, u in each]))  # fmt: skip
     power = alpha * log_r
     if replaced:
         part = -np.expm1((1 - alpha) * log_r)
@@ -80,9 +87,9 @@ def _log_integrand(q: float, g: Array, alpha: float, x: Array, *, replaced: bool
         far = power + np.log(np.maximum(part, 1e-300))
     else:
         move = np.minimum(q * tilt, 1e30)
-        exact = np.expm1(np.minimum(power, 30.0)) - alpha * move
+        direct = np.expm1(np.minimum(power, 30.0)) - alpha * move
         series = alpha * (alpha - 1) / 2 * move**2 * (1 + (alpha - 2) / 3 * move)
-        rest = np.where(np.abs(alpha * move) < 1e-3, series, exact)
+        rest = np.where(np.abs(alpha * move) < 1e-3, series, direct)
         far = power + np.log(np.maximum(1 - alpha * np.exp((1 - alpha) * np.maximum(log_r, 0.0)), 1e-300))
     with np.errstate(divide="ignore"):
         return np.asarray(np.where(power > 30, far, np.log(np.maximum(rest, 0.0))) - x * x / 2)
@@ -234,7 +241,7 @@ class Shares:
 
     def prices(self, multipliers: Array) -> Array:
         """S of a step at each multiplier, approximately."""
-        return approximate_prices(rate(self.run), multipliers, self.run.adjacency, self.order)
+        return approximate_prices(rate(self.run), multipliers, self.run.adjacency, self.order, self.run.group)
 
     def table(self, multipliers: Array) -> PriceTable:
         """The table at these increasing multipliers."""
@@ -273,7 +280,8 @@ def approximate_rdp(pair: DominatingPair, order: float) -> float:
     for rate_, alike in groupby(pair.steps, key=lambda step: step.rate):
         steps = list(alike)
         multipliers, counts = np.array([(step.multiplier, step.count) for step in steps]).T
-        found += float(counts @ approximate_prices(rate_, multipliers, steps[0].adjacency, order))
+        prices = approximate_prices(rate_, multipliers, steps[0].adjacency, order, steps[0].group)
+        found += float(counts @ prices)
     return found
 
 
@@ -288,7 +296,7 @@ def sampled_steps(
 ) -> tuple[SampledSteps, ...]:
     """The sampled parts of a pair; ``counts`` gives the number of steps for each multiplier."""
     q = rate(run, batch)
-    return tuple(SampledSteps(q, multiplier, run.adjacency, count) for multiplier, count in counts.items())
+    return tuple(SampledSteps(q, each, run.adjacency, count, run.group) for each, count in counts.items())
 
 
 def round_down(counts: Mapping[float, int], most: int) -> dict[float, int]:

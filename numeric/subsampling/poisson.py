@@ -140,11 +140,11 @@ def poisson_routes(
 
     with precision():
         for t in (0,) if run.constant else range(run.steps):
-            assumption.expansion(run, t, differs=True)  # raises if the assumption does not fit the run
+            assumption.expansion(run, t, differs=run.group)  # raises if the assumption does not fit the run
         found = [composition_route(run)]
         search = _Search(run, assumption, order, delta)
         surely = found[0].rdp(order) if delta is None else approximate_rdp(found[0].pair, order)
-        others = run.dataset_size - 1
+        others = run.dataset_size - run.group
         found += search.for_sizes(0 if rate(run) < 1 else others, others, 0.0, limit(surely))
         beyond = search.beyond
         if delta is None:
@@ -186,7 +186,7 @@ class _Search:
 
     def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[tuple[Size, Size, float]]:
         """Ranges of sizes, each with the probability, rounded up, that a batch size is outside."""
-        run, others = self.run, self.run.dataset_size - 1
+        run, others = self.run, self.run.dataset_size - self.run.group
         if not others or run.batch_sizes[0] == run.dataset_size:
             return
         seen: set[tuple[Size, Size]] = {(0, others)}
@@ -214,7 +214,7 @@ class _Search:
 
     def in_blocks(self, assumption: StronglyConvex, surely: float | None) -> list[Candidate]:
         run, found = self.run, list[Candidate]()
-        program = ShiftProgram(fixed_size(run), Sized(assumption, 0, run.dataset_size - 1))
+        program = ShiftProgram(fixed_size(run), Sized(assumption, 0, run.dataset_size - run.group))
         for width, depth in product(_BLOCKS, _IN_BLOCKS):
             blocks, log_chance = run.steps // width, self._log_chance() - depth
             known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
@@ -258,7 +258,7 @@ class _Search:
 
 def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> ContractingBlock | None:
     """A block that contracts outside an event of about this log probability; None if contraction is not certain."""
-    others, q, b = run.dataset_size - 1, Fraction(run.batch, run.dataset_size), run.batch
+    others, q, b = run.dataset_size - run.group, Fraction(run.batch, run.dataset_size), run.batch
     L, m, eta = exact(assumption.L), exact(assumption.m), exact(run.step_size_at(0))
     limit = 2 * b / (Fraction(run.step_size_at(0)) * (Fraction(assumption.L) + Fraction(assumption.m)))
     largest = min(others, ceil(limit) - 1)
@@ -272,7 +272,7 @@ def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: fl
     if chance >= 1 or low == 0 or not (eta * largest / b * (L + m) <= 2 and 0 <= contraction < 1):
         return None
     contraction = contraction.max(exact(_LEAST))
-    tracked = steps * eta * exact(run.clip_norm) / b / (1 - contraction)
+    tracked = steps * run.group * eta * exact(run.clip_norm) / b / (1 - contraction)
     reach, before = run.diameter, 0
     if upper(tracked) < reach:
         blocks = -(-run.steps // steps)

@@ -330,9 +330,7 @@ def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch:
     b, n = batch
     steps = payments(kernel, steps.index, steps.count, n / b)  # what it supposes, and nothing else, is met
     of_steps = {p, k, u, U, Q, _p_m, _U_m, _Q_m}
-    meant = steps.supposed(
-        Hypothesis("k of the b samples of a batch are replaced, k at most 1; (k, b) is", (k, b))
-    )
+    meant = steps.supposed(Hypothesis("k of the b samples of a batch are replaced; (k, b) is", (k, b)))
     others = made.hypotheses - meant
     spoken = (*made.distances, *made.ends, *made.given, *(c for one in others for c in one.constants))
     if not (b.is_integer and n.is_integer):

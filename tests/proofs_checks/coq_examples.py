@@ -160,7 +160,7 @@ def _pay(kernel: Kernel, batch: tuple[Expr, Expr] = (k, i)) -> Span:
     steps = payments(kernel, j, n, size / b)
     meant = steps.supposed(
         Hypothesis(
-            "k of the b samples of a batch are replaced, k at most 1; (k, b) is", (symbols("k_j", real=True), b)
+            "k of the b samples of a batch are replaced; (k, b) is", (symbols("k_j", real=True), b)
         )
     )
     made = supposed((S.Zero, n), (S.Zero, S.Zero), Gauss(symbols("U Q", real=True)[1]), hypotheses=tuple(meant))
