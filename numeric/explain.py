@@ -15,7 +15,7 @@ UNTRIED: Final = "assumed, not tested on data"
 
 def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str, ...]:
     """Assumptions on losses, data, batches, noise and domain; ``tried`` says how they were tested."""
-    some = "one sample" if run.group == 1 else f"up to {run.group} samples"
+    some = "one sample" if run.group == 1 else f"{run.group} samples"
     differ = (
         f"by replacing {some}" if run.adjacency == "replace" else f"by removing {some} of {run.dataset_size}"
     )

@@ -167,8 +167,8 @@ class NoisySGD(StepSchedule):
         put(self, "group", count("group", self.group))
         if self.group > self.batch_sizes[0]:
             raise InputError(
-                f"group must be at most batch_size={self.batch_sizes[0]}, got group={self.group}; bound a smaller group, "
-                "and add the values of mu of groups that make up this one."
+                f"group must be at most batch_size={self.batch_sizes[0]}, got group={self.group}; bound smaller groups "
+                "that make up this one, and add their values of mu."
             )
         if not isinstance(self.sampling, str) or self.sampling not in SCHEMES:
             raise InputError(

@@ -98,9 +98,8 @@ class DominatingPair:
         with precision():
             total = exact(order) * exact(self.cost) / 2
             for step in self.steps:
-                total += step.count * exact(
-                    step_rdp(step.rate, step.multiplier, step.adjacency, order, step.group)
-                )
+                one = step_rdp(step.rate, step.multiplier, step.adjacency, order, step.group)
+                total += step.count * exact(one)
             return upper(total)
 
     def dp(self, delta: float) -> float:

@@ -38,7 +38,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.divergences.sampled import binomial_weights
+from lastiterate.numeric.divergences.sampled import group_law, log_moved
 from lastiterate.numeric.rounding import exact, precision, upper
 
 _FINE = 4e-5
@@ -84,9 +84,9 @@ class Release:
     group: int = 1
 
     @cached_property
-    def _members(self) -> list[arb]:
-        """Probabilities of 0, ..., k samples of the group in a batch."""
-        return binomial_weights(self.group, exact(self.rate))
+    def _members(self) -> tuple[arb, list[arb]]:
+        """`group_law` of the batch; for one sample, (q, [1])."""
+        return group_law(self.group, exact(self.rate)) if self.group > 1 else (exact(self.rate), [arb(1)])
 
     def ends(self, mass: float) -> tuple[float, float]:
         """Points z between which the numerator has a mass of about 1 - ``mass``."""
@@ -102,11 +102,9 @@ class Release:
         exponent = g * z - g * g / 2
         if self.rate == 1:
             return exponent
+        q, parts = self._members
         if self.group > 1:
-            j, logs = np.arange(self.group + 1), [float(one.log()) for one in self._members]
-            each = j * (exponent[:, None] - (j - 1) * g * g / 2) + logs
-            found: Array = np.logaddexp.reduce(each, axis=1)
-            return found
+            return np.logaddexp(float((1 - q).log()), float(q.log()) + log_moved(parts, g, z))
         return np.logaddexp(log1p(-self.rate), log(self.rate) + exponent)
 
     def sketch(self, low: float, high: float) -> tuple[Array, Array, Array]:
@@ -136,7 +134,7 @@ class Release:
         with precision():
             nodes, base, moved = self._nodes(spacing, z)
             losses = [exact(spacing) * int(k) for k in nodes]
-            q = 1 - self._members[0] if self.group > 1 else exact(self.rate)
+            q = self._members[0]
             mixed = [(1 - q) * one + q * other for one, other in zip(base, moved, strict=True)]
             masses: dict[int, arb] = defaultdict(arb)
             infinite = arb(0)
@@ -164,11 +162,8 @@ class Release:
 
     def _nodes(self, spacing: float, z: Array) -> tuple[list[int], list[arb], list[arb]]:
         """Lattice indices near L(z), and the masses of the base and of the moved Gaussian above each."""
-        g, q, root = self.gap, exact(self.rate), arb(2).sqrt()
-        wanted, parts = self.loss(z) / spacing, [arb(1)]
-        if self.group > 1:
-            q = 1 - self._members[0]
-            parts = [one / q for one in self._members[1:]]
+        g, root, (q, parts) = self.gap, arb(2).sqrt(), self._members
+        wanted = self.loss(z) / spacing
         found = sorted({int(k) for k in np.rint(wanted)} | {floor(wanted[0]), ceil(wanted[-1])})
         if self.side == "replace":
             found = [0, *(k for k in found if k > 0)]

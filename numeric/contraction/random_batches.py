@@ -221,10 +221,8 @@ def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]
         for t in (start,) if run.constant else range(start, start + length):
             found = step_multiplier(run, run.step_size_at(t), run.noise_std_at(t), run.batch_at(t))
             multipliers[run.batch_at(t)] = min(multipliers[run.batch_at(t)], found)
-    steps = (
-        (rate(run, size), multipliers[size], run.adjacency, times, run.group) for size, times in batches.items()
-    )
-    near = compose_prices(tuple(SampledSteps(*one) for one in steps))
+    steps = ((rate(run, size), multipliers[size], run.adjacency, times) for size, times in batches.items())
+    near = compose_prices(tuple(SampledSteps(*one, run.group) for one in steps))
     kinds = outcomes(length * run.group, rate(run, max(batches)), _BINS)
     met = [times for times, _ in kinds]
 
@@ -278,17 +276,15 @@ def _shifts(
         # The last shift of a path is the distance left to hide, which the certified cost also bounds.
         spent = [exact(upper(_shift(cost, part, shifts, t))) for t in range(length)]
 
-        def dearer(samples: int) -> list[arb]:
-            """Costs of ``samples`` of the group in each step, the largest first."""
-            every = (
-                2 * a * (samples * move) + (samples * move) ** 2 for a, move in zip(spent, moves, strict=True)
-            )
+        def dearer(k: int) -> list[arb]:
+            """Costs of k samples of the group in a step, the largest first."""
+            every = (2 * a * (k * move) + (k * move) ** 2 for a, move in zip(spent, moves, strict=True))
             return sorted(every, key=upper, reverse=True)
 
-        # These costs are convex in the number of samples, so most are in as few steps as possible.
+        # The costs are convex in k, so they are largest if as few steps as possible have samples.
         sums = list(accumulate(dearer(run.group), initial=arb(0)))
-        more = {k: dearer(k)[0] for k in {times % run.group for times in met}}
-        return [upper((cost + sums[times // run.group] + more[times % run.group]).sqrt()) for times in met]
+        found = [divmod(times, run.group) for times in met]
+        return [upper((cost + sums[whole] + dearer(rest)[0]).sqrt()) for whole, rest in found]
 
 
 def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:

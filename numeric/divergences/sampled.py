@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from flint import acb, arb, arb_poly
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.divergences.mixtures import (
     Enclosure,
     Mixture,
@@ -103,9 +104,16 @@ def s_down(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
     return renyi_mixtures(Mixture(0.0, 0.0, d), Mixture(q, 0.0, d), s, alpha=alpha)
 
 
-def binomial_weights(count: int, rate: arb) -> list[arb]:
-    """Probabilities of 0, ..., ``count`` under Binomial(count, rate)."""
-    return [arb(count).bin(j) * rate**j * (1 - rate) ** (count - j) for j in range(count + 1)]
+def group_law(count: int, rate: arb) -> tuple[arb, list[arb]]:
+    """P(X > 0) for X ~ Binomial(count, rate), and the probabilities of 1, ..., count given X > 0."""
+    q = 1 - (1 - rate) ** count
+    return q, [arb(count).bin(j) * rate**j * (1 - rate) ** (count - j) / q for j in range(1, count + 1)]
+
+
+def log_moved(parts: list[arb], g: Array, z: Array) -> Array:
+    """Log of the density at z of the mixture of N(j g, 1), with weights ``parts``, over N(0, 1); in floats."""
+    each = [float(one.log()) + j * g * (z - j * g / 2) for j, one in enumerate(parts, start=1)]
+    return np.asarray(np.logaddexp.reduce(each))
 
 
 def group_step(q: float, shift: arb, count: int, alpha: float) -> arb:
@@ -115,7 +123,8 @@ def group_step(q: float, shift: arb, count: int, alpha: float) -> arb:
     direction, the density r of the mixture over N(0, 1) increases from its least weight, w, and E r^(1 - alpha)
     is an integral, with tails of at most w^(1 - alpha).
     """
-    w, power, low = binomial_weights(count, exact(q)), exact(alpha) - 1, int(alpha)
+    (used, parts), power, low = group_law(count, exact(q)), exact(alpha) - 1, int(alpha)
+    w = [1 - used, *(used * one for one in parts)]
 
     def moment(whole: int) -> arb:
         terms = arb_poly([one * (-(j**2) * shift**2 / 2).exp() for j, one in enumerate(w)]) ** whole

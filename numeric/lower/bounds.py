@@ -115,9 +115,7 @@ def lower_bounds(
     order, delta = order_or_delta("A lower bound", order, delta, -inf)
     known, k = described_run("A lower bound", run, groups=True), run.group
     run = replace(known, group=1)
-    if (
-        k > 1 and known.scheme.fixed and not known.batch % k
-    ):  # every batch holds k copies of each of its samples
+    if k > 1 and known.scheme.fixed and not known.batch % k:  # batches hold k copies of their samples
         run = replace(run, dataset_size=known.dataset_size // k, batch_size=known.batch // k)
     described_assumption(assumption)
     target = Target(None if order is None else min(order, _HIGHEST), delta)  # nondecreasing in the order

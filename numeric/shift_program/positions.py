@@ -32,10 +32,8 @@ def fixed_routes(
 ) -> list[Candidate]:
     """Bounds by the cheapest path and, with ``every``, also by one last step and by composition."""
     if not meets_in_one_batch(run, assumption):
-        return [
-            for_group(one, run)
-            for one in fixed_routes(replace(run, group=1), assumption, None, None, every=every)
-        ]
+        alone = fixed_routes(replace(run, group=1), assumption, None, None, every=every)
+        return [for_group(one, run) for one in alone]
     program, best = worst_position(run, assumption)
     with precision():
         pair, claim = DominatingPair(upper(best.cost)), run.scheme.claim or assumption.cited(run)
@@ -62,14 +60,9 @@ def meets_in_one_batch(run: NoisySGD, assumption: Assumption) -> bool:
     if run.group == 1 or run.period == 1:
         return True
     with precision():
-        free, met = (assumption.expansion(run, 0, differs=k) for k in (0, run.group))
-        lines = isinstance(free, Affine) and isinstance(met, Affine)
-        return (
-            run.constant
-            and lines
-            and met.contraction <= 1
-            and upper(met.contraction) == upper(free.contraction)
-        )
+        both = [assumption.expansion(run, 0, differs=k) for k in (0, run.group)]
+        lines = [upper(one.contraction) for one in both if isinstance(one, Affine) and one.contraction <= 1]
+        return run.constant and len(lines) == 2 and lines[0] == lines[1]
 
 
 def for_group(found: Candidate, run: NoisySGD) -> Candidate:

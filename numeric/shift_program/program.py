@@ -153,11 +153,8 @@ class ShiftProgram:
 
     def expansion(self, t: int) -> UpdateExpansion:
         """The expansion e_t; raises `InputError` if the assumption does not allow the step size."""
-        key = (
-            self.run.step_size_at(t + self.skipped),
-            self.run.batch_at(t + self.skipped),
-            self.differs(t) * self.run.group,
-        )
+        differs = self.differs(t) * self.run.group
+        key = (self.run.step_size_at(t + self.skipped), self.run.batch_at(t + self.skipped), differs)
         if key not in self._known:
             if len(self._known) > _KNOWN:
                 self._known.clear()

@@ -19,6 +19,7 @@ from itertools import groupby
 from math import isfinite
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.batches import outcome_distance, rate
@@ -30,9 +31,9 @@ from lastiterate.numeric.accounting.dominating import (
     SampledSteps,
 )
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.divergences.sampled import binomial_weights
+from lastiterate.numeric.divergences.sampled import group_law, log_moved
 from lastiterate.numeric.losses.expansion import UpdateExpansion
-from lastiterate.numeric.rounding import exact, upper
+from lastiterate.numeric.rounding import upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
@@ -72,14 +73,11 @@ def _log_excess(q: float, g: Array, alpha: float, group: int, *, replaced: bool)
 
 def _log_integrand(q: float, g: Array, alpha: float, x: Array, group: int, *, replaced: bool) -> Array:
     u = g * x - g * g / 2
+    if group > 1:
+        used, parts = group_law(group, arb(q))
+        q, u = float(used), log_moved(parts, g, x)
     tilt = np.expm1(np.minimum(u, 500.0))
     log_r = np.where(u > 500, np.log(q) + u, np.log1p(q * tilt))
-    if group > 1:
-        weights = enumerate(float(one) for one in binomial_weights(group, exact(q)))
-        each = [(w, j * (g * x - j * g * g / 2)) for j, w in weights if w > 0]
-        tilt = sum((w * np.expm1(np.minimum(u, 60.0)) for w, u in each), np.zeros_like(x)) / q
-        log_r = np.where(q * tilt < 1, np.log1p(q * np.minimum(tilt, 1 / q)),
-                         np.logaddexp.reduce([np.log(w) + u for w, u in each]))  # fmt: skip
     power = alpha * log_r
     if replaced:
         part = -np.expm1((1 - alpha) * log_r)
@@ -87,9 +85,9 @@ def _log_integrand(q: float, g: Array, alpha: float, x: Array, group: int, *, re
         far = power + np.log(np.maximum(part, 1e-300))
     else:
         move = np.minimum(q * tilt, 1e30)
-        direct = np.expm1(np.minimum(power, 30.0)) - alpha * move
+        exact = np.expm1(np.minimum(power, 30.0)) - alpha * move
         series = alpha * (alpha - 1) / 2 * move**2 * (1 + (alpha - 2) / 3 * move)
-        rest = np.where(np.abs(alpha * move) < 1e-3, series, direct)
+        rest = np.where(np.abs(alpha * move) < 1e-3, series, exact)
         far = power + np.log(np.maximum(1 - alpha * np.exp((1 - alpha) * np.maximum(log_r, 0.0)), 1e-300))
     with np.errstate(divide="ignore"):
         return np.asarray(np.where(power > 30, far, np.log(np.maximum(rest, 0.0))) - x * x / 2)

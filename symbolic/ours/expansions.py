@@ -141,7 +141,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/expansions/sensitivity",
-        "One of b samples replaced adds 2 eta K / b to a distance, one added adds eta K / b",
+        "Each of b samples replaced adds 2 eta K / b to a distance, one added adds eta K / b",
         proof("expansions", "A modulus of continuity"),
         NormBound(
             _w - eta / b * _u,
@@ -149,6 +149,12 @@ CLAIMS = (
             (Norm(_w) <= x, Norm(_u) <= 2 * K),
             "replaced",
         ),
+        NormBound(
+            _w - eta * j / b * _u,
+            x + j * update.step_sensitivity(eta, K, b),
+            (Norm(_w) <= x, Norm(_u) <= 2 * K),
+            "j replaced",
+        ).mutant("one fewer", bound=x + (j - 1) * update.step_sensitivity(eta, K, b)),
         NormBound(_w - eta / b * _u, x + update.moved(eta, K, b), (Norm(_w) <= x, Norm(_u) <= K), "added"),
         *(
             Identity(

@@ -29,6 +29,7 @@ _ratio, _next = (n - j) / (j + 1) * q / (1 - q), (n - j - 1) / (j + 2) * q / (1 
 _tail, _chance, _falling = (Function(name, nonnegative=True) for name in ("S", "x", "rho"))
 # Factors y_t have the product P and the mean M; Q is the power M^t, which grows as Bernoulli's inequality has it.
 _y, _P, _Q, _M = (Function(name, nonnegative=True) for name in "yPQM")
+_S = Function("D", real=True)
 
 
 def _factor(size: Expr) -> Expr:
@@ -79,6 +80,30 @@ CLAIMS = (
         ),
         letters={u: "a coordinate of the sum of the gradients", x: "of the iterate", y: "of the mean gradient"}
         | {_v: "the sum of the gradients", _g: "that of i*"},
+    ),
+    Ours(
+        "ours/poisson/group",
+        "A hidden number of members: thresholds with the mean gamma, best the ratios of all Gaussians at one point",
+        proof("poisson", "Groups of samples"),
+        Induction(
+            t,
+            Eq(_S(t), _P(t) - u * _Q(t)),
+            (Eq(_S(0), 0), Eq(_P(0), 0), Eq(_Q(0), 0)),
+            (
+                gains(_S, _chance(t) * (_M(t) - _y(t) * u)),
+                gains(_P, _chance(t) * _M(t)),
+                gains(_Q, _chance(t) * _y(t)),
+            ),
+            name="any number of members",
+        ),
+        Identity(
+            exp((x**2 - (x - j * s) ** 2) / 2), exp(j * s * x - (j * s) ** 2 / 2), "the ratio of j members at x"
+        ).mutant("one member fewer", right=exp((j - 1) * s * x - ((j - 1) * s) ** 2 / 2)),
+        letters={
+            x: "a point",
+            s: "what a member adds to the mean, over the noise",
+            u: "probability of a set under N",
+        },
     ),
     Ours(
         "ours/poisson/long_step",

@@ -37,15 +37,15 @@ def test_clip_norm_times_k_is_a_group_of_k_in_full_batches():
 
 def _profile(weights, means, noise, epsilon):
     """Delta of a mixture of Gaussians from N(0, noise^2) and back, at epsilon, by a fine Riemann sum."""
-    x = np.linspace(-12 * noise, max(means) + 12 * noise, 200_001)
-    p = sum(w * norm.pdf(x, m, noise) for w, m in zip(weights, means, strict=True))
+    x = np.linspace(-12 * noise, max(means) + 12 * noise, 20_001)
+    p = sum(w * norm.pdf(x, m, noise) for w, m in zip(weights, means, strict=True) if w > 1e-15)
     q, width = norm.pdf(x, 0, noise), x[1] - x[0]
     return [np.maximum(a - np.exp(epsilon) * b, 0).sum() * width for a, b in ((p, q), (q, p))]
 
 
 @pytest.mark.parametrize(
     ("k", "steps", "rate", "multiplier"),
-    [(2, 1, 0.1, 1.0), (5, 1, 0.02, 2.0), (3, 40, 0.05, 1.5), (8, 100, 0.01, 3.0)],
+    [(2, 1, 0.1, 1.0), (5, 1, 0.02, 2.0), (3, 40, 0.05, 1.5), (8, 20, 0.01, 3.0)],
 )
 def test_poisson_batches_against_the_exact_law(k, steps, rate, multiplier):
     """Linear losses without a domain: the sum of the moves of the group is a multiple of a binomial number."""
@@ -91,7 +91,7 @@ class _Chain:
         self.noise = noise
 
     def step(self, law, pushes):
-        """The law after a step that moves the mean by each of the ``pushes``, (probability, length), before the noise."""
+        """The law after a step that moves the mean by each of the ``pushes``, (probability, length)."""
         total = sum(
             w * np.diff(ndtr((self.edges - self.grid[:, None] - m) / self.noise), axis=1) for w, m in pushes
         )
@@ -109,7 +109,9 @@ class _Chain:
         return [np.maximum(p - np.exp(epsilon) * q, 0).sum() for p, q in (laws, laws[::-1])]
 
 
-@pytest.mark.parametrize(("sampling", "seed"), product(("full", "cyclic", "shuffled", "poisson"), range(6)))
+@pytest.mark.parametrize(
+    ("sampling", "seed"), list(product(("full", "cyclic", "shuffled", "poisson"), range(4)))
+)
 def test_no_exact_law_of_a_projected_run_exceeds_a_bound(sampling, seed):
     """The pushes of others and of the group change their signs together, at random or never; members are anywhere."""
     draws = np.random.default_rng(seed)
@@ -179,5 +181,5 @@ def test_a_class_that_expands_distances_gets_k_times_the_mu_of_one_sample():
     one = li.NoisySGD(24, 0.1, 1.0, 1.0, 12, 4, "cyclic", 1.0)
     three = li.NoisySGD(24, 0.1, 1.0, 1.0, 12, 4, "cyclic", 1.0, group=3)
     assert li.bound(three, li.Smooth(1.0)).mu == pytest.approx(3 * li.bound(one, li.Smooth(1.0)).mu, rel=1e-12)
-    assert "up to 3 samples" in " ".join(li.bound(three, li.Smooth(1.0)).assumptions)
+    assert "replacing 3 samples" in " ".join(li.bound(three, li.Smooth(1.0)).assumptions)
     assert {row.name for row in li.compare(three, li.Convex(1.0), order=2)} >= {"lower", "bound", "composition"}
