@@ -268,8 +268,8 @@ def _solved(
     refuse_extreme("bound", run, assumption)
     if run.group > 1 and run.scheme.random and run.scheme.fixed_size:
         raise InputError(
-            f"Batches without replacement need group=1, got group={run.group}; use other batches, or bound one sample and "
-            "convert: epsilon times group, and delta times group * exp((group - 1) * epsilon)."
+            f"Batches without replacement need group=1, got group={run.group}; use other batches, or bound one sample "
+            "and convert: epsilon times group, and delta times group * exp((group - 1) * epsilon)."
         )
     if order is not None or delta is not None:
         order, delta = order_or_delta("bound", order, delta)

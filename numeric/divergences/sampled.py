@@ -110,7 +110,7 @@ def group_law(count: int, rate: arb) -> tuple[arb, list[arb]]:
     return q, [arb(count).bin(j) * rate**j * (1 - rate) ** (count - j) / q for j in range(1, count + 1)]
 
 
-def log_moved(parts: list[arb], g: Array, z: Array) -> Array:
+def log_moved(parts: list[arb], g: Array | float, z: Array) -> Array:
     """Log of the density at z of the mixture of N(j g, 1), with weights ``parts``, over N(0, 1); in floats."""
     each = [float(one.log()) + j * g * (z - j * g / 2) for j, one in enumerate(parts, start=1)]
     return np.asarray(np.logaddexp.reduce(each))

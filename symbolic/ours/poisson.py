@@ -88,12 +88,8 @@ CLAIMS = (
         Induction(
             t,
             Eq(_S(t), _P(t) - u * _Q(t)),
-            (Eq(_S(0), 0), Eq(_P(0), 0), Eq(_Q(0), 0)),
-            (
-                gains(_S, _chance(t) * (_M(t) - _y(t) * u)),
-                gains(_P, _chance(t) * _M(t)),
-                gains(_Q, _chance(t) * _y(t)),
-            ),
+            begin(_S, _P, _Q),
+            (gains(_S, _chance(t) * (_M(t) - _y(t) * u)), gains(_P, _chance(t) * _M(t)), gains(_Q, _chance(t) * _y(t))),
             name="any number of members",
         ),
         Identity(
