@@ -89,7 +89,11 @@ CLAIMS = (
             t,
             Eq(_S(t), _P(t) - u * _Q(t)),
             begin(_S, _P, _Q),
-            (gains(_S, _chance(t) * (_M(t) - _y(t) * u)), gains(_P, _chance(t) * _M(t)), gains(_Q, _chance(t) * _y(t))),
+            (
+                gains(_S, _chance(t) * (_M(t) - _y(t) * u)),
+                gains(_P, _chance(t) * _M(t)),
+                gains(_Q, _chance(t) * _y(t)),
+            ),
             name="any number of members",
         ),
         Identity(

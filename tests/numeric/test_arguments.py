@@ -156,11 +156,8 @@ def test_so_are_the_methods(method: str) -> None:
 @pytest.mark.parametrize(
     ("call", "wrong", "said"),
     [
-        (
-            li.NoisySGD,
-            "group_size",
-            "for full batches, multiply clip_norm by the number of samples that differ.",
-        ),
+        (li.NoisySGD, "group_size", "it is called group here."),
+        (li.bound, "group_size", "it belongs to the run: NoisySGD(..., group=k)."),
         (li.NoisySGD, "max_batch_size", "no bound is known for batches that are cut to a maximum size;"),
         (li.NoisySGD, "physical_batch_size", "no bound is known for batches that are cut to a maximum size;"),
         (li.NoisySGD, "momentum", "these bounds are for plain SGD; for other optimisers"),

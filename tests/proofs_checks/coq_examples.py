@@ -159,9 +159,7 @@ def _pay(kernel: Kernel, batch: tuple[Expr, Expr] = (k, i)) -> Span:
     b, size = batch
     steps = payments(kernel, j, n, size / b)
     meant = steps.supposed(
-        Hypothesis(
-            "k of the b samples of a batch are replaced; (k, b) is", (symbols("k_j", real=True), b)
-        )
+        Hypothesis("k of the b samples of a batch are replaced; (k, b) is", (symbols("k_j", real=True), b))
     )
     made = supposed((S.Zero, n), (S.Zero, S.Zero), Gauss(symbols("U Q", real=True)[1]), hypotheses=tuple(meant))
     return pay_in_cyclic_order(kernel, steps, made, batch)
