@@ -5,14 +5,14 @@ Runs whose products and squares may leave the range of floats are rejected (`ref
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf, isfinite, nextafter
 from typing import Any
 
 from lastiterate.numeric.errors import InputError, count, is_list, positive, suggestion, teaches, within
-from lastiterate.numeric.schemes import SCHEMES, Scheme
+from lastiterate.numeric.schemes import GROUPS, SCHEMES, Scheme
 
 Schedule = float | tuple[float, ...]
 """One number for all steps, or one number per step."""
@@ -205,7 +205,8 @@ class NoisySGD(StepSchedule):
     def scheme(self) -> Scheme:
         """Scheme of the batches; under replace-one adjacency, batches of all samples are full."""
         whole = self.batch_sizes == (self.dataset_size,) and self.adjacency == "replace"
-        return SCHEMES["full" if whole else self.sampling]
+        found = SCHEMES["full" if whole else self.sampling]
+        return found if self.group == 1 or found.fixed_size else replace(found, claim=GROUPS)
 
     @cached_property
     def period(self) -> int:

@@ -96,5 +96,8 @@ _ALL: Final = (
     ),
 )
 
+GROUPS: Final = "docs/proofs/poisson.md, Groups of samples (not in the ledger)"
+"""Proof behind a bound for a group with Poisson batches."""
+
 SCHEMES: Final = {one.name: one for one in _ALL}
 """Schemes by name."""

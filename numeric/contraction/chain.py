@@ -30,6 +30,7 @@ from lastiterate.numeric.contraction.table import (
     unknown,
 )
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.schemes import GROUPS
 
 Stretch = Prices | HiddenEpoch
 
@@ -254,9 +255,8 @@ class TableCandidate(Candidate):
         """Candidate from a table that uses the last ``steps`` steps of a run."""
         window, kept = (max(run.steps - steps, 0), run.steps), ("pair", "optimum", "position", "share")
         rest = {name: getattr(other, name) for name in kept}
-        return cls(
-            "contraction", f"ours/contraction/{run.scheme.name}", window, **rest, table=table, other=other
-        )
+        claim = GROUPS if run.scheme.claim == GROUPS else f"ours/contraction/{run.scheme.name}"
+        return cls("contraction", claim, window, **rest, table=table, other=other)
 
     def rdp(self, order: float) -> float:
         return min(table_rdp(self.table, order, self.other.rdp), self.other.rdp(order))

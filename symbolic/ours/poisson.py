@@ -83,7 +83,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/poisson/group",
-        "A hidden number of members: thresholds with the mean gamma, best the ratios of all Gaussians at one point",
+        "Of a mixture: thresholds with the mean gamma split its excess over gamma N; the ratio of N(j s, 1) to N(0, 1)",
         proof("poisson", "Groups of samples"),
         Induction(
             t,
