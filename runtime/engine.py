@@ -19,7 +19,8 @@ backward pass.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from functools import cached_property, partial
@@ -37,6 +38,8 @@ from torch.utils._pytree import tree_leaves
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.leaves import Leaves, called_at, flat, places_of
+from lastiterate.runtime.operators import graph_of
+from lastiterate.runtime.replay import records
 from lastiterate.runtime.trials import describe_error
 
 Loss = Callable[[Any, Tensor], Tensor]
@@ -60,6 +63,10 @@ _FINER: Final = tuple(10.0**-k for k in range(7))
 
 _TWIN: Final = 2**24
 """Largest number of parameters of a float32 network that is tested in float64, too."""
+
+_SEVERAL: Final = 3
+_CALLS: Final = 4
+"""Number of rows for which a graph is compared with its function, and of calls after which there is a graph."""
 
 _LETTERS: Final = 100
 """Largest number of characters quoted from the error of a way."""
@@ -508,6 +515,8 @@ class Differentiation:
         self.name, self.plain, self.pairs, self._start, self._rows = name, plain, pairs, start, rows
         self._ways: dict[str, Way] = {}
         self._said: dict[str, tuple[str, str]] = {}
+        self._calls: Counter[Hashable] = Counter()
+        self._graphs: dict[Hashable, Callable[..., Any] | None] = {}
 
     @cached_property
     def _example(self) -> Example:
@@ -642,6 +651,19 @@ class Differentiation:
         finally:
             _loop_in_torch(allowed=True)
         return True
+
+    def captured(
+        self, key: Hashable, function: Callable[..., Any], columns: Sequence[Tensor]
+    ) -> Callable[..., Any]:
+        """``function`` of a row of each column; after some calls with a key, its graph without repeated operators.
+
+        The graph is used only if it gives the results of the function for the first rows.
+        """
+        self._calls[key] += 1
+        after = 1 if records(columns[0].device) else _CALLS  # nothing is traced within a recording
+        if self._calls[key] == after and not any(way.looped for way in self._ways.values()):
+            self._graphs[key] = graph_of(function, [one[:_SEVERAL] for one in columns], self._tolerance)
+        return self._graphs.get(key) or function
 
     def _first(self) -> tuple[Leaves, Tensor, Tensor]:
         return self.plain.parameters(self._example.points[0]), self._example.rows[0], self._example.targets[0]

@@ -202,6 +202,13 @@ class Gradients:
         """Hessian of one sample's loss at one point, times a vector of shape (dimension,)."""
         return self.engine.way("products").product(point, vector, row, target)
 
+    def captured(self, function: Callable[..., Any], *settings: Any, weight: int) -> Callable[..., Any]:
+        """Batch of a function of these gradients, settings and a row of each column, soon computed from its graph."""
+        key, plain = (function, *settings), partial(function, self, *settings)
+        return lambda *columns: vmap(
+            self.engine.captured(key, plain, columns), chunk_size=self.fitting(weight)
+        )(*columns)
+
     def total(self, point: Tensor, clip_norm: float = math.inf, chosen: Tensor | None = None) -> Tensor:
         """Sum of the clipped gradients of ``chosen`` samples (None: all) at one point, shape (dimension,)."""
         total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)

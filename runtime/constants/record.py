@@ -324,16 +324,16 @@ def best_end(ends: Arrays, lam: float) -> tuple[int, float]:
 
 
 def best_pairs(lambdas: Sequence[float], found: Sequence[Arrays], seed: int = 0) -> tuple[WorstPair, ...]:
-    """Best pair for each order among the results ``found`` of the searches for *all* orders."""
+    """Best pair for each order among the results ``found`` of the searches for *all* orders, in their order."""
     ends = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
     pairs = []
-    for lam, own in zip(lambdas, found, strict=True):
+    for lam, started in zip(lambdas, ends["started"], strict=True):
         best, constant = best_end(ends, lam)
         sample = None if ends["samples"][best] < 0 else int(ends["samples"][best])
         error = float(ends["floors"][best] / ends["changes"][best]) if constant else 0.0
         place = {name: ends[name][best] for name in ("x", "y", "inputs", "targets")}
-        start, distance = float(own["started"].max()), float(ends["distances"][best])
-        pairs.append(WorstPair(lam, constant, distance, sample, error, start, seed, place))
+        distance = float(ends["distances"][best])
+        pairs.append(WorstPair(lam, constant, distance, sample, error, float(started), seed, place))
     return tuple(pairs)
 
 
@@ -362,7 +362,7 @@ class Jump:
         """Largest of the jumps in the arrays of `lastiterate.runtime.constants.kinks.Kinks`; None without any."""
         if not len(found["changes"]):
             return None
-        (pair,) = best_pairs((0.0,), [found], seed)
+        (pair,) = best_pairs((0.0,), [found | {"started": found["started"][:1]}], seed)
         numbers = {name: float(found[name][0]) for name in ("slope", "reach", "greatest", "diameter")}
         return Jump(pair, **numbers, upper=upper)
 

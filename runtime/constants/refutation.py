@@ -143,7 +143,7 @@ def _too_steep(
     seed: int,
 ) -> Refutation | None:
     starts = min(_STARTS, max(1, _NUMBERS // gradients.dimension))
-    search = Search(gradients, gradients.start, diameter, lam, clip_norm, seed=seed)
+    search = Search(gradients, gradients.start, diameter, (lam,), clip_norm, seed=seed)
     found = search.climb(starts, _ITERATIONS)
     place, constant = best_end(found, lam)
     if not constant > most * _SINGLE:

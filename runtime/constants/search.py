@@ -10,19 +10,21 @@ step it is 1.5 times as long.
 Pairs start in the ball and around the iterates, and at short and long distances along the directions of
 largest curvature. To find these directions, many points are screened with one sample each by a few power
 iterations. From the best points w and directions v, |v' H(w) v| is raised in the same way, by third derivatives in
-w and power iteration in v, with further starts until two ascents agree. All pairs take a few steps, the best
-quarter takes twice as many, and the best quarter of these takes three times as many; in between, the best
-pairs are tried with every sample. The result is the ratio of an existing pair less the assumed rounding
-error, so it is a lower estimate of the constant on the domain. It comes within 2% of the constants of
-quadratics, powers and logistic losses, and on small networks it reaches 95% of what ten times the effort
-finds (tests/runtime/constants/test_acceptance.py and test_search_peer.py).
+w and power iteration in v, with further starts until two ascents agree. The pairs of all orders ascend together.
+All pairs take a few steps, and those that are most promising for any order take more, up to one in sixteen; in
+between, the best pairs are tried with every sample. An ascent ends when its best quarter no longer gains. The
+steps are computed from graphs of their operators (`lastiterate.runtime.operators`). The result is the ratio of
+an existing pair less the assumed rounding error, so it is a lower estimate of the constant on the domain. It
+comes within 2% of the constants of quadratics, powers and logistic losses, and on small networks it reaches 95%
+of what ten times the effort finds (tests/runtime/constants/test_acceptance.py and test_search_peer.py).
 
 Source: ours; Pearlmutter 1994 for products with the Hessian.
 """
 
 from collections.abc import Callable
-from math import inf
-from typing import Final, NamedTuple
+from functools import partial
+from math import ceil, inf
+from typing import Any, Final, NamedTuple
 
 import torch
 from torch import Tensor
@@ -47,9 +49,10 @@ _SCREENED: Final = 2**46
 _FREE_SCREENED: Final = 2**47
 """Purposes of the streams that draw the screened points and their free inputs."""
 
-_LEVELS: Final = 3
+_LEVELS: Final = ((0.1, 2), (0.2, 2), (0.6, 4), (1.0, 1))
 _KEPT: Final = 2**18
-"""Number of ascents; largest number of entries in all points kept, unless a single point has more."""
+"""Ascents: share of the iterations, and of how many pairs one is kept afterwards; largest number of entries in
+all points kept, unless a single point has more."""
 
 _SCREENING: Final = 3
 _TURNS: Final = 8
@@ -67,6 +70,10 @@ _FIRST_MOVE: Final = 0.3
 _LONGER: Final = 1.5
 _SHORTER: Final = 0.5
 """First step of a midpoint, as a share of the radius; step factors after an improvement and otherwise."""
+
+_WATCHED: Final = 10
+_GAIN: Final = 1e-4
+"""An ascent ends when none of the best quarter of the pairs gained this share in so many steps."""
 
 _COPIES: Final = 52
 """Twice the number of point-sized tensors alive in an ascent, so that they take half of the memory budget."""
@@ -92,31 +99,55 @@ class Changes:
     """
 
     def __init__(self, gradients: Gradients, inputs: Tensor, targets: Tensor, clip_norm: float = inf) -> None:
-        self._rows, self._clip_norm = (inputs, targets), clip_norm
-        self.rounding, at_once = gradients.rounding, gradients.fitting(_WEIGHT)
-        self._gradient = vmap(gradients.of_one, chunk_size=at_once)
-        self._product = vmap(gradients.curved, chunk_size=at_once)
+        self._rows, self._clip_norm, self._gradients = (inputs, targets), clip_norm, gradients
+        self.rounding = gradients.rounding
 
     def between(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """Change G(x) - G(y), shape (pairs, dimension), and |g(x)| + |g(y)| before clipping, (pairs,)."""
-        (here, long), (there, other) = ((g, torch.linalg.vector_norm(g, dim=1)) for g in map(self._at, (x, y)))
-        factors = (clip_factor(one, self._clip_norm)[:, None] for one in (long, other))
-        return here * next(factors) - there * next(factors), long + other
+        of_pair = self._gradients.captured(_of_pair, self._clip_norm, weight=2 * _WEIGHT)
+        change, scale, *_ = of_pair(x, y, *self._rows)
+        return change, scale
 
     def pulled(self, at: Tensor, vectors: Tensor) -> Tensor:
         """Products J(at)' vectors for every pair, shape (pairs, dimension)."""
-        if self._clip_norm < inf:
-            gradient = self._at(at)
-            length = torch.linalg.vector_norm(gradient, dim=1, keepdim=True)
-            along = gradient / length
-            across = vectors - along * (along * vectors).sum(dim=1, keepdim=True)
-            vectors = torch.where(length <= self._clip_norm, vectors, across * (self._clip_norm / length))
-        product: Tensor = self._product(at, vectors, *self._rows)
+        of_row = self._gradients.captured(_pulled, self._clip_norm, weight=_WEIGHT)
+        product: Tensor = of_row(at, vectors, *self._rows)
         return product
 
-    def _at(self, points: Tensor) -> Tensor:
-        gradient: Tensor = self._gradient(points, *self._rows)
-        return gradient
+
+def _pulled(
+    gradients: Gradients, clip_norm: float, at: Tensor, vector: Tensor, row: Tensor, target: Tensor
+) -> Tensor:
+    if clip_norm < inf:
+        gradient = gradients.of_one(at, row, target)
+        length = torch.linalg.vector_norm(gradient)
+        along = gradient / length
+        across = (vector - along * (along * vector).sum()) * (clip_norm / length)
+        vector = torch.where(length <= clip_norm, vector, across)
+    return gradients.curved(at, vector, row, target)
+
+
+def _of_pair(
+    gradients: Gradients, clip_norm: float, x: Tensor, y: Tensor, row: Tensor, target: Tensor
+) -> tuple[Tensor, ...]:
+    """Results of `Changes.between` for one pair, the change over its squared length, and its `Changes.pulled`."""
+    ends = torch.stack([x, y])
+    found = vmap(gradients.of_one, (0, None, None))(ends, row, target)
+    lengths = torch.linalg.vector_norm(found, dim=1)
+    clipped = found * clip_factor(lengths, clip_norm)[:, None]
+    change = clipped[0] - clipped[1]
+    along = (change / change.square().sum()).nan_to_num(0.0, 0.0, 0.0)
+    pulled = vmap(partial(_pulled, gradients, clip_norm), (0, None, None, None))(ends, along, row, target)
+    return change, lengths.sum(), along, pulled[0], pulled[1]
+
+
+def _of_bend(
+    gradients: Gradients, use: str, point: Tensor, vector: Tensor, row: Tensor, target: Tensor
+) -> tuple[Any, ...]:
+    """Curvature along a vector, the next vector of a power iteration, and slopes in the point and a free input."""
+    way, given = gradients.engine.way(use), (point, vector, row, target)
+    slopes, value = grad_and_value(way.bend, argnums=(0, 2) if use == "inputs" else (0,))(*given)
+    return value, unit_vectors(way.product(*given)[None], vector)[0], *slopes
 
 
 class Search(NamedTuple):
@@ -125,7 +156,7 @@ class Search(NamedTuple):
     Attributes:
         center: center of the domain, shape (dimension,).
         diameter: diameter of the domain, a length.
-        lam: the order, in (0, 1].
+        lams: the orders, each in (0, 1]; the pairs of all orders ascend together.
         clip_norm: clip norm of the compared gradients; inf without clipping.
         around: points such as iterates, shape (points, dimension); every second start is near such a point.
         free: set of inputs searched, with every label of the data; None for the samples themselves.
@@ -135,7 +166,7 @@ class Search(NamedTuple):
     gradients: Gradients
     center: Tensor
     diameter: float
-    lam: float = 1.0
+    lams: tuple[float, ...] = (1.0,)
     clip_norm: float = inf
     around: Tensor | None = None
     free: InputSet | None = None
@@ -149,7 +180,7 @@ class Search(NamedTuple):
         Returns:
             Best pairs, one per row: ``changes`` |G(x) - G(y)| and their assumed rounding errors ``floors``,
             gradients; ``distances``, lengths; ``samples``, indices, -1 if inputs are free; ``x``, ``y``,
-            ``inputs`` and ``targets``. ``started`` is the ratio of the best drawn pair at the start.
+            ``inputs`` and ``targets``. ``started`` is the ratio of the best drawn pair at the start, by order.
 
         Raises:
             InputError: the diameter or a gradient is not finite.
@@ -160,15 +191,17 @@ class Search(NamedTuple):
         first, offsets = self._starts(starts, generator)
         rows = self._rows(samples, self._stream(_FREE))
         state = self.pairs(first, project_onto_ball(first + offsets, self.center, self.diameter), rows)
-        started = state["ratio"].amax()
+        started = torch.stack([_ratio(state, lam).amax() for lam in self.lams])
         if also is not None and len(also["x"]):
             state = _joined([state, *self._again(also)])
-        for level in range(1, _LEVELS + 1):
-            state = self._climbed(state, -(-iterations * level // _LEVELS))
-            if level < _LEVELS:
-                state = _promising(self._with_worst_samples(state), -(-len(state["ratio"]) // 4))
-        kept = min(len(state["ratio"]), max(1, _KEPT // self.gradients.dimension))
-        best = _taken(state, state["ratio"].topk(kept).indices)
+        state = _joined([self._of_order(state, lam) for lam in self.lams])
+        for share, of in _LEVELS:
+            state = self._climbed(state, ceil(share * iterations))
+            if of > 1:
+                state = self._promising(self._with_worst_samples(state), -(-len(state["ratio"]) // of))
+        best = self._promising(state, max(1, _KEPT // self.gradients.dimension))
+        turns = torch.arange(len(best["x"]), device=best["x"].device).reshape(len(self.lams), -1)
+        best = _taken(best, turns.T.flatten())  # the best of every order first
         if self.free is not None:
             best["samples"] = torch.full_like(best["ratio"], -1)
         return _ends(best, started)
@@ -197,12 +230,30 @@ class Search(NamedTuple):
             *_, second, most = sorted(reached)
             if again and second >= _AGREED * most:
                 break
-        best = _promising(_joined(found), starts)
+        best = _Bend(*self)._promising(_joined(found), starts)
         best = _taken(best, best["ratio"] > 0)
         middle, away = best["x"], _CLOSE * self.diameter / 2 * best["vectors"]
         middle = project_onto_ball(middle, self.center, self.diameter * (1 - _CLOSE))
         best |= {"x": middle + away, "y": middle - away}
         return {name: best[name].cpu().numpy() for name in ("x", "y", "ratio", *ROW)}
+
+    def _of_order(self, state: State, lam: float) -> State:
+        """The same pairs with the ratios of an order, for which they ascend."""
+        ratio = _ratio(state, lam)
+        return state | {"lam": torch.full_like(ratio, lam), "ratio": ratio}
+
+    def _promising(self, state: State, number: int) -> State:
+        """The most promising pairs for every order, ``number`` in all, whichever order they ascended for."""
+        each, kept = -(-number // len(self.lams)), []
+        for lam in self.lams:
+            own = self._of_order(state, lam)
+            kept.append(_taken(own, most_promising(own["ratio"], own["samples"], each)))
+        return _joined(kept)
+
+    def _best(self, state: State, number: int) -> Tensor:
+        """Indices of the best pairs of every order, at most ``number`` of each."""
+        each = [torch.nonzero(state["lam"] == lam)[:, 0] for lam in self.lams]
+        return torch.cat([own[state["ratio"][own].topk(min(number, len(own))).indices] for own in each])
 
     def pairs(self, x: Tensor, y: Tensor, rows: State) -> State:
         """Initial pairs, each with its row of the data; an `InputError` if a gradient is not finite."""
@@ -218,6 +269,7 @@ class Search(NamedTuple):
         state = points | {name: part.clone() for name, part in rows.items()}
         step = self.center.new_ones(len(points["x"]))
         state |= {"stretch": step, "shift": _FIRST_MOVE * self.diameter / 2 * step, "push": _FIRST_MOVE * step}
+        state |= {"lam": self.lams[0] * step}
         return _joined([self._at(_taken(state, part)) for part in self._chunks(len(step))])
 
     def _stream(self, purpose: int) -> Stream:
@@ -259,52 +311,70 @@ class Search(NamedTuple):
             own, ways = _taken(state, part), moves
             if self.gradients.little(_THIRD * len(own["x"])):
                 ways = [Replayed(move) for move in moves]
+            before = own["ratio"]
             for step in range(iterations * len(moves) // 2):
                 own = ways[step % len(ways)](own)
+                if step % _WATCHED == _WATCHED - 1:
+                    if not self._gains(own, before):
+                        break
+                    before = own["ratio"]
             for name, values in own.items():
                 state[name][part] = values
         return state
+
+    def _gains(self, state: State, before: Tensor) -> bool:
+        """True if a ratio in the best quarter of an order has grown by more than `_GAIN` of its value before."""
+        best = self._best(state, -(-len(before) // (4 * len(self.lams))))
+        return bool((state["ratio"] > (1 + _GAIN) * before)[best].any())
 
     def _with_worst_samples(self, state: State) -> State:
         """Give the best pairs the sample or label whose gradient changes most, if that raises the ratio."""
         inputs, targets = self.gradients.rows()
         labels = labels_of(self.gradients, self.free)
-        for pair in state["ratio"].topk(min(_TRIED, len(state["ratio"]))).indices.cpu().tolist():
-            own = _taken(state, slice(pair, pair + 1))
-            best = int(self._certain(own, self.gradients).argmax())
-            rows = inputs[best : best + 1]
-            number = torch.tensor([best]).to(own["samples"])
-            tries = [
-                (rows if self.free is None else self.free.projected(rows), targets[best : best + 1], number)
-            ]
+        tried = self._best(state, _TRIED)
+        for part in self._chunks(len(tried)):
+            own = _taken(state, tried[part])
+            best = self._certain(own, self.gradients).argmax(dim=1).cpu()
+            rows = inputs[best] if self.free is None else self.free.projected(inputs[best])
+            tries = [(rows, targets[best], best.to(own["samples"]))]
             if len(labels):
-                same = own["inputs"].expand(len(labels), *own["inputs"].shape[1:])
-                label = int(self._certain(own, self.gradients.on(same, labels)).argmax())
-                tries.append((own["inputs"], labels[label : label + 1], own["samples"]))
+                ones = (_taken(own, slice(k, k + 1)) for k in range(len(best)))
+                label = torch.cat([self._by_label(one, labels) for one in ones])
+                tries.append((own["inputs"], labels[label], own["samples"]))
             for row in tries:
                 new = self._at(own | dict(zip(ROW, row, strict=True)))
-                own = new if bool(new["ratio"] > own["ratio"]) else own
+                better = new["ratio"] > own["ratio"]
+                own = {name: _either(better, new[name], old) for name, old in own.items()}
             for name, value in own.items():
-                state[name][pair] = value[0]
+                state[name][tried[part]] = value
         return state
 
+    def _by_label(self, own: State, labels: Tensor) -> Tensor:
+        """Index of the label with which one pair's gradient changes most, shape (1,)."""
+        same = own["inputs"].expand(len(labels), *own["inputs"].shape[1:])
+        return self._certain(own, self.gradients.on(same, labels)).argmax(dim=1)
+
     def _certain(self, own: State, gradients: Gradients) -> Tensor:
-        """Change of every sample's gradient between two points, less its rounding error, shape (samples,)."""
-        certain = []
-        for chunk in gradients.sample_chunks(weight=2):  # the ascending points take half of the budget
-            here, there = (gradients.at(own[name], chunk) for name in "xy")
-            lengths = torch.cat([norm(here), norm(there)])
-            factor = clip_factor(lengths, self.clip_norm)
-            moved = norm(difference(here, there, (factor[:1], factor[1:])))[0]
-            certain.append(_less_rounding(moved, self.gradients.rounding * lengths.sum(dim=0)))
-        return torch.cat(certain)
+        """Changes of every sample's gradient between the points of pairs, less the rounding, (pairs, samples)."""
+        found = []
+        for part in gradients.point_chunks(len(own["x"]), 2 * gradients.samples):
+            certain = []
+            for chunk in gradients.sample_chunks(weight=2):  # the ascending points take half of the budget
+                here, there = (gradients.at(own[name][part], chunk) for name in "xy")
+                lengths = [norm(here), norm(there)]
+                factors = [clip_factor(one, self.clip_norm) for one in lengths]
+                moved = norm(difference(here, there, (factors[0], factors[1])))
+                certain.append(_less_rounding(moved, self.gradients.rounding * (lengths[0] + lengths[1])))
+            found.append(torch.cat(certain, dim=1))
+        return torch.cat(found)
 
     def _chunks(self, pairs: int) -> list[slice]:
         return list(self.gradients.vector_chunks(pairs, copies=_COPIES))
 
     def _apart(self, state: State) -> State:
-        stretch = (state["stretch"] * state["distance"] ** 2)[:, None]
-        away = state["x"] - state["y"] + stretch * (state["slope_x"] - state["slope_y"])
+        stretch, lam, distance = (state[name][:, None] for name in ("stretch", "lam", "distance"))
+        away = (1 - 2 * lam * stretch) * (state["x"] - state["y"])
+        away += stretch * distance**2 * (state["slope_x"] - state["slope_y"])
         return self._better(state, "stretch", self._inside((state["x"] + state["y"]) / 2, away))
 
     def _middle(self, state: State) -> State:
@@ -334,19 +404,16 @@ class Search(NamedTuple):
 
     def _at(self, state: State) -> State:
         x, y, inputs, targets = (state[name] for name in ("x", "y", "inputs", "targets"))
-        changes = Changes(self.gradients, inputs, targets, self.clip_norm)
-        change, scale = changes.between(x, y)
+        of_pair = self.gradients.captured(_of_pair, self.clip_norm, weight=2 * _WEIGHT)
+        change, scale, along, pulled_x, pulled_y = of_pair(x, y, inputs, targets)
         moved, distance = (torch.linalg.vector_norm(part, dim=1) for part in (change, x - y))
-        floor = self.gradients.rounding * scale
-        ratio = (_less_rounding(moved, floor) / distance**self.lam).nan_to_num(0.0, 0.0, 0.0)
-        along = (change / moved[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
-        away = (self.lam * (x - y) / distance[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
-        slopes = {"slope_x": changes.pulled(x, along) - away, "slope_y": away - changes.pulled(y, along)}
+        found = {"moved": moved, "floor": self.gradients.rounding * scale, "distance": distance}
+        slopes = {"slope_x": pulled_x, "slope_y": -pulled_y}  # without those of the distance
         if self.free is not None:
             over_inputs = vmap(grad(self._along, argnums=0), chunk_size=self.gradients.fitting(_WEIGHT))
             slopes["slope_input"] = over_inputs(inputs, targets, x, y, along)
         slopes = {name: slope.nan_to_num(0.0, 0.0, 0.0) for name, slope in slopes.items()}
-        return state | slopes | {"moved": moved, "floor": floor, "distance": distance, "ratio": ratio}
+        return state | slopes | found | {"ratio": _ratio(found, state["lam"])}
 
     def _along(self, row: Tensor, target: Tensor, x: Tensor, y: Tensor, along: Tensor) -> Tensor:
         """Change of one sample's gradient along a vector, differentiable in the input."""
@@ -382,7 +449,7 @@ class _Bend(Search):
                 [self._turned(_taken(state, part)) for part in self._chunks(len(best))]
             )
         state = self._ascended(self._begun(state, {}), iterations)
-        return _joined([state, self._ascended(_promising(state, -(-starts // 4)), 2 * iterations)])
+        return _joined([state, self._ascended(self._promising(state, -(-starts // 4)), 2 * iterations)])
 
     def _ascended(self, state: State, iterations: int) -> State:
         for half in (-(-iterations // 2), iterations // 2):
@@ -397,12 +464,8 @@ class _Bend(Search):
 
     def _shift(self, state: State) -> State:
         ahead = state["shift"][:, None] * unit_vectors(state["slope_x"])
-        return self._better(
-            state,
-            "shift",
-            {"x": project_onto_ball(state["x"] + ahead, self.center, self.diameter)},
-            self.diameter / 2,
-        )
+        x = project_onto_ball(state["x"] + ahead, self.center, self.diameter)
+        return self._better(state, "shift", {"x": x, "vectors": state["turned"]}, self.diameter / 2)
 
     def _steepness(self, state: State) -> Tensor:
         """Length of each Hessian times a unit vector, (pairs,), after a few power iterations."""
@@ -412,9 +475,12 @@ class _Bend(Search):
         return lengths.nan_to_num(0.0, 0.0, 0.0)
 
     def _pushed(self, state: State) -> Tensor:
-        products = vmap(self.gradients.curved)
+        products = self.gradients.captured(Gradients.curved, weight=_PRODUCT)
         found: Tensor = products(state["x"], state["vectors"], state["inputs"], state["targets"])
         return found
+
+    def _promising(self, state: State, number: int) -> State:
+        return _taken(state, most_promising(state["ratio"], state["samples"], number))
 
     def _turned(self, state: State) -> Tensor:
         return unit_vectors(self._pushed(state), state["vectors"])
@@ -424,24 +490,25 @@ class _Bend(Search):
         return self.gradients.engine.way(use).bend(point, vector, row, target)
 
     def _at(self, state: State) -> State:
-        vectors = self._turned(state)
-        over_points = vmap(grad_and_value(self._bend, argnums=(0,) if self.free is None else (0, 2)))
-        slopes, values = over_points(state["x"], vectors, state["inputs"], state["targets"])
+        use = "slopes" if self.free is None else "inputs"
+        of_bend = self.gradients.captured(_of_bend, use, weight=_THIRD)
+        values, turned, *slopes = of_bend(state["x"], state["vectors"], state["inputs"], state["targets"])
         named = dict(zip(("slope_x", "slope_input"), slopes, strict=False))
         up = {
             name: (slope * _column(values.sign(), slope)).nan_to_num(0.0, 0.0, 0.0)
             for name, slope in named.items()
         }
-        return state | up | {"vectors": vectors, "ratio": values.abs().nan_to_num(0.0, 0.0)}
+        return state | up | {"turned": turned, "ratio": values.abs().nan_to_num(0.0, 0.0)}
 
     def _certain(self, own: State, gradients: Gradients) -> Tensor:
-        """Curvature of every sample's loss at one point, shape (samples,)."""
+        """Curvature of every sample's loss at the points, shape (points, samples)."""
         rows, targets = gradients.rows()
-        over_samples = vmap(self._bend, (None, None, 0, 0))
-        found = [
-            over_samples(own["x"][0], own["vectors"][0], rows[part], targets[part])
-            for part in gradients.sample_chunks(weight=_THIRD)
-        ]
+        over_samples = vmap(vmap(self._bend, (None, None, 0, 0)), (0, 0, None, None))
+        found = []
+        for part in gradients.point_chunks(len(own["x"]), _THIRD * gradients.samples):
+            at, along = own["x"][part], own["vectors"][part]
+            chunks = gradients.sample_chunks(weight=_THIRD)
+            found.append(torch.cat([over_samples(at, along, rows[one], targets[one]) for one in chunks], dim=1))
         return torch.cat(found).abs().nan_to_num(0.0, 0.0)
 
 
@@ -465,13 +532,9 @@ def most_promising(values: Tensor, samples: Tensor, number: int) -> Tensor:
     return order[rank.argsort(stable=True)[:number]]
 
 
-def _promising(state: State, number: int) -> State:
-    return _taken(state, most_promising(state["ratio"], state["samples"], number))
-
-
 def _ends(state: State, started: Tensor) -> Arrays:
     named = {"changes": state["moved"], "floors": state["floor"], "distances": state["distance"]}
-    named |= {"samples": state["samples"], "started": started[None]}
+    named |= {"samples": state["samples"], "started": started}
     arrays = {name: values.cpu().double().numpy() for name, values in named.items()}
     return arrays | {name: state[name].cpu().numpy() for name in ("x", "y", "inputs", "targets")}
 
@@ -491,6 +554,12 @@ def _either(chosen: Tensor, these: Tensor, those: Tensor) -> Tensor:
 def _column(values: Tensor, like: Tensor) -> Tensor:
     """Reshape one number per row so that it broadcasts against ``like``."""
     return values.reshape(-1, *[1] * (like.ndim - 1))
+
+
+def _ratio(state: State, lam: Tensor | float) -> Tensor:
+    """Ratios of pairs for an order, less the rounding."""
+    ratio = _less_rounding(state["moved"], state["floor"]) / state["distance"] ** lam
+    return ratio.nan_to_num(0.0, 0.0, 0.0)
 
 
 def _less_rounding(moved: Tensor, floor: Tensor) -> Tensor:

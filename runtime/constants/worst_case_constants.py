@@ -120,7 +120,7 @@ def worst_case_constants(
     clip_norm = run.clip_norm if kind is Kind.SAMPLE_CLIPPED else inf
     diameter = run.diameter if isfinite(run.diameter) else _WIDEST
     gradients, seed = sampling.gradients(workload), sampling.seed
-    deciding = {"format": 12, "kind": str(kind), "inputs": str(inputs), "run": asdict(run)}
+    deciding = {"format": 13, "kind": str(kind), "inputs": str(inputs), "run": asdict(run)}
     deciding |= {name: sampling.deciding[name] for name in ("centers", "dtype", "seed")}
     store = Store(sampling.folder, identify_workload(workload, gradients) | deciding if sampling.folder else {})
     steps = max(_FEWEST, _STEPPED // gradients.dimension)
@@ -143,28 +143,30 @@ def worst_case_constants(
         starts = min(_CURVED, max(1, room // len(APART)))
         return search().curved(screened, starts, min(_BENDING, steps), **({"rounds": 1} if large else {}))
 
-    def climbed(lam: float, earlier: Mapping[str, Arrays]) -> Arrays:
+    def climbed(lams: tuple[float, ...], earlier: Mapping[str, Arrays]) -> Arrays:
         starts, iterations = min(_STARTS, max(1, room)), min(_ITERATIONS, steps)
-        return search()._replace(lam=lam).climb(starts, iterations, earlier["curved"])
+        return search()._replace(lams=lams).climb(starts, iterations, earlier["curved"])
+
+    together = [asked] if room >= _STARTS * len(asked) else [(lam,) for lam in asked]
 
     def jumping(earlier: Mapping[str, Arrays]) -> Arrays:
-        ends = [earlier[f"search-{lam!r}"] for lam in asked]
+        ends = [earlier[f"search-{lams!r}"] for lams in together]
         if gradients.dtype == torch.float64:
             exact = gradients
         elif large:
             return {"changes": np.zeros(0)}
         else:
             exact = sampling.but(dtype="float64", memory=None).gradients(workload)
-        return Kinks(exact, exact.start, diameter, 1.0, clip_norm, free=inputs, seed=seed).jumps(ends)
+        return Kinks(exact, exact.start, diameter, (1.0,), clip_norm, free=inputs, seed=seed).jumps(ends)
 
     tasks: dict[str, Any] = {"curved": most_curved} | {
-        f"search-{lam!r}": partial(climbed, lam) for lam in asked
+        f"search-{lams!r}": partial(climbed, lams) for lams in together
     }
     tasks[f"jump-{asked!r}"] = jumping
     with threads_of_torch(sampling.threads):
         parts = sampling.compute(tasks, store)
     found = parts[f"jump-{asked!r}"]
-    searched = best_pairs(asked, [parts[f"search-{lam!r}"] for lam in asked], seed)
+    searched = best_pairs(asked, [parts[f"search-{lams!r}"] for lams in together], seed)
     certified, why = certified_side(workload, seed, run.diameter, inputs)
     if gradients.engine.own_backward:
         certified, why = None, "not known: the backward pass of the network is not that of its loss"

@@ -93,7 +93,7 @@ def search_pairs(
 ) -> tuple[WorstPair, ...]:
     """The worst pair found for each order, in a ball around a point."""
     asked, search = sorted(lambdas), Search(gradients, center, **named)
-    return best_pairs(asked, [search._replace(lam=lam).climb(starts, iterations) for lam in asked])
+    return best_pairs(asked, [search._replace(lams=tuple(asked)).climb(starts, iterations)])
 
 
 @torch.no_grad()

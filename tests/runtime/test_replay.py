@@ -280,7 +280,7 @@ def measured(device: str) -> Any:
 def searched(device: str) -> Any:
     workload = load_workload("builtin:iris-mlp-tanh")
     gradients = Gradients(workload, workload.initial(0), device=device)
-    search = Search(gradients, gradients.start, 1.0, 0.5, clip_norm=0.3, free=InputSet(0.0, 8.0))
+    search = Search(gradients, gradients.start, 1.0, (0.5,), clip_norm=0.3, free=InputSet(0.0, 8.0))
     curved = search.curved(screened=12, starts=4, iterations=4, rounds=1)
     found = search.climb(starts=4, iterations=4, also=curved)
     return [found["changes"], found["x"], curved["ratio"]]

@@ -50,7 +50,7 @@ def of(function: Callable[[Tensor], Tensor], times: float = 1.0, kept: int = 12)
 def jump_in(workload: Workload, clip_norm: float = inf) -> Jump | None:
     gradients = Gradients(workload, workload.initial(0))
     search = Search(gradients, gradients.start, 1.0, clip_norm=clip_norm)
-    ends = [search._replace(lam=lam).climb(16, 6) for lam in (0.5, 1.0)]
+    ends = [search._replace(lams=(lam,)).climb(16, 6) for lam in (0.5, 1.0)]
     kinks = Kinks(gradients, gradients.start, 1.0, clip_norm=clip_norm)
     return Jump.of(kinks.jumps(ends), 0, None)
 

@@ -58,7 +58,7 @@ def test_other_sets_are_refused(text: str) -> None:
 @pytest.mark.parametrize("clip_norm", [inf, 0.2])
 def test_slopes_in_the_input_are_those_of_differences(clip_norm: float) -> None:
     gradients = gradients_of(WORK)
-    ascent = Search(gradients, gradients.start, 4.0, 0.5, clip_norm, free=input_set("box:-9,9"))
+    ascent = Search(gradients, gradients.start, 4.0, (0.5,), clip_norm, free=input_set("box:-9,9"))
     away = torch.randn(
         2, 5, gradients.dimension, generator=torch.Generator().manual_seed(4), dtype=torch.float64
     )

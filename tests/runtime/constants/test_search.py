@@ -58,7 +58,7 @@ def test_changes_and_their_slopes_are_those_of_autograd(clip_norm: float) -> Non
 def test_more_steps_never_find_less_and_the_ball_is_kept() -> None:
     gradients = gradients_of(load_workload("builtin:iris-mlp-gelu"))
     for iterations in (1, 4, 12):
-        found = Search(gradients, gradients.start, 0.7, 0.5).climb(starts=6, iterations=iterations)
+        found = Search(gradients, gradients.start, 0.7, (0.5,)).climb(starts=6, iterations=iterations)
         ratios = found["changes"] / found["distances"] ** 0.5
         assert ratios.max() >= found["started"][0]
         assert found["distances"].max() <= 0.7 * (1 + 1e-12)

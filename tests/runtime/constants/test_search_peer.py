@@ -162,7 +162,7 @@ def ratios(name: str, starts: int, iterations: int, seed: int = 0) -> dict[float
     curved = search.curved()
     peer = Peer(work, starts, iterations)
     theirs = {0.5: peer.ratio(0.5), 1.0: max(peer.ratio(1.0), peer.curvature())}
-    found = {lam: search._replace(lam=lam).climb(also=curved) for lam in theirs}
+    found = {lam: search._replace(lams=(lam,)).climb(also=curved) for lam in theirs}
     return {lam: best_end(found[lam], lam)[1] / theirs[lam] for lam in theirs}
 
 
