@@ -66,7 +66,7 @@ _TWIN: Final = 2**24
 
 _SEVERAL: Final = 3
 _CALLS: Final = 4
-"""Number of rows for which a graph is compared with its function, and of calls after which there is a graph."""
+"""Number of given rows for which a graph is compared with its function, and of calls after which there is a graph."""
 
 _LETTERS: Final = 100
 """Largest number of characters quoted from the error of a way."""
@@ -653,16 +653,24 @@ class Differentiation:
         return True
 
     def captured(
-        self, key: Hashable, function: Callable[..., Any], columns: Sequence[Tensor]
+        self,
+        key: Hashable,
+        function: Callable[..., Any],
+        columns: Sequence[Tensor],
+        batch: Callable[..., Callable[..., Any]],
     ) -> Callable[..., Any]:
-        """``function`` of a row of each column; after some calls with a key, its graph without repeated operators.
+        """``function`` of two vectors, a row and a target; after some calls, its graph without repeated operators.
 
-        The graph is used only if it gives the results of the function for the first rows.
+        The graph is used only if it gives the results of the function at the points of the tests, and for the
+        first rows of these columns.
         """
         self._calls[key] += 1
         after = 1 if records(columns[0].device) else _CALLS  # nothing is traced within a recording
         if self._calls[key] == after and not any(way.looped for way in self._ways.values()):
-            self._graphs[key] = graph_of(function, [one[:_SEVERAL] for one in columns], self._tolerance)
+            points, *rows = self._example.pairs()
+            tests = points, points.flip(0) + _MOVED, *rows
+            both = [torch.cat(pair) for pair in zip(tests, (one[:_SEVERAL] for one in columns), strict=True)]
+            self._graphs[key] = graph_of(function, both, self._tolerance, batch)
         return self._graphs.get(key) or function
 
     def _first(self) -> tuple[Leaves, Tensor, Tensor]:

@@ -203,11 +203,10 @@ class Gradients:
         return self.engine.way("products").product(point, vector, row, target)
 
     def captured(self, function: Callable[..., Any], *settings: Any, weight: int) -> Callable[..., Any]:
-        """Batch of a function of these gradients, settings and a row of each column, soon computed from its graph."""
+        """Batch of a function of these gradients, settings, two vectors, a row and a target, soon from its graph."""
         key, plain = (function, *settings), partial(function, self, *settings)
-        return lambda *columns: vmap(
-            self.engine.captured(key, plain, columns), chunk_size=self.fitting(weight)
-        )(*columns)
+        batch = partial(vmap, chunk_size=self.fitting(weight))
+        return lambda *columns: batch(self.engine.captured(key, plain, columns, batch))(*columns)
 
     def total(self, point: Tensor, clip_norm: float = math.inf, chosen: Tensor | None = None) -> Tensor:
         """Sum of the clipped gradients of ``chosen`` samples (None: all) at one point, shape (dimension,)."""

@@ -7,7 +7,7 @@ more than once. It contains no branch on values, and no random number.
 import operator
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch import Tensor, fx
@@ -16,6 +16,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from lastiterate.runtime.replay import READS
+
+_BATCHED: Final = {torch.ops.aten.view.default: torch.ops.aten.reshape.default}
+"""Operators for tensors of any strides, which those of a batch may have."""
 
 
 class _Watching(TorchDispatchMode):
@@ -57,6 +60,9 @@ class _Watching(TorchDispatchMode):
         made = func(*args, **kwargs)
         if writes:  # the graph computes a new tensor in its place
             called = getattr(getattr(torch.ops.aten, name.removesuffix("_")), called._overloadname)
+            if called._schema.is_mutable:
+                raise RuntimeError(f"{func} cannot be recorded")
+        called = _BATCHED.get(called, called)
         alias = called in (torch.ops.aten.detach.default, torch.ops.aten.alias.default)
         node = given[0][0] if alias else self._once(called, *given)
         for k, one in enumerate(made if isinstance(made, tuple | list) else (made,)):
@@ -67,7 +73,7 @@ class _Watching(TorchDispatchMode):
 
 
 def graph_of(
-    function: Callable[..., Any], columns: Sequence[Tensor], tolerance: float
+    function: Callable[..., Any], columns: Sequence[Tensor], tolerance: float, batch: Callable[..., Any] = vmap
 ) -> Callable[..., Any] | None:
     """Graph of a function of one row of each column; None if its results for these rows are others."""
     try:
@@ -77,7 +83,7 @@ def graph_of(
         watching.graph.output(tree_map(watching.node, made))
         watching.graph.eliminate_dead_code()
         graph: Callable[..., Any] = fx.GraphModule(watching.constants, watching.graph)
-        each = zip(*(tree_leaves(vmap(one)(*columns)) for one in (graph, function)), strict=True)
+        each = zip(*(tree_leaves(batch(one)(*columns)) for one in (graph, function)), strict=True)
     except Exception:  # operators that cannot be recorded
         return None
     for found, right in each:
