@@ -37,7 +37,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.leaves import Leaves, called_at, flat, places_of
+from lastiterate.runtime.leaves import Leaves, called_at, flat, key_of_memory, places_of
 from lastiterate.runtime.operators import graph_of
 from lastiterate.runtime.replay import records
 from lastiterate.runtime.trials import describe_error
@@ -461,12 +461,8 @@ class _Narrowest(TorchDispatchMode):
     def __init__(self, given: Sequence[Tensor]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._kept = list(given)  # freed memory would be taken for a given tensor's
-        self._moving = {self._key(one) for one in given}
+        self._moving = {key_of_memory(one) for one in given}
         self.eps, self.dtype, self.by = 0.0, given[0].dtype, ""
-
-    @staticmethod
-    def _key(one: Tensor) -> int:
-        return int(one.untyped_storage()._cdata)
 
     def __torch_dispatch__(
         self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Any = None
@@ -476,10 +472,10 @@ class _Narrowest(TorchDispatchMode):
             [one for one in tree_leaves(tree) if isinstance(one, Tensor) and one.layout is torch.strided]
             for tree in ((args, kwargs), made)
         )
-        if any(self._key(one) in self._moving for one in given):
+        if any(key_of_memory(one) in self._moving for one in given):
             for one in found:
                 self._kept.append(one)
-                self._moving.add(self._key(one))
+                self._moving.add(key_of_memory(one))
                 if one.is_floating_point() and torch.finfo(one.dtype).eps > self.eps:
                     self.eps, self.dtype, self.by = torch.finfo(one.dtype).eps, one.dtype, str(func)
         return made

@@ -43,6 +43,11 @@ def clip_factor(norms: Tensor, clip_norm: float) -> Tensor:
     return (clip_norm / norms).clamp(max=1.0).nan_to_num(nan=1.0)
 
 
+def key_of_memory(one: Tensor) -> int:
+    """Key of a tensor's memory, which its views share."""
+    return int(one.untyped_storage()._cdata)
+
+
 def places_of(module: nn.Module) -> dict[str, list[str]]:
     """Names of the places of each parameter, by its first name; places inside a repeated module count once.
 
