@@ -251,9 +251,9 @@ class Search(NamedTuple):
         return _joined(kept)
 
     def _best(self, state: State, number: int) -> Tensor:
-        """Indices of the best pairs of every order, at most ``number`` of each."""
-        each = [torch.nonzero(state["lam"] == lam)[:, 0] for lam in self.lams]
-        return torch.cat([own[state["ratio"][own].topk(min(number, len(own))).indices] for own in each])
+        """Indices of ``number`` of the best pairs of every order, or of other pairs where there are fewer."""
+        each = (state["ratio"].masked_fill(state["lam"] != lam, -1.0) for lam in self.lams)
+        return torch.cat([ratio.topk(min(number, len(ratio))).indices for ratio in each])
 
     def pairs(self, x: Tensor, y: Tensor, rows: State) -> State:
         """Initial pairs, each with its row of the data; an `InputError` if a gradient is not finite."""

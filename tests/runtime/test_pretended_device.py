@@ -48,6 +48,8 @@ MEANT: Final = {
     "search.labels_of": "the labels that a free input may have, before and between two ascents",
     "search.Search.pairs": "whether gradients are finite at the starts",
     "search.Search._with_worst_samples": "the worst sample of four pairs, between two ascents",
+    "search.Search._gains": "whether an ascent still gains, once in ten steps",
+    "operators.graph_of": "whether a graph is right, once, before it is used",
     "search._taken": "the starts with finite derivatives, at the end",
     "search._ends": "the pairs that were found, at the end",
     "kinks.Kinks": "the number of halvings at the start, and the jumps that were found at the end",
