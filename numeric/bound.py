@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.contraction.chain import Goal
 from lastiterate.numeric.contraction.fixed_batches import APART, contract_fixed, contract_shuffled
+from lastiterate.numeric.contraction.momentum import contract_momentum, momentum_routes
 from lastiterate.numeric.contraction.random_batches import contract_random
 from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
 from lastiterate.numeric.errors import InputError, chance, order_or_delta, renyi_order, teaches, within
@@ -123,8 +124,8 @@ class PrivacyLoss(Displayed):
         """Shifts of the steps in `window`, as lengths; raises `InputError` if they are not unique."""
         if self.candidate.optimum is None:
             raise InputError(
-                f"Shifts need batches in a known order, got sampling={self.run.sampling!r}; bound a cyclic run to get "
-                "its shifts."
+                f"Shifts need batches in a known order, and no momentum, got sampling={self.run.sampling!r} and "
+                f"momentum={self.run.momentum:g}; bound a cyclic run to get its shifts."
             )
         return self.candidate.optimum.path.shifts
 
@@ -263,7 +264,7 @@ def _solved(
     delta: float | None,
     routes: Callable[..., list[Candidate]] | None = None,
 ) -> tuple[float | None, float | None, Candidate]:
-    described_run("bound", run, groups=True)
+    described_run("bound", run, groups=True, momentum=True)
     described_assumption(assumption)
     refuse_extreme("bound", run, assumption)
     if run.group > 1 and run.scheme.random and run.scheme.fixed_size:
@@ -371,7 +372,7 @@ def by_shifts(
     """Bounds by shifts and by composition; for random batches, bounds above ``most`` may be omitted."""
     if run.scheme.random and order is not None and order > _HIGHEST:
         return [composition_route(run)]
-    routes = _ROUTES[run.scheme.name][0]
+    routes = _routes(run)[0]
     if not run.scheme.random:
         return routes(run, assumption, order, delta, every=every)
     if delta is None:
@@ -389,16 +390,22 @@ def contracted(
     other = min(found, key=lambda one: one.value(order, delta))
     goal = Goal(order, delta, other.value(order, delta), cache(other.rdp))
     try:
-        return _ROUTES[run.scheme.name][1](run, assumption, goal, other)
+        return _routes(run)[1](run, assumption, goal, other)
     except ArithmeticError:  # a table lost too many digits, so use the other routes
         return []
 
 
-_ROUTES: Mapping[str, tuple[Callable[..., list[Candidate]], Callable[..., list[Candidate]]]] = {
+_Routes = tuple[Callable[..., list[Candidate]], Callable[..., list[Candidate]]]
+_ROUTES: Mapping[str, _Routes] = {
     "full": (fixed_routes, contract_fixed),
     "cyclic": (fixed_routes, contract_fixed),
     "shuffled": (shuffled_routes, contract_shuffled),
     "without_replacement": (without_replacement_routes, contract_random),
     "poisson": (poisson_routes, contract_random),
+    "momentum": (momentum_routes, contract_momentum),
 }
 """Routes of each scheme: by shifts and composition, and by contraction."""
+
+
+def _routes(run: NoisySGD) -> _Routes:
+    return _ROUTES["momentum" if run.momentum else run.scheme.name]

@@ -98,7 +98,7 @@ def calibrate(
     >>> round(calibrate(run, Convex(1.0), epsilon=1.0, delta=1e-5).run.noise_std, 3)
     0.559
     """
-    described_run("calibrate", run, groups=True)
+    described_run("calibrate", run, groups=True, momentum=True)
     epsilon = positive("epsilon", epsilon, toward=-inf)
     order, delta = order_or_delta("calibrate", order, delta)
     if not isinstance(vary, str) or vary not in VARIED:

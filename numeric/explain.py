@@ -10,6 +10,8 @@ from lastiterate.numeric.rounding import exact, lower, precision, printed_up, up
 from lastiterate.numeric.run import NoisySGD
 
 _MANY, _HARDLY = 50.0, 0.02
+_MOVES: Final = "each update adds {:g} times the difference of the last two iterates, which are projected"
+_AHEAD: Final = "; gradients are taken that far ahead, where the losses are as assumed also outside the domain"
 UNTRIED: Final = "assumed, not tested on data"
 
 
@@ -26,6 +28,7 @@ def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str
         f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ {differ}",
         run.scheme.statement.format(run=run),
         *([f"weight decay {run.weight_decay:g}, which is not clipped"] if run.weight_decay else []),
+        *([_MOVES.format(run.momentum) + _AHEAD * run.nesterov] if run.momentum else []),
         "isotropic Gaussian noise of the stated standard deviation; only the last iterate is released",
     )
     if isfinite(run.diameter):

@@ -114,6 +114,10 @@ class NoisySGD(StepSchedule):
             one data set has an additional sample, which dataset_size includes.
         group: number k of samples, such as those of one person, in which the two data sets can differ.
         weight_decay: lambda, gradient / length, applied outside the clipping; 0 <= step_size lambda <= 1.
+        momentum: beta in [0, 1); an update also adds beta (W - W'), with the iterate W' before W, at first W itself:
+            a projected heavy ball. It needs full batches, one step_size and one noise_std.
+        nesterov: whether gradients are taken at W + beta (W - W'), and weight decay too. The assumption on the losses
+            must then hold up to momentum * diameter outside the domain.
 
     Raises:
         InputError: a value is out of range, not a number, or a schedule of the wrong length.
@@ -133,6 +137,8 @@ class NoisySGD(StepSchedule):
     adjacency: str = ""
     weight_decay: float = 0.0
     group: int = 1
+    momentum: float = 0.0
+    nesterov: bool = False
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -184,6 +190,24 @@ class NoisySGD(StepSchedule):
                 f"sampling={self.sampling!r} needs adjacency={supported!r}, got adjacency={self.adjacency!r}; "
                 "Poisson batches are accounted for under add_remove, all others under replace."
             )
+        self._check_momentum()
+
+    def _check_momentum(self) -> None:
+        beta = within(
+            "momentum", self.momentum, "a number from 0 to below 1", lambda x: 0 <= x < 1, "0 means none."
+        )
+        object.__setattr__(self, "momentum", beta)
+        if not isinstance(self.nesterov, bool) or (self.nesterov and not beta):
+            raise InputError(
+                f"nesterov must be True or False, and needs a momentum, got nesterov={self.nesterov!r} with "
+                f"momentum={beta:g}; leave it out, or give a momentum."
+            )
+        if beta and not (self.constant and self.scheme.full):
+            raise InputError(
+                f"momentum needs full batches, one step_size and one noise_std, got momentum={beta:g} with "
+                f"sampling={self.sampling!r}; its theorem has equal steps that all use the sample, so leave batch_size "
+                "out, or compose the steps (examples/dp_events.py)."
+            )
 
     @classmethod
     @teaches()
@@ -214,10 +238,14 @@ class NoisySGD(StepSchedule):
         return 1 if self.scheme.random else self.batches
 
 
-def described_run(what: str, run: object, *, groups: bool = False) -> NoisySGD:
-    """Return the run; raise `InputError` if it is not a `NoisySGD`, or is for a group and ``groups`` is false."""
+def described_run(what: str, run: object, *, groups: bool = False, momentum: bool = False) -> NoisySGD:
+    """Return the run; raise `InputError` if it is not a `NoisySGD`, or has a group or momentum that is not covered."""
     if not isinstance(run, NoisySGD):
         raise InputError(f"{what} needs a NoisySGD, got run={type(run).__name__}; describe it first.")
+    if run.momentum and not momentum:
+        raise InputError(
+            f"{what} needs a run without momentum, got momentum={run.momentum:g}; bound, calibrate and sweep take it."
+        )
     if run.group > 1 and not groups:
         raise InputError(
             f"{what} needs data sets that differ in one sample, got group={run.group}; leave group out, or call bound."

@@ -47,7 +47,7 @@ class SweepPlan:
     axes: Mapping[str, Sequence[Scalar]]
 
     def __post_init__(self) -> None:
-        described_run("sweep", self.run, groups=True)
+        described_run("sweep", self.run, groups=True, momentum=True)
         described_assumption(self.assumption)
         if not isinstance(self.axes, Mapping):
             raise InputError(

@@ -52,7 +52,7 @@ def run_lengths(values: Iterable[float | arb]) -> list[list[int]]:
 
 
 def write_run(run: NoisySGD) -> Node:
-    """Write a run; raises `InputError` if it has weight decay or is for a group."""
+    """Write a run; raises `InputError` if it has weight decay or momentum, or is for a group."""
     described_run("A certificate", run)
     if run.weight_decay:
         raise InputError(

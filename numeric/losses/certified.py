@@ -29,7 +29,7 @@ from lastiterate.numeric.losses.assumptions import (
     Tabulated,
 )
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, described_run
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,8 @@ class LossConstants:
         Raises:
             InputError: the ball is too small for the domain, or the constants hold only for given samples.
         """
+        # Nesterov's method takes gradients outside the domain.
+        described_run("A class from certified constants", run, groups=True, momentum=not run.nesterov)
         if not isfinite(self.smoothness):
             fits = self.any_sample and isfinite(run.diameter) and exact(run.diameter) <= 2 * exact(self.radius)
             shorter = fits and self.lipschitz < run.clip_norm

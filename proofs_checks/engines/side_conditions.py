@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
 
-from sympy import Basic, Derivative, Dummy, Eq, Float, Ge, Gt, Lambda, Le, Lt, Ne, Subs, Symbol
+from sympy import Basic, Derivative, Dummy, Eq, Float, Ge, Gt, Lambda, Le, Lt, Ne, Subs, Symbol, true
 from sympy.concrete.expr_with_limits import ExprWithLimits
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
@@ -126,7 +126,7 @@ def replayed(*ends: Span | Proposition) -> None:
         if not genuine(one):
             raise UnprovedError(f"Each line must be made by a rule, got {one}.")
         for needed in one.shown:
-            if needed.condition not in needed.given:
+            if needed.condition not in {true, *needed.given}:
                 prove(needed.condition, needed.given)
         for term in _said(one):
             _spoken(term, terms, letters)

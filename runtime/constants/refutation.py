@@ -93,7 +93,7 @@ def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: i
         InputError: an invalid workload, run or assumption, or gradients that are not finite.
     """
     described_workload("refute", workload)
-    described_run("refute", run)
+    described_run("refute", run, momentum=True)
     described_assumption(assumption)
     gradients = Gradients(workload, workload.initial(count("seed", seed, least=0)))
     start = gradients.start

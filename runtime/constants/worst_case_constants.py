@@ -12,7 +12,7 @@ import torch
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError, teaches
 from lastiterate.numeric.rounding import printed_down
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.certified import certified_holder, certified_side
 from lastiterate.runtime.constants.kinks import Kinks
@@ -108,6 +108,7 @@ def worst_case_constants(
         InputError: as in `estimate_holder`, an unknown kind, or a set of inputs although the workload's
             inputs are not real.
     """
+    described_run("A search on the domain", run, groups=True)
     asked, sampling = check_orders(lambdas), Sampling().but(**settings)
     kind = choose_member("kind", kind, Kind)
     mixed = workload.layout is not None and workload.layout.mixed

@@ -239,7 +239,10 @@ def check_plain(optimizer: Any) -> None:
     for group in inner.param_groups:
         for name in ("momentum", "dampening", "nesterov", "maximize"):
             if group.get(name):
-                raise InputError(f"The theorems need plain SGD, got {name}={group[name]}; leave it out.")
+                raise InputError(
+                    f"The theorems need plain SGD, got {name}={group[name]}; leave it out; the velocity of "
+                    "torch.optim.SGD is not projected, so nothing bounds it (ProjectedNoisySGD moves by iterates)."
+                )
         if group["lr"] != inner.param_groups[0]["lr"]:
             raise InputError(
                 f"The theorems need one step size for all parameters, got lr={group['lr']:g} and "

@@ -112,6 +112,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         self._around_start = center == "initial"
         self._center = self._point() if self._around_start else torch.zeros_like(self._point())
         self._move(project_onto_ball(self._point(), self._center, run.diameter))
+        self._previous = self._point()
 
     def batches(self) -> Iterator[Tensor]:
         """Sample indices for every remaining step, drawn as the run describes."""
@@ -142,6 +143,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         except BaseException:
             self._noise.done = drawn
             raise
+        self._previous = point
         self._move(moved)
         self._sums[self._waiting.pop(t)] = checksums
         self.done += 1
@@ -149,15 +151,16 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
     def _moved(self, point: Tensor, gradients: Gradients | None) -> Tensor:
         """Point after the next step; ``gradients`` is None for an empty batch."""
         run, t = self.run, self.done
-        total = torch.zeros_like(point)
+        total, ahead = torch.zeros_like(point), point + run.momentum * (point - self._previous)
+        taken = ahead if run.nesterov else point  # where the gradients are taken
         if gradients is not None:
-            total = gradients.total(point, run.clip_norm)
+            total = gradients.total(taken, run.clip_norm)
             if self._room > 0:
                 inputs, targets = (rows[: self._room].clone() for rows in gradients.rows())
                 self._tried_on.append((inputs, targets))
                 self._room -= len(inputs)
         (drawn,) = self._noise.normals(1, len(point), point, torch.float64)
-        decayed = (1 - run.step_size_at(t) * run.weight_decay) * point
+        decayed = (1 - run.step_size_at(t) * run.weight_decay) * taken + (ahead - taken)
         moved = decayed - run.step_size_at(t) * total / run.batch + run.noise_std_at(t) * drawn
         return project_onto_ball(moved, self._center, run.diameter)
 
@@ -247,6 +250,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
             "seed": self.seed,
             "layout": self._layout,
             "parameters": self._point(),
+            "previous": self._previous,
             "center": self._center,
         }
 
@@ -256,6 +260,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         self._noise.done, self.done = state_dict["streams"]["noise"], state_dict["done"]
         self._move(state_dict["parameters"].to(self._point()))
         self._center = state_dict["center"].to(self._center)
+        self._previous = state_dict["previous"].to(self._center)
         self._trials.clear()
 
     def _check(self, state: dict[str, Any]) -> None:
@@ -271,7 +276,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
                     f"A checkpoint must come from the same run, with {name}={mine[name]}, got {name}={state[name]}; "
                     "build the optimiser as it was in training."
                 )
-        for name in ("parameters", "center"):
+        for name in ("parameters", "previous", "center"):
             value, like = state[name], mine[name]
             fits = isinstance(value, Tensor) and (value.shape, value.dtype) == (like.shape, like.dtype)
             if not fits or not bool(torch.isfinite(value).all()):

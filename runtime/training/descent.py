@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError, count
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.devices import refuse_beyond
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
@@ -103,7 +103,7 @@ def train(
         InputError: fewer than two ``centers``, a run on another number of samples, or parameters that are not
             finite.
     """
-    if run.dataset_size != gradients.samples:
+    if described_run("Training", run, groups=True).dataset_size != gradients.samples:
         raise InputError(
             f"The run must use all samples of the workload, got dataset_size={run.dataset_size} for "
             f"{gradients.samples} samples; describe the run that is trained."

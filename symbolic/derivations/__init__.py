@@ -11,6 +11,7 @@ from lastiterate.symbolic.derivations import (
     contraction,
     iterations,
     known_batches,
+    momentum,
     noisy_sgd,
     random_batches,
     shared_noise,
@@ -25,6 +26,7 @@ DERIVATIONS: Final[dict[str, Derivation]] = {
     **iterations.TABLE,
     **noisy_sgd.TABLE,
     **contraction.TABLE,
+    **momentum.TABLE,
 }
 """The derivations by the names that claims use."""
 

@@ -97,11 +97,11 @@ def _contracted(
     inside = kernel.under(Ge(ell, 0), Le(ell, N - 1))
     costs = (one.profile.subs({ell: k}) for one in block(inside, start))
     return StepInduction(kernel, ell, N, ()).recur(
-        begin, profile(*costs), extend, w, revealed=frozenset(revealed)
+        begin, profile(*costs), extend, w, begin.far, revealed=frozenset(revealed)
     )
 
 
-def _blocks(kernel: Kernel, begin: Span, block: Block, revealed: tuple[Variable, ...] = ()) -> Span:
+def chain_of_blocks(kernel: Kernel, begin: Span, block: Block, revealed: tuple[Variable, ...] = ()) -> Span:
     """Y_N for any profiles Y_0, Y_1, ..., each at least the contraction of the previous one."""
 
     def chain(one: Profile, other: Profile) -> Profile:
@@ -169,7 +169,7 @@ def _hidden_place(kernel: Kernel, losses: Losses, order: Order) -> Span:
             )
             return one, other
 
-        return _blocks(outer, begin, block, revealed)
+        return chain_of_blocks(outer, begin, block, revealed)
 
     parts = given_place(0, before), given_place(1, before), given_place(2, same)
     hidden = compare_with_third(outer, place, parts, (i, M, chance(i)))
@@ -184,7 +184,7 @@ def _first(kernel: Kernel, begin: str, steps: Callable[[], Span], order: Order =
 def _any_blocks(begin: str, kernel: Kernel, order: Order) -> Span:
     """Any blocks of w steps: N bounds block l from equal points, and F from any two points of the domain."""
     first = _first(kernel, begin, lambda: _supposed(kernel, order, T_0)[0], order)
-    return _blocks(kernel, first, lambda inner, start: _supposed(inner, order, start)[1:])
+    return chain_of_blocks(kernel, first, lambda inner, start: _supposed(inner, order, start)[1:])
 
 
 def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Expr = S.Zero) -> Guarantee:
@@ -211,7 +211,7 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Ex
         "shuffled": lambda: kernel.identity(Order.FIRST, S.Zero, S.Zero),
         "without_replacement": lambda: coins(kernel, Order.FIRST, batches.replacement_coin(_v, P(j)), _v, T_0),
     }
-    made = _blocks(kernel, _first(kernel, begin, before[kind]), block)
+    made = chain_of_blocks(kernel, _first(kernel, begin, before[kind]), block)
     if after != 0:
         made = kernel.chain(made, without_the_sample(kernel, made.end, after))
     return both_orders(kernel, made)
@@ -231,7 +231,9 @@ def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
         return paths.hide_straight(inner, carried, c, s, S.Zero, v, start, w), other
 
     first = _first(outer, begin, lambda: outer.identity(Order.FIRST, S.Zero, S.Zero))
-    return both_orders(kernel, kernel.specialise(_blocks(outer, first, block), {s: sensitivity(), v: sigma**2}))
+    return both_orders(
+        kernel, kernel.specialise(chain_of_blocks(outer, first, block), {s: sensitivity(), v: sigma**2})
+    )
 
 
 @each_order
@@ -246,7 +248,7 @@ def _poisson(kernel: Kernel, losses: Losses, begin: str, order: Order) -> Span:
         return coins(inner, order, coin(p(ell, j)), _v, w, start=start), other
 
     first = _first(kernel, begin, lambda: coins(kernel, order, coin(P(j)), _v, T_0), order)
-    return _blocks(kernel, first, block)
+    return chain_of_blocks(kernel, first, block)
 
 
 @each_order

@@ -20,7 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Any, NoReturn, Self, TypeVar
 
-from sympy import Basic, Expr, Ge, I, Lt, Symbol, false, nan, oo, true, zoo
+from sympy import And, Basic, Expr, Function, Ge, I, Lt, Symbol, false, nan, oo, true, zoo
+from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.profiles import Order, Profile, put_values
@@ -140,6 +141,25 @@ class Variable:
     follows: bool = False
 
 
+class Both(Function):  # type: ignore[misc]
+    """Distances of the present and of the previous points of two runs, as the distance of two states with both points.
+
+    The set A^z is then the set of states of which both points are within these distances of those of a state in A.
+    """
+
+    nargs = 2
+
+
+def each_distance(condition: Boolean) -> Boolean:
+    """A condition on pairs of distances, for each of the two; a pair is at least 0, or is compared with a pair."""
+    sides = [condition.lhs, condition.rhs] if isinstance(condition, Relational) else [condition]
+    if isinstance(condition, Ge) and sides[1] == 0:
+        sides[1] = Both(0, 0)
+    if any(not isinstance(side, Both) or any(part.has(Both) for part in side.args) for side in sides):
+        raise UnprovedError(f"A pair of distances can be compared only with a pair, got {condition}.")
+    return And(*(condition.func(*parts) for parts in zip(*(side.args for side in sides), strict=True)))
+
+
 @dataclass(frozen=True)
 class Shown:
     """A side condition, the conditions from which it was shown, and the reason."""
@@ -169,11 +189,12 @@ def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown
     """Prove a side condition from given conditions, which must not contain letters that stand for any value."""
     if not isinstance(ground, Ground):
         raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")
+    condition = each_distance(condition) if condition.has(Both) else condition
     if condition == false:
         raise FalseLineError("A side condition is false.")
     if any(one.atoms(Whichever) for one in given):
         raise UnprovedError("A given condition may not contain a letter that stands for an arbitrary value.")
-    return Shown(condition, given, "given" if condition in given else ground.prover(condition, given))
+    return Shown(condition, given, "given" if condition in {true, *given} else ground.prover(condition, given))
 
 
 @dataclass(frozen=True, init=False, eq=False, slots=True, weakref_slot=True)
@@ -300,6 +321,9 @@ def apply(
     said = (*ends, *distances)
     if any(one.has(oo, -oo, nan, zoo, I) or not all(part.is_real for part in one.free_symbols) for one in said):
         raise UnprovedError(f"Steps and distances must be finite real numbers, got {said}.")
+    compared = (*distances, *(one for premise in premises for one in premise.distances))
+    if len({isinstance(one, Both) for one in compared}) > 1:
+        raise UnprovedError(f"States with a previous point need pairs of distances throughout, got {compared}.")
     if profile.order not in {None, order}:
         raise UnprovedError(f"A judgement of order {order} needs a profile of that order, got {profile.order}.")
     own = {

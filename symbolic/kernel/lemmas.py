@@ -130,6 +130,30 @@ def on_condition(coin: Coin, *more: Boolean) -> Coin:
     return shown(replace(coin, conditions=(*coin.conditions, *more)), coin)
 
 
+def previous(distance: Expr) -> Hypothesis:
+    """The hypothesis on the previous points, by which a step with momentum moves its points."""
+    return Hypothesis("the previous points of the two runs are at most this far apart", (distance,))
+
+
+@rule
+def with_momentum(expansion: Expansion, beta: Expr, before: Expr, *, ahead: bool) -> Expansion:
+    """The map (1 + beta) phi(x) - beta p: z -> (1 + beta) e(z) + beta y, with previous points p at most y apart.
+
+    If gradients are taken ``ahead``, the map phi(x + beta (x - p)): z -> e((1 + beta) z + beta y), because phi starts
+    at points at most (1 + beta) z + beta y apart.
+    """
+    moved, words = (
+        beta * before,
+        "that map of x + beta (x - p)" if ahead else "1 + beta times that map, minus beta p",
+    )
+    momentum = Hypothesis(f"an update takes a point x with the previous point p to {words}; beta is", (beta,))
+    z, e = expansion.z, expansion.at
+    after = e((1 + beta) * z + moved) if ahead else (1 + beta) * e(z) + moved
+    hypotheses = expansion.hypotheses | {previous(before), momentum}
+    conditions = (*expansion.conditions, Ge(beta, 0), Ge(before, 0))
+    return shown(replace(expansion, after=after, hypotheses=hypotheses, conditions=conditions), expansion)
+
+
 def owed(*parts: Expansion | Shift | Coin) -> frozenset[Hypothesis]:
     """The hypotheses of a step, one for each part that is not proved."""
     return frozenset(part.owed for part in parts if not genuine(part))

@@ -10,14 +10,16 @@ from sympy import Abs, Eq, Expr, Function, Ge, Gt, Le, Lt, Min, Piecewise, S, Sy
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable
+from lastiterate.symbolic.kernel.judgement import Both, Guarantee, Hypothesis, Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import (
     Coin, Expansion, Guide, Shift, gaussian_shift, no_shift, on_condition, poisson_coin, projected_sample, shown,
-    supposing, swap_coin,
+    supposing, swap_coin, with_momentum,
 )  # fmt: skip
 from lastiterate.symbolic.kernel.profiles import (
     Average, BlockChain, Chords, Composed, Damped, Equal, Gauss, Letter, MeanProfile, Order, PoissonStep, Power,
     Profile, Projected, Recurring, Steps, SwapStep, ThreeLaws, X, compose,
 )  # fmt: skip
-from lastiterate.symbolic.kernel.rules import Kernel, anything, compare_with_third, contract, observe
+from lastiterate.symbolic.kernel.rules import (
+    Kernel, anything, compare_with_third, contract, observe, present, remember,
+)  # fmt: skip
 from lastiterate.symbolic.kernel.sealed import fix, genuine, rule

@@ -61,11 +61,13 @@ class Kernel(Ground):
         """Steps that end with a projection to a set of diameter D: z -> D at E_0.
 
         If A is nonempty, A^D is the whole set, so P(A) - g Q(A^D) <= 1 - g. Without a step, equal points stay
-        equal.
+        equal. States with a previous point need two steps, or equal states.
         """
         inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
-        signs = (Ge(near, 0), Ge(diameter, 0), Ge(span[1] - span[0], 0 if near == 0 else 1))
-        return apply(self, "domain", order, span, (near, diameter), Equal(), signs, hypotheses={inside})
+        fewest = 0 if near in {S.Zero, Both(S.Zero, S.Zero)} else 1 + isinstance(near, Both)
+        signs = (Ge(near, 0), Ge(diameter, 0), Ge(span[1] - span[0], fewest))
+        far = _wide(diameter, near)
+        return apply(self, "domain", order, span, (near, far), Equal(), signs, hypotheses={inside})
 
     @rule
     def apart(self, order: Order, span: tuple[Expr, Expr], distance: Expr) -> Span:
@@ -215,6 +217,8 @@ class Kernel(Ground):
                 f"The distance {expansion.z} must be declared nonnegative and free of conditions, got {self.given}."
             )
         hidden, scope, (near, far) = coin or Coin(Equal()), frozenset(revealed), distances
+        if isinstance(near, Both) or isinstance(far, Both):
+            raise UnprovedError("A step takes points to points; `remember` adds the previous point.")
         conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length), Ge(shift.length, 0)]
         conditions += [Le(shift.variance + hidden.variance, variance), *expansion.conditions]
         conditions += [
@@ -257,10 +261,49 @@ class Kernel(Ground):
         return record(made, premises=(span,), hypotheses=hypotheses, scope=scope, drawn=drawn)
 
 
+def _wide(diameter: Expr, like: Expr) -> Expr:
+    """The diameter of the states in a set, with or without the previous points."""
+    return Both(diameter, diameter) if isinstance(like, Both) else diameter
+
+
 @rule
-def anything(kernel: Kernel, order: Order, ends: tuple[Expr, Expr]) -> Span:
-    """Any steps: 0 -> 0 at 1, because P(A) - g Q(A) <= 1."""
-    return apply(kernel, "anything", order, ends, (S.Zero, S.Zero), EVERYTHING, (Ge(ends[1] - ends[0], 0),))
+def remember(kernel: Kernel, span: Span, before: Expr) -> Span:
+    """A step z -> z', with previous points at most y = ``before`` apart: (z, y) -> (z', z) for states of two points.
+
+    The states after the step are (x', x) and (y', y), with points x and y at most z apart. Let A be a compact set of
+    states and B the set of points x' with (x', x) in A, which is compact. If y' is in B^z', then (y', y) is in the set
+    of states of which both points are within z' and z of those of a state in A. So the difference for A is at most
+    P(B) - g Q(B^z').
+    """
+    apart = previous(before)
+    if span.rule != "step" or apart not in span.hypotheses:
+        raise UnprovedError(f"A step with previous points at most {before} apart is needed, got {span}.")
+    distances, hypotheses = (Both(span.near, before), Both(span.far, span.near)), span.hypotheses - {apart}
+    made = apply(kernel, "remember", span.order, span.ends, distances, span.profile, (Ge(before, 0),))
+    own = {"given": made.given | span.given, "hypotheses": hypotheses, "scope": span.scope}
+    return record(made, premises=(span,), **own, drawn=span.drawn)
+
+
+@rule
+def present(kernel: Kernel, span: Span) -> Span:
+    """From equal states (0, 0) -> (z, y) for states of two points: 0 -> z for the present point alone.
+
+    A set A of present points is the set A' of states (x, p) with x in A, and states within z and y of A' have their
+    present point in A^z; the difference for A' obeys the bound, by fact F1 also if A' is not bounded.
+    """
+    if span.near != Both(S.Zero, S.Zero) or not isinstance(span.far, Both):
+        raise UnprovedError(f"Equal states with a previous point are needed, got {span}.")
+    first = Hypothesis("the previous point of the first point is the first point")
+    made = apply(kernel, "present", span.order, span.ends, (S.Zero, span.far.args[0]), span.profile, ())
+    own = {"given": made.given | span.given, "hypotheses": span.hypotheses | {first}, "scope": span.scope}
+    return record(made, premises=(span,), **own, drawn=span.drawn)
+
+
+@rule
+def anything(kernel: Kernel, order: Order, ends: tuple[Expr, Expr], distance: Expr = S.Zero) -> Span:
+    """Any steps: z -> z at 1, because P(A) - g Q(A^z) <= 1."""
+    conditions = (Ge(ends[1] - ends[0], 0), Ge(distance, 0))
+    return apply(kernel, "anything", order, ends, (distance, distance), EVERYTHING, conditions)
 
 
 @rule
@@ -279,7 +322,8 @@ def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr
     conditions += [*same(near.end, far.end), *same(near.far, far.far), Le(before.far, near.near)]
     profile = Contracted(before.profile, near.profile, far.profile)
     # Without a step before, the points are inside.
-    conditions += [Ge(far.near, diameter), Le(before.near, diameter)]
+    wide = _wide(diameter, far.near)
+    conditions += [Ge(far.near, wide), Le(before.near, wide)]
     ends, distances = (before.start, near.end), (before.near, near.far)
     return apply(
         kernel, "contract", before.order, ends, distances, profile, conditions, (before, near, far), {inside}

@@ -16,7 +16,7 @@ from lastiterate.symbolic.kernel.induction import (
     payments,
     steps_before,
 )
-from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, UnprovedError, Variable
+from lastiterate.symbolic.kernel.judgement import Both, Hypothesis, Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import (
     Coin,
     Expansion,
@@ -27,6 +27,7 @@ from lastiterate.symbolic.kernel.lemmas import (
     poisson_coin,
     projected_sample,
     swap_coin,
+    with_momentum,
 )
 from lastiterate.symbolic.kernel.profiles import (
     Atoms,
@@ -47,7 +48,15 @@ from lastiterate.symbolic.kernel.profiles import (
     compose,
 )
 from lastiterate.symbolic.kernel.renyi import bound_renyi
-from lastiterate.symbolic.kernel.rules import Kernel, anything, compare_with_third, contract, observe
+from lastiterate.symbolic.kernel.rules import (
+    Kernel,
+    anything,
+    compare_with_third,
+    contract,
+    observe,
+    present,
+    remember,
+)
 
 FIRST, SECOND = Order
 s, t, r, z, w, x, D, a, e, v = symbols("s t r z w x D a e v", real=True)
@@ -126,6 +135,15 @@ def _contract(kernel: Kernel, **more: Span) -> Span:
         "far": supposed((t, r), (e, a)),
     }
     return contract(kernel, **premises | more, diameter=D)
+
+
+def _remember(kernel: Kernel, before: Expr = x) -> Span:
+    moved = with_momentum(Expansion(near_z, e, Guide.OTHER, ("ours/x",)), q1, x, ahead=False)
+    return remember(kernel, hook(FREE.step(FIRST, t, (z, w), moved, gaussian_shift(a, v), v)), before)
+
+
+def _present(kernel: Kernel, near: Expr = S.Zero) -> Span:
+    return present(kernel, supposed((s, t), (Both(S.Zero, near), Both(w, a))))
 
 
 def _three_laws(
@@ -239,6 +257,8 @@ RULES: Mapping[str, Callable[[Kernel], Any]] = {
     "symbolic.kernel.rules.Kernel.mean": _mean,
     "symbolic.kernel.rules.Kernel.step": _step,
     "symbolic.kernel.rules.anything": lambda kernel: anything(kernel, FIRST, (s, t)),
+    "symbolic.kernel.rules.remember": _remember,
+    "symbolic.kernel.rules.present": _present,
     "symbolic.kernel.rules.contract": _contract,
     "symbolic.kernel.rules.contract (other steps far)": lambda kernel: _contract(
         kernel, far=supposed((t, s), (e, a))
@@ -348,6 +368,8 @@ REFUSED: Mapping[str, Callable[[Kernel], Any]] = {
     "damped blocks with a cost from near points": lambda kernel: _raised(
         kernel, Damped(TABLE, TABLE, j, S.One), Contracted(TABLE, Gauss(v), TABLE)
     ),
+    "a previous point at another distance than that of the step": lambda kernel: _remember(kernel, z),
+    "the present point from states that are not equal": lambda kernel: _present(kernel, z),
     "payments for a batch size that is not whole": lambda kernel: _pay(kernel, (Rational(1, 2), S.One)),
     "payments for a size of the data set that is not whole": lambda kernel: _pay(
         kernel, (S.One, Rational(3, 2))

@@ -256,3 +256,60 @@ def test_a_module_that_cannot_be_copied_or_has_no_shapes_is_one_sentence() -> No
         RecordedSGD(_Uncopied(3, 1), mse_loss, run, rows, zeros)
     with pytest.raises(InputError, match="got the lazy weight; specify its sizes"):
         ProjectedNoisySGD(nn.LazyLinear(1), mse_loss, run)
+
+
+def _moving(diameter: float, *, nesterov: bool, noise_std: float = 1e-12) -> tuple[ProjectedNoisySGD, Workload]:
+    run = NoisySGD(
+        5, 0.5, noise_std, 100.0, dataset_size=150, diameter=diameter, momentum=0.8, nesterov=nesterov
+    )
+    workload = iris()
+    return ProjectedNoisySGD(workload.initial(0).double(), workload.loss, run), workload
+
+
+def _torch(workload: Workload, *, nesterov: bool) -> list[torch.Tensor]:
+    module, found = workload.initial(0).double(), list[torch.Tensor]()
+    other = torch.optim.SGD(module.parameters(), lr=0.5, momentum=0.8, nesterov=nesterov)
+    for _ in range(5):
+        other.zero_grad()
+        workload.loss(module(workload.inputs.double()), workload.targets).backward()
+        other.step()
+        found.append(torch.cat([p.detach().reshape(-1) for p in module.parameters()]))
+    return found
+
+
+@pytest.mark.parametrize("nesterov", [False, True])
+def test_without_a_projection_the_iterates_are_those_of_torch(nesterov: bool) -> None:
+    """Those of Nesterov's method in PyTorch are the points at which gradients are taken."""
+    optimiser, workload = _moving(float("inf"), nesterov=nesterov)
+    for point in _torch(workload, nesterov=nesterov):
+        run_on(optimiser, workload, steps=1)
+        ahead = optimiser._point() + 0.8 * nesterov * (optimiser._point() - optimiser._previous)
+        torch.testing.assert_close(ahead, point, rtol=1e-6, atol=1e-8)
+
+
+def test_with_a_projection_the_velocity_is_that_of_the_projected_iterates() -> None:
+    optimiser, workload = _moving(0.2, nesterov=False)
+    last = optimiser._point()
+    gradients = Gradients(workload, workload.initial(0))
+    before = last
+    for _ in range(5):
+        run_on(optimiser, workload, steps=1)
+        moved = last + 0.8 * (last - before) - 0.5 * gradients.total(last, 100.0) / 150
+        away = moved - optimiser._center
+        inside = optimiser._center + away * min(1.0, 0.1 / float(away.norm()))
+        torch.testing.assert_close(optimiser._point(), inside, rtol=1e-6, atol=1e-8)
+        before, last = last, optimiser._point()
+    assert not torch.allclose(last, _torch(workload, nesterov=False)[-1], atol=1e-3)
+
+
+@pytest.mark.parametrize("nesterov", [False, True])
+def test_a_resumed_run_with_momentum_is_the_same_bit_by_bit(nesterov: bool, tmp_path: Path) -> None:
+    whole, workload = _moving(0.2, nesterov=nesterov, noise_std=0.1)
+    run_on(whole, workload)
+    first, second = (_moving(0.2, nesterov=nesterov, noise_std=0.1)[0] for _ in range(2))
+    run_on(first, workload, steps=2)
+    first.save(tmp_path / "checkpoint.pt")
+    second.load(tmp_path / "checkpoint.pt")
+    run_on(second, workload)
+    assert torch.equal(whole._point(), second._point())
+    assert second.bound(Clipped(), delta=1e-5).run == whole.run
