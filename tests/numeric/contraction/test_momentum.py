@@ -114,6 +114,15 @@ def test_longer_runs_cost_more_and_no_less_than_one_step() -> None:
     assert epsilons == sorted(epsilons)
 
 
+def test_a_group_moves_as_far_as_all_its_samples() -> None:
+    run = _run(100, 0.5, 0.08, 0.5)
+    one, other = (
+        li.bound(replace(run, **more), li.Convex(1.0), delta=DELTA)
+        for more in ({"group": 2}, {"clip_norm": 2.0})
+    )
+    assert one.epsilon == pytest.approx(other.epsilon, rel=1e-6)
+
+
 # ---- Exact runs on a grid, which share no code with the package ----
 
 
