@@ -46,7 +46,7 @@ class MomentumSteps:
             middle = float(Fraction(run.step_size_at(0)) / (1 + Fraction(run.momentum)))
             sizes = nextafter(middle, 0.0), nextafter(middle, inf)
         plain = (replace(run, step_size=size, momentum=0.0, nesterov=False) for size in sizes)
-        return tuple(self.assumption.expansion(one, 0, differs=True) for one in plain)
+        return tuple(self.assumption.expansion(one, 0, differs=run.group) for one in plain)
 
     def after(self, z: arb, y: arb) -> arb:
         """Distance after a step without a shift, rounded up; it is convex in the step size."""
