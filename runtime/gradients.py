@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Hashable, Iterator
 from copy import copy
 from functools import cached_property, partial
+from time import thread_time
 from typing import Any, Final
 from weakref import proxy
 
@@ -33,7 +34,10 @@ _ROWS: Final = 64
 """Estimated bytes of the gradients that are computed to measure memory, and their largest number of rows."""
 
 _TOGETHER: Final = 3
-"""Largest number of rows in a test of the derivatives."""
+_PACED: Final = 256
+_ENTRIES: Final = 2**18
+"""Largest number of rows in a test of the derivatives; of pairs whose time is measured, and of entries of their points.
+"""
 
 _LITTLE: Final = 8
 """Work is recorded if it takes at most 1/8 of the memory of a chunk, since a recording retains its memory."""
@@ -207,6 +211,17 @@ class Gradients:
         key, plain = (function, *settings), partial(function, self, *settings)
         batch = partial(vmap, chunk_size=self.fitting(weight))
         return lambda *columns: batch(self.engine.captured(key, plain, columns, batch))(*columns)
+
+    @cached_property
+    def pace(self) -> float:
+        """Seconds that a Hessian product of one pair takes, measured."""
+        pairs = min(_PACED, self.fitting(2), 1 + _ENTRIES // self.dimension)
+        rows = [held[torch.arange(pairs) % self.samples] for held in self.rows()]
+        at = self.start.repeat(pairs, 1)
+        for _ in range(2):  # the first call is slower
+            begun = thread_time()
+            float(vmap(self.curved)(at, at, *rows).sum())
+        return (thread_time() - begun) / pairs
 
     def total(self, point: Tensor, clip_norm: float = math.inf, chosen: Tensor | None = None) -> Tensor:
         """Sum of the clipped gradients of ``chosen`` samples (None: all) at one point, shape (dimension,)."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 from flint import arb
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 from torch import Tensor, fx, nn
 from torch.func import functionalize
 from torch.overrides import TorchFunctionMode
@@ -35,6 +35,7 @@ from lastiterate.numeric.networks.centres import (
     picked,
 )
 from lastiterate.numeric.networks.jets import Bounds, Centre, bounds
+from lastiterate.runtime.clock import clock
 from lastiterate.runtime.engine import plain_kernels
 from lastiterate.runtime.leaves import called_at, places_of
 from lastiterate.runtime.trials import describe_error, user_code
@@ -152,10 +153,12 @@ def constants_of_graph(
         ) from error
 
     detail, found = Detail.EXACT, list[Bounds]()
-    for row, target in zip(rows, targets, strict=True):
+    for k, (row, target) in enumerate(zip(rows, targets, strict=True)):
+        clock().tell(k / len(rows))
         graph = None
         while graph is None:
             limits: dict[str, Any] = {"near": near, "detail": detail, "largest": _WORK[detail] / len(rows)}
+            limits["go_on"] = clock().go_on
             try:
                 graph = Translation(captured, leaves, row, target, **limits).graph
             except TooLargeError as error:
@@ -332,13 +335,15 @@ class Translation:
         if any(isinstance(one, _Moving) for one in rest):
             raise NoRuleError(f"{self.graph.where} has no rule")
         size, shape = self.graph.nodes[x].value.mid.size, self._shape(x)
-        columns = [
-            target(unit.reshape(shape), *rest, **options) for unit in torch.eye(size, dtype=torch.float64)
-        ]
-        first = [one[0] if isinstance(one, tuple | list) else one for one in columns]
-        matrix = csr_array(torch.stack([one.reshape(-1) for one in first], dim=1).numpy())
-        result = _Moving(self.graph.linear(x, Linear(matrix), tuple(first[0].shape)))
-        return (result,) if isinstance(columns[0], tuple | list) else result
+        columns = []
+        for k in range(size):
+            self.graph.go_on()
+            unit = torch.arange(size).eq(k).double().reshape(shape)
+            made = target(unit, *rest, **options)
+            first = made[0] if isinstance(made, tuple | list) else made
+            columns.append(csr_array(first.reshape(1, -1).numpy()))
+        result = _Moving(self.graph.linear(x, Linear(csr_array(vstack(columns).T)), tuple(first.shape)))
+        return (result,) if isinstance(made, tuple | list) else result
 
     def _scaled(self, x: int, factors: Any) -> Any:
         """A tensor times constants, to which it is broadcast."""

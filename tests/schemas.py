@@ -81,7 +81,10 @@ _DRIFT = {
     "tracked": _list[_TRACKED],
 }
 _STAGE = _record("_Stage", {"at": str, "around": float, "moved": float | None, "between": float | None})
-_AT_RADIUS = _record("_AtRadius", _fields(float, "radius found") | {"certified": float | None, "why": str})
+_AT_RADIUS = _record(
+    "_AtRadius",
+    _fields(float, "radius found") | {"certified": float | None, "why": str, "improves": NotRequired[bool]},
+)
 _LAYER = _record(
     "_Layer",
     {"name": str, "size": int, "found": float, "worst": int, "share": float | None, "alone": _AT_RADIUS | None},

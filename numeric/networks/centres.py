@@ -42,6 +42,10 @@ class TooLargeError(NoRuleError):
     """The graph has too many derivatives."""
 
 
+class LateError(NoRuleError):
+    """The time for a proof is over."""
+
+
 class Detail(IntEnum):
     """Kinds of derivatives at the centre that a graph holds.
 
@@ -241,6 +245,7 @@ class Graph:
         inputs: number of entries of an input that moves as well, as a last block; 0 for none.
         detail: derivatives that are computed.
         largest: largest number of derivatives.
+        go_on: function that is called before each node, and raises a `LateError` if the time is over.
 
     Attributes:
         work: number of derivatives, in the columns and in pairs of blocks.
@@ -249,8 +254,9 @@ class Graph:
     """
 
     def __init__(
-        self, sizes: Sequence[int], inputs: int = 0, *, detail: Detail = Detail.EXACT, largest: float = _LARGEST
-    ) -> None:
+        self, sizes: Sequence[int], inputs: int = 0, *, detail: Detail = Detail.EXACT, largest: float = _LARGEST,
+        go_on: Callable[[], object] = bool,
+    ) -> None:  # fmt: skip
         self.parameters = len(sizes)
         self.sizes = [*sizes, inputs] if inputs else list(sizes)
         self.detail, self._largest = detail, min(largest, _LARGEST)
@@ -262,7 +268,7 @@ class Graph:
         self.where = ""
         self.adjoints: dict[int, int] = {}
         self.kinked: list[str] = []
-        self._still = detail == Detail.NONE
+        self._still, self.go_on = detail == Detail.NONE, go_on
 
     def _add(
         self,
@@ -273,6 +279,7 @@ class Graph:
         tangent: Box | Still | None,
         how: Any = None,
     ) -> int:
+        self.go_on()
         if not np.isfinite(value.mid).all() or not np.isfinite(value.rad).all():
             raise NoRuleError(f"{self.where or rule} has no finite value")
         self.work += value.mid.size * len(self.sizes) ** 2

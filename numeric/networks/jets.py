@@ -24,6 +24,7 @@ from lastiterate.numeric.networks.centres import (
     Box,
     Detail,
     Graph,
+    LateError,
     Node,
     NoRuleError,
     Still,
@@ -239,6 +240,7 @@ class Jets:
         """Find the jets on the next ball."""
         loss = next(iter(self._graph.adjoints))
         for k, node in enumerate(self._graph.nodes):
+            self._graph.go_on()
             if node.rule != "inner" and (k <= loss or not self.kinked):
                 if k not in centres:
                     centres[k] = centre(self._graph, node)
@@ -668,7 +670,10 @@ def bounds(graph: Graph, centres: dict[int, Centre], radius: float, near: float 
     known, centre = _bounds(graph, Jets(graph, centres, radius, near))
     if known.kinks or near or graph.detail < Detail.EXACT or known.smoothness <= _NEAR * centre:
         return known
-    other, _ = _bounds(graph, Jets(graph, centres, radius, near, _RUNGS))
+    try:
+        other, _ = _bounds(graph, Jets(graph, centres, radius, near, _RUNGS))
+    except LateError:
+        return known
     return Bounds(min(known.lipschitz, other.lipschitz), min(known.smoothness, other.smoothness))
 
 

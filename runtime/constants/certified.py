@@ -13,6 +13,7 @@ from torch import Tensor
 
 from lastiterate.numeric.errors import InputError, teaches, within
 from lastiterate.numeric.losses.certified import LossConstants
+from lastiterate.runtime.clock import UNLIMITED, Clock
 from lastiterate.runtime.constants.sampling import InputSet
 from lastiterate.runtime.trials import user_code
 from lastiterate.runtime.workloads.independence import refuse_other_loss, refuse_tied_rows
@@ -76,8 +77,12 @@ def certified_constants(
         said = (
             f"loss of {workload.name}, parameters within {reach:g}, for the samples and targets that were given"
         )
-        rows, targets, near = _covered(rows, targets)
-        return proved_constants(module, workload.loss, rows, targets, reach, said, near, any_sample=False)
+        known = [
+            proved_constants(module, workload.loss, inputs_of, labels, reach, said, distance, any_sample=False)
+            for inputs_of, labels, distance in _covers(rows, targets)
+        ]
+        best = min(known, key=lambda one: one.smoothness)
+        return replace(best, lipschitz=min(one.lipschitz for one in known))
     rows = torch.unique(rows.detach().cpu().double(), dim=0)
     origin = not rows.any()
     near_some = f"of norm at most {near:g}" if origin else f"within {near:g} of one of the samples"
@@ -91,19 +96,22 @@ def certified_constants(
     return found
 
 
-def _covered(rows: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, float]:
-    """The samples or, if they are many, the middle of their inputs with each target, and a distance to all inputs."""
+def _covers(rows: Tensor, targets: Tensor) -> list[tuple[Tensor, Tensor, float]]:
+    """The samples or, if they are many, the middle of their inputs, or 0, with each target; distances to all inputs."""
     labels = torch.unique(targets, dim=0)
     if len(rows) <= _MANY or len(labels) > _MANY or not rows.is_floating_point():
-        return rows, targets, 0.0
+        return [(rows, targets, 0.0)]
     flat = rows.detach().cpu().double()
     middle = (flat.amin(0) + flat.amax(0))[None] / 2
-    reach = float(torch.linalg.vector_norm((flat - middle).flatten(start_dim=1), dim=1).max()) * _UP
-    return middle.expand(len(labels), *rows.shape[1:]), labels, reach
+    found = []
+    for center in (middle, 0 * middle):
+        reach = float(torch.linalg.vector_norm((flat - center).flatten(start_dim=1), dim=1).max()) * _UP
+        found.append((center.expand(len(labels), *rows.shape[1:]), labels, reach))
+    return found
 
 
 def certified_side(
-    workload: Workload, seed: int, diameter: float, free: InputSet | None = None
+    workload: Workload, seed: int, diameter: float, free: InputSet | None = None, time: Clock = UNLIMITED
 ) -> tuple[LossConstants | None, str]:
     """Constants on the ball of ``diameter`` around the parameters initialised from ``seed``. Upper bounds.
 
@@ -113,7 +121,8 @@ def certified_side(
     """
     try:
         if free is None and workload.constants is not None:
-            constants = workload.certified(seed, diameter)
+            with time.running():
+                constants = workload.certified(seed, diameter)
         elif not isfinite(diameter):
             return None, "not known: the domain is unbounded"
         else:
@@ -126,7 +135,8 @@ def certified_side(
                     outputs = workload.initial(seed).double()(row).shape[-1]
                 near = {"input_radius": reach, "inputs": f"every input of {free}"}
                 near["loss"] = "logistic" if outputs == 1 else "cross_entropy"
-            constants = certified_constants(workload, diameter / 2, seed=seed, **near)
+            with time.running():
+                constants = certified_constants(workload, diameter / 2, seed=seed, **near)
     except InputError as error:
         return None, f"not known: {str(error)[:1].lower()}{str(error)[1:]}"
     except (IndexError, RuntimeError, TypeError, ValueError):

@@ -29,6 +29,9 @@ _PAIRS: Final = 64
 _KEPT: Final = 2**22
 """Largest number of pairs that are halved, and of entries of their points, unless a single point has more."""
 
+_WORK: Final = 120
+"""Time that a pair takes, in Hessian products."""
+
 _CLOSEST: Final = 2.0**-32
 _STEP: Final = 2.0**10
 _LEFT: Final = 0.9
@@ -55,6 +58,7 @@ class Kinks(Search):
         The result may have none, and has the numbers of a `lastiterate.runtime.constants.record.Jump`.
         """
         most = max(1, min(_PAIRS, _KEPT // self.gradients.dimension))
+        most = self.time.fitting(most, 2, lambda: _WORK * self.gradients.pace)
         ranked = [(k, of) for k in range(most) for of in reversed(ends) if k < len(of["x"])][:most]
         generator, device = self._stream(_LINES), self.center.device
         drawn, _ = self._starts(most, generator)

@@ -16,10 +16,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.bound import Bound
+from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.errors import InputError, portion
-from lastiterate.numeric.losses.assumptions import Holder, Measured, Minimum, Smooth, Sum, Tabulated
+from lastiterate.numeric.losses.assumptions import Clipped, Holder, Measured, Minimum, Smooth, Sum, Tabulated
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.rounding import printed_down, printed_up
 from lastiterate.numeric.run import NoisySGD
@@ -383,6 +383,22 @@ class Jump:
         return Minimum(Sum(near, Smooth(self.slope)), Tabulated((self.diameter,), (self.greatest,)))
 
 
+_OR_NOT: Final = {
+    True: "a smaller epsilon than clipping alone",
+    False: "no smaller epsilon than clipping alone; a smaller domain has smaller constants",
+}
+
+
+def improves(run: NoisySGD, smoothness: float, radius: float, delta: float = 1e-5) -> bool:
+    """True if smoothness gives the run, projected onto a ball of this radius, a smaller bound than clipping alone."""
+    narrow = replace(run, diameter=2 * radius)
+    try:
+        smooth, clipped = (bound(narrow, one, delta=delta).epsilon for one in (Smooth(smoothness), Clipped()))
+    except InputError:  # a scheme for which smoothness gives no bound
+        return False
+    return smooth < (1 - 1e-6) * clipped
+
+
 @dataclass(frozen=True)
 class WorstCaseConstants(Displayed):
     """Lower estimates of and upper bounds on the constants of one initialisation.
@@ -490,6 +506,9 @@ class WorstCaseConstants(Displayed):
                 f"Certified: {of} per-sample gradient is {printed_up(self.certified.smoothness, 4)}-Lipschitz and has "
                 f"norm at most {printed_up(self.certified.lipschitz, 4)} ({self.certified.statement})."
             )
+            if isfinite(self.run.diameter):
+                less = improves(self.run, self.certified.smoothness, self.run.diameter / 2)
+                said.append(f"If it holds for every sample, it gives this run {_OR_NOT[less]}.")
         if self.bounded is not None:
             said.append(
                 f"This gives a bound for the run that was trained, T = {self.run.steps}: {self.bounded}."

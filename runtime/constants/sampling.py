@@ -55,7 +55,7 @@ class Settings(TypedDict, total=False):
     threads: int
     seed: int
     folder: Path | None
-    on_step: Callable[[int, int], None] | None
+    on_step: Callable[[float, int], None] | None
 
 
 @teaches()
@@ -92,7 +92,7 @@ class Sampling:
     threads: int = 1
     seed: int = 0
     folder: Path | None = None
-    on_step: Callable[[int, int], None] | None = None
+    on_step: Callable[[float, int], None] | None = None
 
     def __post_init__(self) -> None:
         least = {"inits": 1, "centers": 2, "points": 1, "memory": 1, "threads": 1, "seed": 0}
@@ -128,14 +128,14 @@ class Sampling:
         module = described_workload("gradients", workload).initial(self.seed if seed is None else seed)
         return Gradients(workload, module, dtype=self.dtype, device=self.device, memory=self.memory)
 
-    def compute(self, parts: Parts, store: Store) -> dict[str, Arrays]:
-        """Compute all parts in order, or read them from the store."""
+    def compute(self, parts: Parts, store: Store, more: int = 0) -> dict[str, Arrays]:
+        """Compute all parts in order, or read them from the store; ``more`` parts follow elsewhere."""
         found: dict[str, Arrays] = {}
         told = self.on_step or (lambda _finished, _all: None)
-        told(0, len(parts))
+        told(0, len(parts) + more)
         for name, part in parts.items():
             found[name] = store.part(name, partial(part, found))
-            told(len(found), len(parts))
+            told(len(found), len(parts) + more)
         return found
 
 

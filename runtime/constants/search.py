@@ -26,12 +26,14 @@ from functools import partial
 from math import ceil, inf
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.func import grad, grad_and_value, vjp, vmap
 
 from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.store import Arrays
+from lastiterate.runtime.clock import UNLIMITED, Clock
 from lastiterate.runtime.constants.pairs import ball_points
 from lastiterate.runtime.constants.record import TRUSTED_ERROR
 from lastiterate.runtime.constants.sampling import Draw, InputSet
@@ -57,6 +59,9 @@ all points kept, unless a single point has more."""
 _SCREENING: Final = 3
 _TURNS: Final = 8
 """Number of power iterations for each screened point, and before an ascent of the curvature."""
+
+_FEWEST: Final = 2
+"""Smallest number of starts if time is short."""
 
 _CLOSE: Final = 1e-4
 APART: Final = (1.0, 100.0, 1000.0)
@@ -161,6 +166,7 @@ class Search(NamedTuple):
         around: points such as iterates, shape (points, dimension); every second start is near such a point.
         free: set of inputs searched, with every label of the data; None for the samples themselves.
         part: index of the stream from ``seed`` that draws the starts.
+        time: clock; there are fewer starts if they take too long, and the steps end when the time is over.
     """
 
     gradients: Gradients
@@ -172,6 +178,7 @@ class Search(NamedTuple):
     free: InputSet | None = None
     seed: int = 0
     part: int = 0
+    time: Clock = UNLIMITED
 
     @torch.no_grad()
     def climb(self, starts: int = 256, iterations: int = 60, also: Arrays | None = None) -> Arrays:
@@ -186,6 +193,8 @@ class Search(NamedTuple):
             InputError: the diameter or a gradient is not finite.
         """
         starts, iterations = count("starts", starts), count("iterations", iterations)
+        each = len(self.lams) * (6 + 3 * iterations)
+        starts = self.time.fitting(starts, _FEWEST, lambda: each * self.gradients.pace)
         generator = self._stream(_SEARCH)
         samples = generator.integers(self.gradients.samples, starts, self.center.device)
         first, offsets = self._starts(starts, generator)
@@ -193,7 +202,7 @@ class Search(NamedTuple):
         state = self.pairs(first, project_onto_ball(first + offsets, self.center, self.diameter), rows)
         started = torch.stack([_ratio(state, lam).amax() for lam in self.lams])
         if also is not None and len(also["x"]):
-            state = _joined([state, *self._again(also)])
+            state = _joined([state, *self._again({name: values[:starts] for name, values in also.items()})])
         state = _joined([self._of_order(state, lam) for lam in self.lams])
         for share, of in _LEVELS:
             state = self._climbed(state, ceil(share * iterations))
@@ -204,7 +213,7 @@ class Search(NamedTuple):
         best = _taken(best, turns.T.flatten())  # the best of every order first
         if self.free is not None:
             best["samples"] = torch.full_like(best["ratio"], -1)
-        return _ends(best, started)
+        return _ends(best, started) | {"short": np.array([self.time.short])}
 
     @torch.no_grad()
     def curved(
@@ -221,6 +230,7 @@ class Search(NamedTuple):
             and |v' H v| as ``ratio``, in gradient / length.
         """
         screened, starts = count("screened", screened), count("starts", starts)
+        screened = self.time.fitting(screened, 4 * _FEWEST, lambda: 3 * (_SCREENING + 1) * self.gradients.pace)
         found: list[State] = []
         reached = [0.0]
         for again in range(count("rounds", rounds)):
@@ -228,14 +238,15 @@ class Search(NamedTuple):
             found.append(bend.one_ascent(screened, starts, iterations))
             reached.append(float(found[-1]["ratio"].max()))
             *_, second, most = sorted(reached)
-            if again and second >= _AGREED * most:
+            if self.time.late() or (again and second >= _AGREED * most):
                 break
         best = _Bend(*self)._promising(_joined(found), starts)
         best = _taken(best, best["ratio"] > 0)
         middle, away = best["x"], _CLOSE * self.diameter / 2 * best["vectors"]
         middle = project_onto_ball(middle, self.center, self.diameter * (1 - _CLOSE))
         best |= {"x": middle + away, "y": middle - away}
-        return {name: best[name].cpu().numpy() for name in ("x", "y", "ratio", *ROW)}
+        best["short"] = torch.tensor([self.time.short])
+        return {name: best[name].cpu().numpy() for name in ("x", "y", "ratio", "short", *ROW)}
 
     def _of_order(self, state: State, lam: float) -> State:
         """The same pairs with the ratios of an order, for which they ascend."""
@@ -313,6 +324,8 @@ class Search(NamedTuple):
                 ways = [Replayed(move) for move in moves]
             before = own["ratio"]
             for step in range(iterations * len(moves) // 2):
+                if self.time.late():
+                    break
                 own = ways[step % len(ways)](own)
                 if step % _WATCHED == _WATCHED - 1:
                     if not self._gains(own, before):
@@ -329,6 +342,8 @@ class Search(NamedTuple):
 
     def _with_worst_samples(self, state: State) -> State:
         """Give the best pairs the sample or label whose gradient changes most, if that raises the ratio."""
+        if self.time.late():
+            return state
         inputs, targets = self.gradients.rows()
         labels = labels_of(self.gradients, self.free)
         tried = self._best(state, _TRIED)
@@ -441,6 +456,7 @@ class _Bend(Search):
         screen = rows | {"x": points, "vectors": vector.expand_as(points)}
         parts = gradients.pair_chunks(screened, weight=_PRODUCT)
         values = torch.cat([self._steepness(_taken(screen, part)) for part in parts])
+        starts = self.time.fitting(starts, _FEWEST, lambda: (_TURNS + 6 * iterations) * gradients.pace)
         best = most_promising(values, samples, starts)
         vectors = unit_vectors(generator.normals(len(best), len(center), center))
         state = {"x": points[best], "vectors": vectors} | _taken(rows, best)

@@ -10,10 +10,11 @@ import numpy as np
 import torch
 
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.errors import InputError, teaches
+from lastiterate.numeric.errors import InputError, positive, teaches
 from lastiterate.numeric.rounding import printed_down
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.store import Arrays, Store
+from lastiterate.runtime.clock import Clock
 from lastiterate.runtime.constants.certified import certified_holder, certified_side
 from lastiterate.runtime.constants.kinks import Kinks
 from lastiterate.runtime.constants.record import Jump, WorstCaseConstants, best_pairs, check_orders
@@ -51,6 +52,13 @@ _SHORT: Final = (200, 8, 10, 1)
 _COMPARED: Final = 2**20
 """Screened points, starts, steps and ascents of a short search; largest number of parameters for which initialisations
 are compared."""
+
+_CURVING: Final = 0.35
+_PROOF: Final = 20.0
+_SHORTENED: Final = (
+    "The search was shortened to fit in {:g} s; with a larger budget, it may find larger constants."
+)
+"""Share of the time for the ascents of the curvature, seconds that a proof may take at least, and a sentence."""
 
 _LARGE: Final = 10**7
 """Number of parameters above which there is only one ascent of the curvature."""
@@ -91,6 +99,7 @@ def worst_case_constants(
     kind: Kind = Kind.SAMPLE,
     inputs: InputSet | None = None,
     order: float = 2.0,
+    budget: float = inf,
     **settings: Unpack[Settings],
 ) -> WorstCaseConstants:
     """Search for the worst constant of every order around one initialisation.
@@ -102,6 +111,8 @@ def worst_case_constants(
         kind: kind of per-sample gradient, clipped or not.
         inputs: set of inputs searched, with every label of the data; None for the data.
         order: Rényi order of the bound from certified constants.
+        budget: seconds that the search and the proof may take. If they are too few, the search is shortened, and
+            constants that are not proved in time are unknown.
         **settings: fields of `Sampling`; points are not drawn.
 
     Raises:
@@ -109,7 +120,8 @@ def worst_case_constants(
             inputs are not real.
     """
     described_run("A search on the domain", run, groups=True)
-    asked, sampling = check_orders(lambdas), Sampling().but(**settings)
+    time, asked = Clock(positive("budget", budget, finite=False)), check_orders(lambdas)
+    sampling = Sampling().but(**settings)
     kind = choose_member("kind", kind, Kind)
     mixed = workload.layout is not None and workload.layout.mixed
     if inputs is not None and (mixed or not workload.inputs.is_floating_point()):
@@ -122,6 +134,7 @@ def worst_case_constants(
     diameter = run.diameter if isfinite(run.diameter) else _WIDEST
     gradients, seed = sampling.gradients(workload), sampling.seed
     deciding = {"format": 13, "kind": str(kind), "inputs": str(inputs), "run": asdict(run)}
+    deciding |= {} if budget == inf else {"budget": budget}
     deciding |= {name: sampling.deciding[name] for name in ("centers", "dtype", "seed")}
     store = Store(sampling.folder, identify_workload(workload, gradients) | deciding if sampling.folder else {})
     steps = max(_FEWEST, _STEPPED // gradients.dimension)
@@ -142,11 +155,13 @@ def worst_case_constants(
     def most_curved(_earlier: Mapping[str, Arrays]) -> Arrays:
         screened = min(_SCREENED, max(_FEWEST, _LOOKED_AT // gradients.dimension))
         starts = min(_CURVED, max(1, room // len(APART)))
-        return search().curved(screened, starts, min(_BENDING, steps), **({"rounds": 1} if large else {}))
+        timed = search()._replace(time=time.part(_CURVING))
+        return timed.curved(screened, starts, min(_BENDING, steps), **({"rounds": 1} if large else {}))
 
     def climbed(lams: tuple[float, ...], earlier: Mapping[str, Arrays]) -> Arrays:
         starts, iterations = min(_STARTS, max(1, room)), min(_ITERATIONS, steps)
-        return search()._replace(lams=lams).climb(starts, iterations, earlier["curved"])
+        rest = time.part(len(lams) / (len(asked) - asked.index(lams[0]) + 2))
+        return search()._replace(lams=lams, time=rest).climb(starts, iterations, earlier["curved"])
 
     together = [asked] if room >= _STARTS * len(asked) else [(lam,) for lam in asked]
 
@@ -158,20 +173,28 @@ def worst_case_constants(
             return {"changes": np.zeros(0)}
         else:
             exact = sampling.but(dtype="float64", memory=None).gradients(workload)
-        return Kinks(exact, exact.start, diameter, (1.0,), clip_norm, free=inputs, seed=seed).jumps(ends)
+        kinks = Kinks(
+            exact, exact.start, diameter, (1.0,), clip_norm, free=inputs, seed=seed, time=time.part(0.5)
+        )
+        return kinks.jumps(ends)
 
     tasks: dict[str, Any] = {"curved": most_curved} | {
         f"search-{lams!r}": partial(climbed, lams) for lams in together
     }
     tasks[f"jump-{asked!r}"] = jumping
     with threads_of_torch(sampling.threads):
-        parts = sampling.compute(tasks, store)
+        parts = sampling.compute(tasks, store, more=1)
     found = parts[f"jump-{asked!r}"]
     searched = best_pairs(asked, [parts[f"search-{lams!r}"] for lams in together], seed)
-    certified, why = certified_side(workload, seed, run.diameter, inputs)
+    told = sampling.on_step or (lambda _finished, _all: None)
+    last = time.part(1.0, _PROOF)
+    last.tell = lambda share: told(len(tasks) + share, len(tasks) + 1)
+    certified, why = certified_side(workload, seed, run.diameter, inputs, last)
+    told(len(tasks) + 1, len(tasks) + 1)
     if gradients.engine.own_backward:
         certified, why = None, "not known: the backward pass of the network is not that of its loss"
     jump = Jump.of(found, seed, certified_holder(certified, 0.0, run.diameter, clip_norm))
+    short = any(part["short"].any() for part in parts.values() if "short" in part)
     outside = inputs is not None and not torch.equal(inputs.projected(workload.inputs), workload.inputs)
     certainly = certified and certified.any_sample and isfinite(certified.smoothness) and isfinite(run.diameter)
     return WorstCaseConstants(
@@ -191,6 +214,7 @@ def worst_case_constants(
         memory=gradients.memory,
         subset=workload.subset,
         jump=jump,
-        remark=f"{workload.remark} {jump or jumps(gradients.module)} {gradients.engine.words()} "
+        remark=f"{workload.remark} {_SHORTENED.format(budget) * short} {jump or jumps(gradients.module)} "
+        f"{gradients.engine.words()} "
         f"{f'Some samples of the data are outside {inputs}, so no bound for the run follows.' * outside}".strip(),
     )

@@ -24,10 +24,11 @@ from lastiterate.numeric.losses.assumptions import Assumption, Clipped
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.attacks.attack import attack
 from lastiterate.runtime.attacks.drift import measure_drift
+from lastiterate.runtime.clock import Clock
 from lastiterate.runtime.constants.certified import certified_side
 from lastiterate.runtime.constants.holder import constants_along_training
 from lastiterate.runtime.constants.pairs import measure_between, measure_center
-from lastiterate.runtime.constants.record import WorstCaseConstants, WorstPair, best_pairs, read_off
+from lastiterate.runtime.constants.record import WorstCaseConstants, WorstPair, best_pairs, improves, read_off
 from lastiterate.runtime.constants.sampling import Sampling, Settings
 from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
@@ -52,6 +53,12 @@ _CENTERS: Final = 20
 """Radius that stands for an unbounded domain; number of iterates around which the search begins."""
 
 _FEWER: Final = {"screened": 200, "starts": 12, "iterations": 16, "rounds": 1}
+_SEARCHING: Final = 0.4
+_LATER: Final = 8
+_PROOF: Final = 4.0
+"""Share of the budget for the search on the domain; balls of the curve whose time is left for what follows; seconds
+that a proof may take at least."""
+
 _PAIRS: Final = (48, 24)
 _LARGE: Final = 2**28
 """Settings of `Search.curved` and `Search.climb` on a ball of the curve; entries of points, which limit them."""
@@ -72,24 +79,33 @@ Data = dict[str, Any]
 class _Parts:
     """Parts of a portrait, which are computed in order while time is left."""
 
-    def __init__(self, budget: float, number: int, on_step: Callable[[int, int], None] | None) -> None:
+    def __init__(self, budget: float, number: int, on_step: Callable[[float, int], None] | None) -> None:
         self.seconds, self.skipped = dict[str, float](), dict[str, str]()
-        self._end, self._budget, self._number, self._on_step = monotonic() + budget, budget, number, on_step
+        self.time, self._number, self._on_step = Clock(budget), number, on_step or (lambda _done, _all: None)
 
     def late(self, name: str, done: str = "nothing is measured") -> bool:
         """True if time is up, which is then recorded as the reason why a part ends here."""
-        if monotonic() > self._end:
-            self.skipped[name] = f"{done}, as the budget of {self._budget:g} s is used up; raise the budget."
-        return name in self.skipped
+        over = self.time.late()
+        if over:
+            self.skipped[name] = (
+                f"{done}, as the budget of {self.time.seconds:g} s is used up; raise the budget."
+            )
+        return over
 
-    def end(self) -> None:
-        """End a part by an `InputError` if time is up."""
+    def tell(self, done: float, number: int) -> None:
+        """Tell how much of the present part is finished."""
+        self._on_step(len(self.seconds) + done / number, self._number)
+
+    def step(self, done: float, number: int) -> None:
+        """Tell how much of the present part is finished, and end it by an `InputError` if time is up."""
+        self.tell(done, number)
         if self.late("now"):
             raise InputError(self.skipped.pop("now"))
 
     def do(self, name: str, compute: Callable[[], Any], otherwise: Any = None, *, needed: bool = False) -> Any:
         """Result of a part; unless it is needed, ``otherwise`` if time is up or an `InputError` is raised."""
         begun, found = monotonic(), otherwise
+        self.tell(0, 1)
         try:
             if needed or not self.late(name):
                 found = compute()
@@ -98,8 +114,7 @@ class _Parts:
                 raise
             self.skipped[name] = str(error)
         self.seconds[name] = monotonic() - begun
-        if self._on_step is not None:
-            self._on_step(len(self.seconds), self._number)
+        self.tell(0, 1)
         return found
 
 
@@ -128,7 +143,8 @@ def look(
         lambdas: Hölder orders; order 1 is added.
         checkpoints: checkpoints of a training run; without them, the run itself is measured.
         runs: number of coupled pairs of runs, and of attacked runs on each side, if a run is given.
-        budget: seconds after which no further part begins. The search on the domain is always done.
+        budget: seconds in all. If they are too few, searches are shortened, and no further part begins when they are
+            over. A short search on the domain is always done.
         command: command that computes the portrait again; by default, a call of this function.
         **settings: fields of `Sampling`; others are as the workload recommends.
 
@@ -152,22 +168,24 @@ def look(
     parts = _Parts(positive("budget", budget), 9 if given else 7, sampling.on_step)
     radius = run.diameter / 2 if isfinite(run.diameter) else _WIDEST
     orders = tuple({*lambdas, 1.0})
-    found = parts.do("search", lambda: worst_case_constants(own, run, orders, **vars(quiet)), needed=True)
+    timed: dict[str, Any] = {"budget": _SEARCHING * budget} | vars(quiet) | {"on_step": parts.tell}
+    found = parts.do("search", lambda: worst_case_constants(own, run, orders, **timed), needed=True)
     numbers = parts.do("privacy", lambda: _numbers(found, run, assumption, delta), needed=True)
     worst = [pair for pair in found.searched if pair.constant]
     with threads_of_torch(sampling.threads):
         gradients = quiet.gradients(own)
         curve = parts.do("radii", lambda: _curve(own, gradients, radius, found, worst, seed, parts), [])
         spectra, top = parts.do("Hessian", lambda: _spectra(gradients, found, seed), ([], None))
-        changes = parts.do("changes", lambda: _changes_of(gradients, worst, radius), [])
+        changes = parts.do("changes", lambda: _changes_of(gradients, worst, radius, parts), [])
         layers = parts.do("layers", lambda: _layers(own, quiet, gradients, changes, top, radius, parts), [])
-        near = quiet.but(points=_POINTS, radius=radius)
+        points = parts.time.part(1 / 2).fitting(_POINTS, 2, lambda: _STAGES * own.samples * gradients.pace)
+        near = quiet.but(points=points, radius=radius)
         stages, needed = (lambda: _training(own, gradients, run, checkpoints, near)), bool(checkpoints)
         training = parts.do("training", stages, [], needed=needed)
         drift, audit = None, None
         if given:
             pairs, replaced = _with_spare(workload, run, found)
-            timed = vars(quiet) | {"on_step": lambda *_: parts.end()}
+            timed = vars(quiet) | {"on_step": parts.step}
             more = {"pairs": runs, "replaced": replaced, **timed}
             drift = parts.do("drift", lambda: measure_drift(pairs, run, assumption or Clipped(), **more), None)
             timed |= {"delta": delta, "runs": runs, "assumption": assumption}
@@ -216,13 +234,20 @@ def _numbers(
     return [{"under": name} | number.as_dict() for name, number in said]
 
 
-def _at_radius(workload: Workload, gradients: Gradients, radius: float, seed: int) -> tuple[Data, WorstPair]:
-    """Smoothness found and proved on a ball around the start, and the pair that was found."""
-    most = max(8, _LARGE // gradients.dimension)
-    search = Search(gradients, gradients.start, 2 * radius, seed=seed)
-    curved = search.curved(**{name: min(most, one) for name, one in _FEWER.items()})
-    (pair,) = best_pairs((1.0,), [search.climb(min(most, _PAIRS[0]), min(most, _PAIRS[1]), curved)])
-    constants, why = certified_side(workload, seed, 2 * radius)
+def _at_radius(
+    workload: Workload, gradients: Gradients, radius: float, seed: int, parts: _Parts, name: str, share: float
+) -> tuple[Data, WorstPair]:
+    """Smoothness found and proved on a ball around the start, in a share of the time, and the pair that was found."""
+    most, time = max(8, _LARGE // gradients.dimension), parts.time.part(share)
+    search = Search(gradients, gradients.start, 2 * radius, seed=seed, time=time.part(1 / 2))
+    curved = search._replace(time=time.part(1 / 4)).curved(
+        **{name: min(most, one) for name, one in _FEWER.items()}
+    )
+    ends = search.climb(min(most, _PAIRS[0]), min(most, _PAIRS[1]), curved)
+    (pair,) = best_pairs((1.0,), [ends])
+    if curved["short"].any() or ends["short"].any():
+        parts.skipped[name] = f"searches were shortened to fit in {parts.time.seconds:g} s; raise the budget."
+    constants, why = certified_side(workload, seed, 2 * radius, time=time.part(1.0, _PROOF))
     proved = None if constants is None else constants.smoothness
     return {"radius": radius, "found": pair.constant, "certified": proved, "why": why}, pair
 
@@ -233,10 +258,13 @@ def _curve(
 ) -> list[Data]:  # fmt: skip
     """Smoothness on balls; a pair in a ball is in all larger balls, and a proof holds on all smaller ones."""
     curve: list[Data] = []
-    for share in _SHARES:
-        if parts.late("radii", f"{len(curve)} of {len(_SHARES)} smaller balls are measured"):
+    for k, share in enumerate(_SHARES):
+        if parts.late("radii", f"{k} of {len(_SHARES)} smaller balls are measured"):
             break
-        here, pair = _at_radius(workload, gradients, share * radius, seed)
+        here, pair = _at_radius(
+            workload, gradients, share * radius, seed, parts, "radii", 1 / (len(_SHARES) - k + _LATER)
+        )
+        parts.tell(k + 1, len(_SHARES))
         curve.append(here)
         worst += [pair] if pair.constant else []
     order = known.lambdas.index(1.0)
@@ -247,6 +275,11 @@ def _curve(
     for less, more in reversed([*pairwise(curve)]):
         proved = [one["certified"] for one in (less, more) if one["certified"] is not None]
         less["certified"] = min(proved, default=None)
+    for one in reversed(curve):
+        finite = one["certified"] is not None and isfinite(one["certified"])
+        one["improves"] = finite and improves(known.run, one["certified"], one["radius"])
+        if one["improves"]:
+            break
     return curve
 
 
@@ -276,13 +309,18 @@ def _spectrum(operator: HessianOperator, seed: int) -> tuple[Data, Array]:
 
 
 @torch.no_grad()
-def _changes_of(gradients: Gradients, worst: Sequence[WorstPair], radius: float) -> list[tuple[Array, float]]:
+def _changes_of(
+    gradients: Gradients, worst: Sequence[WorstPair], radius: float, parts: _Parts
+) -> list[tuple[Array, float]]:
     """Changes of all blocks of all samples' gradients, (layers, samples), less rounding, and distances.
 
     Each of the worst pairs is measured at its own distance and at others, around the same midpoint.
     """
-    found, leaves = [], gradients.layers.values()
+    found: list[tuple[Array, float]] = []
+    leaves, time = gradients.layers.values(), parts.time.part(1 / 3)
     for pair in worst:
+        if found and time.late():
+            break
         x, y = (torch.as_tensor(pair.place[name]).to(gradients.start)[None] for name in "xy")
         for length in (pair.distance, *(2 * radius * _APART)):
             ends = [(x + y) / 2 + sign * length / 2 * (x - y) / (x - y).norm() for sign in (1, -1)]
@@ -345,7 +383,8 @@ def _layers(
         if len(gradients.layers) > 1 and not parts.late("layers", f"{k} layers are measured alone"):
             with suppress(InputError):
                 only = replace(workload, module=partial(_frozen_but, workload.module, leaves))
-                alone, _ = _at_radius(only, sampling.gradients(only), radius, sampling.seed)
+                made, rest = sampling.gradients(only), len(gradients.layers) - k
+                alone, _ = _at_radius(only, made, radius, sampling.seed, parts, "layers", 1 / (rest + 1))
         share = None if squares is None else float(sum(squares[leaf] for leaf in leaves))
         kind = type(gradients.module.get_submodule("" if name == "(module)" else name)).__name__
         found = {"found": float(most[k].max()), "worst": int(most[k].argmax()), "share": share, "alone": alone}

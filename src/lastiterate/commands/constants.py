@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lastiterate.runtime.constants.record import AlongTraining, HolderEstimate, WorstCaseConstants
     from lastiterate.runtime.workloads.workload import Workload
 
-_OF_SEARCH: Final = ("inputs", "kind", "save_pairs")
+_OF_SEARCH: Final = ("inputs", "kind", "save_pairs", "budget")
 _OF_DRAWS: Final = ("points", "radius")
 _OF_RUN: Final = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_size", "sampling")
 """Options of the search, options of drawn pairs, and options that are fields of the run."""
@@ -109,6 +109,7 @@ def _search_worst(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "W
             inputs=inputs,
             folder=folder,
             on_step=told,
+            budget=options["budget"],
             **settings,
         )
     return replace(found, remark=f"{said} {found.remark}".strip())

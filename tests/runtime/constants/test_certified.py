@@ -176,6 +176,18 @@ def test_many_samples_are_covered_by_a_ball() -> None:
     assert each.statement == together.statement
 
 
+def test_many_samples_have_no_larger_constants_than_every_input() -> None:
+    torch.manual_seed(0)
+    layers = nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 3))
+    rows, labels = torch.randn(40, 5, dtype=torch.float64), torch.randint(0, 3, (40,))
+    work = Workload("many", lambda: layers, functional.cross_entropy, rows, labels)
+    every = constants_of_network(float(rows.norm(dim=1).max()))(layers, 0.1)
+    own = certified_constants(work, 0.05)
+    assert own.smoothness <= (1 + 1e-9) * every.smoothness
+    assert own.lipschitz <= (1 + 1e-9) * every.lipschitz
+    assert (own.any_sample, every.any_sample) == (False, True)
+
+
 def test_large_networks_have_constants_by_the_rules() -> None:
     """Derivatives in all entries, in products, and none: the bounds grow, and all of them hold."""
     torch.manual_seed(0)

@@ -166,7 +166,7 @@ def test_ctrl_c_in_the_search_keeps_what_is_finished(
         patch.setattr(f"{name}.Search.climb", pressed)
         assert run(arguments) == 130
     error = capsys.readouterr().err
-    assert "1 of 3 parts of builtin:iris-softmax are finished and kept in" in error
+    assert "1 of 4 parts of builtin:iris-softmax are finished and kept in" in error
     assert error.count("\n") == 1
     assert run(arguments) == 0
     first = capsys.readouterr().out

@@ -18,6 +18,7 @@ from torch import nn
 import lastiterate as li
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.clock import Clock
 from lastiterate.runtime.constants import worst_case_constants
 from lastiterate.runtime.portrait import look as module
 from lastiterate.runtime.portrait.record import Portrait
@@ -180,12 +181,12 @@ def test_checkpoints_are_shown_in_their_order(tmp_path: Path) -> None:
 
 def test_a_part_ends_when_time_is_up() -> None:
     parts = module._Parts(0.0, 1, None)
-    parts._end += 100.0
-    assert parts.do("before", lambda: parts.end() or 1) == 1
+    parts.time = Clock(100.0)
+    assert parts.do("before", lambda: parts.step(1, 2) or 1) == 1
 
     def works() -> None:
-        parts._end -= 100.0
-        parts.end()
+        parts.time = Clock(0.0)
+        parts.step(1, 2)
 
     assert parts.do("drift", works) is None
     assert parts.skipped == {"drift": "nothing is measured, as the budget of 0 s is used up; raise the budget."}
