@@ -13,9 +13,9 @@ from benchmarks.graph_attack import RADII, attack, task  # noqa: E402
 def test_an_attack_finds_most_of_a_constant_and_a_constant_that_is_too_small(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = attack(1, 960)
+    found = attack(1, 480)
     assert 0.9 < found.hessian <= 1 >= found.gradient > 0.9
-    assert found.points == 960
+    assert found.points == 480
     whole = graph_attack.constants_of_graph
 
     def smaller(*args: Any) -> list[Any]:
@@ -23,7 +23,7 @@ def test_an_attack_finds_most_of_a_constant_and_a_constant_that_is_too_small(
 
     monkeypatch.setattr(graph_attack, "constants_of_graph", smaller)
     with pytest.raises(SystemExit, match=r"graph 1 \(layer norm, .* exceeds"):
-        attack(1, 960)
+        attack(1, 480)
 
 
 def test_sixty_graphs_contain_all_kinds() -> None:

@@ -566,6 +566,7 @@ _FAULTS_OF_THE_HESSIAN: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 
 
 @pytest.mark.parametrize("fault", [None, *_FAULTS_OF_THE_HESSIAN])
+@pytest.mark.sweep(3)
 def test_a_fault_in_a_bound_on_the_hessian_is_noticed(
     fault: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
