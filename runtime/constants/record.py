@@ -134,9 +134,6 @@ def constants_by_layer(
     )
 
 
-_SAME: Final = 0.8
-"""Ratio of the smallest to the largest distance above which the constants of all orders nearly coincide."""
-
 _WORDS: Final = {Kind.SAMPLE: "per-sample gradients", Kind.SAMPLE_CLIPPED: "clipped per-sample gradients"}
 
 
@@ -240,20 +237,6 @@ class HolderEstimate(Displayed):
     def trusted(self) -> bool:
         """True if at least one pair is trusted for unclipped gradients, as a constant requires."""
         return self.measured[Kind.SAMPLE].kept > 0
-
-    def remarks(self) -> list[str]:
-        """Remarks printed below the table."""
-        said, (least, greatest) = [], self.distances
-        if self.trusted:
-            said.append(
-                f"{self.measured[Kind.SAMPLE].left_out} of {self.pairs} pairs were left out because rounding may "
-                f"dominate them ({self.dtype}); the distances within pairs are {least:.3g} to {greatest:.3g}."
-            )
-            if len(self.lambdas) > 1 and least > _SAME * greatest:
-                said.append(
-                    "Orders coincide at nearly equal distances; --draw log-uniform varies the distances."
-                )
-        return [*said, self.remark]
 
     @property
     def untrusted(self) -> str:
@@ -383,12 +366,6 @@ class Jump:
         return Minimum(Sum(near, Smooth(self.slope)), Tabulated((self.diameter,), (self.greatest,)))
 
 
-_OR_NOT: Final = {
-    True: "a smaller epsilon than clipping alone",
-    False: "no smaller epsilon than clipping alone; a smaller domain has smaller constants",
-}
-
-
 def improves(run: NoisySGD, smoothness: float, radius: float, delta: float = 1e-5) -> bool:
     """True if smoothness gives the run, projected onto a ball of this radius, a smaller bound than clipping alone."""
     narrow = replace(run, diameter=2 * radius)
@@ -495,25 +472,12 @@ class WorstCaseConstants(Displayed):
             rows = [(0.0, self.jump.greatest, self.jump.upper), *((lam, inf, high) for lam, _, high in rows)]
         return [{"kind": "estimate", "lambda": lam, "found": low, "certified": high} for lam, low, high in rows]
 
-    def remarks(self) -> list[str]:
-        """Remarks printed below the table."""
-        said = ["The constants found are lower estimates."]
-        if self.why:
-            said.append(f"No finite constant is certified ({self.why.rstrip('.')}).")
-        elif self.certified is not None:
-            of = "every" if self.certified.any_sample else "for the samples at hand, every"
-            said.append(
-                f"Certified: {of} per-sample gradient is {printed_up(self.certified.smoothness, 4)}-Lipschitz and has "
-                f"norm at most {printed_up(self.certified.lipschitz, 4)} ({self.certified.statement})."
-            )
-            if isfinite(self.run.diameter):
-                less = improves(self.run, self.certified.smoothness, self.run.diameter / 2)
-                said.append(f"If it holds for every sample, it gives this run {_OR_NOT[less]}.")
-        if self.bounded is not None:
-            said.append(
-                f"This gives a bound for the run that was trained, T = {self.run.steps}: {self.bounded}."
-            )
-        return [*said, self.remark]
+    @property
+    def helps(self) -> bool | None:
+        """Tell whether the proved smoothness gives the run a smaller bound than clipping; None if it is unknown."""
+        if self.why or self.certified is None or not isfinite(self.run.diameter):
+            return None
+        return improves(self.run, self.certified.smoothness, self.run.diameter / 2)
 
     def as_dict(self) -> dict[str, Any]:
         """All fields as plain data, except the places of the pairs."""

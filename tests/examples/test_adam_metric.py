@@ -73,7 +73,7 @@ def test_the_constant_of_a_quadratic_is_the_eigenvalue_in_the_metric(
     work = in_metric(_quadratic(hessian), Metric({"w": a}, "right"))
     drawn = estimate_holder(work, _run(work), (1.0,), Sampling(inits=1, points=20))
     assert 0.1 * truth < drawn.constant(1.0) <= truth * (1 + 1e-9)
-    assert "No epsilon" in " ".join(drawn.remarks())
+    assert "No epsilon" in drawn.remark
 
 
 def test_distances_and_gradients_are_those_of_the_metric() -> None:

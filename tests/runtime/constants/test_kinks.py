@@ -131,7 +131,7 @@ def test_a_jump_is_said_saved_and_computed_anew(dtype: str, tmp_path: Path) -> N
     run = paper_run(workload, steps=2)
     found = worst_case_constants(workload, run, (0.5, 1.0), dtype=dtype)
     assert found.jump is not None
-    assert "jumps: at two points" in found.remarks()[-1]
+    assert "jumps: at two points" in found.remark
     assert [row[:2] for row in found.table().rows[1:]] == [("0.5", "infinite"), ("1", "infinite")]
     assert [row["found"] for row in found.records()] == [found.jump.greatest, inf, inf]
     save_pairs(file, found)
