@@ -17,7 +17,7 @@ from lastiterate.numeric.rounding import printed_up
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_WIDTH: Final = 130
+WIDTH: Final = 130
 """Width of a table in columns if the output is not a terminal."""
 
 
@@ -62,7 +62,7 @@ class TextTable:
             table.add_column(Text(heading), justify="right" if number else "left")
         for row in self.rows:
             table.add_row(*(Text(cell) for cell in row))
-        out = Console(file=StringIO(), width=get_terminal_size().columns if sys.stdout.isatty() else _WIDTH)
+        out = Console(file=StringIO(), width=get_terminal_size().columns if sys.stdout.isatty() else WIDTH)
         with out.capture() as drawn:
             out.print(table)
         return "\n".join([self.caption, drawn.get().rstrip(), *self.notes])

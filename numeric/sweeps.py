@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, fields, is_dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -248,16 +248,8 @@ def _numbered(plan: SweepPlan, row: int, point: Mapping[str, Any]) -> tuple[int,
 
 
 def _header(plan: SweepPlan) -> dict[str, Any]:
-    try:
-        ours = version("lastiterate")
-    except PackageNotFoundError:
-        ours = "not installed"
-    return {
-        "run": asdict(plan.run),
-        "assumption": repr(plan.assumption),
-        "grid": dict(plan.axes),
-        "version": ours,
-    }
+    said = {"run": asdict(plan.run), "assumption": repr(plan.assumption), "grid": dict(plan.axes)}
+    return said | {"version": version("lastiterate")}
 
 
 def _kept(store: Store, row: int) -> Result | None:

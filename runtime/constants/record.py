@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.bound import Bound, bound
-from lastiterate.numeric.display import Displayed, TextTable
+from lastiterate.numeric.display import Displayed, TextTable, plain
 from lastiterate.numeric.errors import InputError, portion
 from lastiterate.numeric.losses.assumptions import Clipped, Holder, Measured, Minimum, Smooth, Sum, Tabulated
 from lastiterate.numeric.losses.certified import LossConstants
@@ -250,10 +250,7 @@ class HolderEstimate(Displayed):
 
     def to_json(self) -> str:
         """Record as JSON text, which `from_json` reads."""
-        data = asdict(self)
-        if self.run.diameter == inf:  # JSON has no infinity
-            data["run"]["diameter"] = "inf"
-        return json.dumps(data, indent=2, allow_nan=False)
+        return json.dumps(plain(asdict(self)), indent=2, allow_nan=False)
 
     @staticmethod
     def from_json(text: str) -> "HolderEstimate":

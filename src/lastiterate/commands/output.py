@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from lastiterate.numeric.display import Displayed
-
-WIDTH: Final = 130
-"""Number of columns of a table if the output is not a terminal."""
 
 
 def say_json(value: Any, indent: int | None = None) -> None:
@@ -70,6 +67,8 @@ def end_quietly() -> NoReturn:
 def console() -> "Console":
     """Console for tables, with WIDTH columns if there is no terminal."""
     from rich.console import Console
+
+    from lastiterate.numeric.display import WIDTH
 
     made = Console()
     return made if made.is_terminal else Console(width=WIDTH)
