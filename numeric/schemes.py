@@ -1,6 +1,8 @@
 """Sampling schemes for batches, the runs that they admit, and their assumptions."""
 
+import tomllib
 from dataclasses import dataclass
+from importlib import resources
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -64,40 +66,9 @@ class Scheme:
         return ""
 
 
-_ALL: Final = (
-    Scheme("full", "batches are full"),
-    Scheme(
-        "cyclic",
-        "the {run.batches} batches are fixed in advance and come in the same order in every epoch",
-        claim="ours/cyclic/theorem",
-        in_epochs=True,
-    ),
-    Scheme(
-        "shuffled",
-        "the {run.batches} batches of an epoch are cut from a fresh uniform permutation, the same for both data sets",
-        claim="ours/shuffled/worst",
-        in_epochs=True,
-        permuted=True,
-    ),
-    Scheme(
-        "without_replacement",
-        "each batch is {run.batch_text} of the {run.dataset_size} samples, drawn independently",
-        claim="ours/sampled/theorem",
-        random=True,
-    ),
-    Scheme(
-        "poisson",
-        "every sample is in every batch with probability b/{run.dataset_size}, independently, and the sum of gradients "
-        "is divided by b = {run.batch_text}; nothing is assumed of the sizes of the batches",
-        claim="ours/poisson/theorem",
-        random=True,
-        fixed_size=False,
-        adjacency="add_remove",
-    ),
-)
-
 GROUPS: Final = "docs/proofs/poisson.md, Groups of samples (not in the ledger)"
 """Proof behind a bound for a group with Poisson batches."""
 
-SCHEMES: Final = {one.name: one for one in _ALL}
+_ROWS: Final = tomllib.loads((resources.files(__package__) / "schemes.toml").read_text("utf-8"))
+SCHEMES: Final = {name: Scheme(name, **row) for name, row in _ROWS.items()}
 """Schemes by name."""
