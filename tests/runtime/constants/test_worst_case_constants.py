@@ -128,7 +128,7 @@ def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         patch.setattr(module.Search, "climb", interrupted)
         with pytest.raises(KeyboardInterrupt):
             worst_case_constants(workload, run, (0.5, 1.0), on_step=lambda *now: told.append(now), **options)
-    assert told == [(0, 3), (1, 3)]
+    assert told == [(0, 4), (1, 4)]
     with monkeypatch.context() as patch:
         patch.setattr(module.Search, "curved", interrupted)
         assert worst_case_constants(workload, run, (0.5, 1.0), **options) == whole  # type: ignore[arg-type]
