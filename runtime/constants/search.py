@@ -51,7 +51,7 @@ _SCREENED: Final = 2**46
 _FREE_SCREENED: Final = 2**47
 """Purposes of the streams that draw the screened points and their free inputs."""
 
-_LEVELS: Final = ((0.1, 2), (0.2, 2), (0.6, 4), (1.0, 1))
+_LEVELS: Final = ((0.2, 2), (0.3, 2), (0.6, 4), (1.0, 1))
 _KEPT: Final = 2**18
 """Ascents: share of the iterations, and of how many pairs one is kept afterwards; largest number of entries in
 all points kept, unless a single point has more."""
