@@ -35,8 +35,8 @@ from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 _MOST_STEPS = 10**9
 """Maximum number of clean steps."""
 
-_Deleted = tuple[Bound, Table, Callable[[float], float], NoisySGD]
-"""Bound at the deletion, its profile and its Renyi bounds, and a clean step."""
+_Deleted = tuple[Bound, Table, Callable[[float], float], NoisySGD, float | None]
+"""Bound at the deletion, its profile and its Renyi bounds, a clean step, and the start without a domain."""
 
 _COARSE, _FINE, _READ, _RARELY = 60, 240, 12, 7.0
 """Nodes of the first and last table, points of a profile, and -log of the share of delta for large batches."""
@@ -112,14 +112,16 @@ def forgetting(
     delta: float | None = None,
     step_size: float | None = None,
     noise_std: float | None = None,
+    start: float | None = None,
 ) -> Forgetting:
     """Bound what the last iterate reveals about a deleted sample after clean steps on the rest of the data.
 
-    The diameter must be finite. ``step_size`` and ``noise_std`` are those of the clean steps and default to
-    those of the run's last step; the other arguments are as in `bound`.
+    ``step_size`` and ``noise_std`` are those of the clean steps and default to those of the run's last step.
+    Without a domain, the models at the deletion must be projected onto a convex set of diameter ``start``, such
+    as a ball of half this radius, and only shifts hide this distance. Other arguments are as in `bound`.
 
     Raises:
-        InputError: as in `bound`, or the domain is unbounded.
+        InputError: as in `bound`, or neither or both of the run's diameter and ``start`` are given.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=500, step_size=0.1, noise_std=1, clip_norm=1, dataset_size=20, diameter=2)
@@ -128,7 +130,7 @@ def forgetting(
     True
     """
     steps = count("clean_steps", clean_steps)
-    return _after(_deleted(run, assumption, order, delta, step_size, noise_std), assumption, steps)
+    return _after(_deleted(run, assumption, order, delta, step_size, noise_std, start), assumption, steps)
 
 
 @teaches()
@@ -141,6 +143,7 @@ def steps_to_forget(
     delta: float | None = None,
     step_size: float | None = None,
     noise_std: float | None = None,
+    start: float | None = None,
     retrained: bool = False,
 ) -> Forgetting:
     """Find a number of clean steps that meets a target that one step fewer misses.
@@ -152,7 +155,7 @@ def steps_to_forget(
         InputError: as in `forgetting`; or the target is met at the deletion, or is not met within 10^9 steps.
     """
     epsilon = positive("epsilon", epsilon, toward=-inf)
-    deleted = _deleted(run, assumption, order, delta, step_size, noise_std)
+    deleted = _deleted(run, assumption, order, delta, step_size, noise_std, start)
     if not retrained and (trained := deleted[0]).epsilon <= epsilon:
         raise InputError(
             f"steps_to_forget needs a target below {trained.epsilon:.6g}, which already holds at the deletion, got "
@@ -187,32 +190,36 @@ def _deleted(
     delta: float | None,
     step_size: float | None,
     noise_std: float | None,
+    start: float | None,
 ) -> _Deleted:
     described_run("forgetting", run)
     described_assumption(assumption)
     order, delta = order_or_delta("forgetting", order, delta)
-    if not isfinite(run.diameter):
+    if isfinite(run.diameter) == (start is not None):
         raise InputError(
-            "forgetting needs a domain of finite diameter, got diameter=inf: without a projection the distance "
-            "between the two runs at the deletion is not bounded; give the run a finite diameter."
+            f"forgetting needs either a domain of finite diameter or a start, got diameter={run.diameter:g}, start={start}; "
+            "start is the diameter of a set onto which the models are projected once, at the deletion."
         )
+    start = None if start is None else positive("start", start, toward=inf)
     eta = run.step_size_at(run.steps - 1) if step_size is None else positive("step_size", step_size)
     noise = run.noise_std_at(run.steps - 1) if noise_std is None else positive("noise_std", noise_std)
     step = replace(run, steps=1, step_size=eta, noise_std=noise)  # a schedule has one number per step
     refuse_extreme("forgetting", step, assumption)
     trained = bound(run, assumption, order=order, delta=delta)
-    return trained, _profile(trained), cache(trained.rdp), step
+    return trained, _profile(trained), cache(trained.rdp), step, start
 
 
 def _after(deleted: _Deleted, assumption: Assumption, steps: int) -> Forgetting:
-    trained, profile, rdp, step = deleted
+    trained, profile, rdp, step, start = deleted
     delta, after = trained.delta, replace(step, steps=steps)
     order = trained.order if delta is None else None  # else the order of a converted Renyi bound
     largest, left = _largest(after, delta)
-    clean = Clean(after, assumption, largest)
+    clean = Clean(after, assumption, largest, start)
     pair = DominatingPair(clean.cost(steps))
     shifts = gdp_epsilon(pair.mu, left) if left is not None else pair.rdp(order or 2.0)
     known = min(trained.epsilon, shifts)
+    if start is not None:
+        return Forgetting(trained, after, order, delta, known, shifts, shifts)
     goal = Goal(order, left, known, lambda at: min(rdp(at), pair.rdp(at)))
     found = min(known, _settled(clean, goal, lambda nodes: resample(profile, nodes)))
     retrained = min(shifts, _settled(clean, Goal(order, left, shifts, pair.rdp), unknown))

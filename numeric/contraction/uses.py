@@ -55,6 +55,8 @@ class Clean:
     run: NoisySGD
     assumption: Assumption
     largest: int
+    start: float | None = None
+    """Largest distance at the start, if there is no domain."""
 
     def after(self, before: Table) -> Table:
         """The table after the clean steps, for both orders."""
@@ -77,14 +79,15 @@ class Clean:
         return known
 
     def cost(self, steps: int) -> float:
-        """mu^2 by shifts alone, rounded up, after ``steps`` steps from the diameter."""
+        """mu^2 by shifts alone, rounded up, after ``steps`` steps from the diameter or from `start`."""
+        far, inside = (self.run.diameter, True) if self.start is None else (self.start, False)
         with precision():
-            affine = self._step.affine_on(self.run.diameter)
-            if affine is not None:  # e(z) = c z: the shifts form a geometric series
+            affine = self._step.affine_on(far)
+            if affine is not None and (inside or affine[0] <= 1):  # e(z) = c z: shifts in a geometric series
                 width = geometric_sum(1 / affine[0] ** 2, steps) * exact(self.run.noise_std_at(0)) ** 2
-                return upper(exact(self.run.diameter) ** 2 / width)
-            length = min(steps, _LONGEST)
-            program = ShiftProgram(self._fixed(length), self._sized, length, initial=self.run.diameter)
+                return upper(exact(far) ** 2 / width)
+            length = min(steps, _LONGEST)  # the last steps, or the first: after them equal runs stay equal
+            program = ShiftProgram(self._fixed(length), self._sized, length, initial=far)
             return upper(hide_initial(program).cost)
 
     @cached_property

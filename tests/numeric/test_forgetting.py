@@ -10,13 +10,21 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from lastiterate.__main__ import main
+from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction import uses
 from lastiterate.numeric.contraction.table import Table, spread_nodes, unknown
 from lastiterate.numeric.contraction.uses import Clean
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.forgetting import Forgetting, _largest, forgetting, steps_to_forget
-from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
+from lastiterate.numeric.losses.assumptions import (
+    Assumption,
+    Clipped,
+    ClippedConvex,
+    Convex,
+    Smooth,
+    StronglyConvex,
+)
 from lastiterate.numeric.run import NoisySGD
 
 _G = np.exp(spread_nodes(0.01, 20.0, 60))
@@ -292,3 +300,51 @@ def test_words(renyi: Forgetting) -> None:
     assert isinstance(renyi, Forgetting)
     assert str(renyi).startswith("(2, ")
     assert "8 steps without the sample" in renyi.assumptions[-1]
+
+
+@pytest.mark.parametrize(
+    ("decay", "losses", "noise"),
+    [
+        (0.1, Clipped(), 7.58),
+        (0.1, ClippedConvex(1.0), 0.851),
+        (0.1, Convex(1.0), 0.414),
+        (0.5, Clipped(), 4.65),
+        (0.5, ClippedConvex(1.0), 0.0453),
+        (0.5, Convex(1.0), 0.0138),
+    ],
+)
+def test_a_ball_at_the_start_and_no_domain(decay: float, losses: Assumption, noise: float) -> None:
+    """The noise of 100 clean steps that is enough for epsilon = 1 at delta = 1e-5, from models in the unit ball."""
+    run = NoisySGD(1, 0.1, noise * 1.01, 1.0, 10, weight_decay=decay)
+    found = forgetting(run, losses, 100, delta=1e-5, start=2.0)
+    assert found.epsilon <= found.retrained == found.shifts <= 1
+    # Linear losses: the laws are Gaussians, from points at the two ends of a diameter.
+    kept = 1 - 0.1 * decay
+    mu = 2 * kept**100 / (1.01 * noise * sum(kept ** (2 * t) for t in range(100)) ** 0.5)
+    exact = gdp_epsilon(mu, 1e-5)
+    assert exact <= found.retrained
+    if isinstance(losses, Convex):
+        assert found.retrained <= exact * 1.0001
+    planted = gdp_epsilon(mu / 2, 1e-5)  # the radius for the diameter
+    assert planted < exact
+
+
+def test_clipping_alone_needs_no_more_than_the_formula_and_then_falls_no_further() -> None:
+    """Of every number of steps up to T, [2 C_0 k^t + s (1 + ... + k^(t - 1))] over the noise of t steps is a bound."""
+    k, s = 0.99, 0.2
+    ends = [
+        (2 * k**t + s * sum(k**j for j in range(t))) / sum(k ** (2 * j) for j in range(t)) ** 0.5
+        for t in range(1, 200)
+    ]
+    run = NoisySGD(1, 0.1, 4.0, 1.0, 10, weight_decay=0.1)
+    found = [forgetting(run, Clipped(), t, delta=1e-5, start=2.0).shifts for t in (5, 50, 199)]
+    for epsilon, t in zip(found, (5, 50, 199), strict=True):
+        assert epsilon <= gdp_epsilon(min(ends[:t]) / 4.0, 1e-5) * 1.001
+    assert found[1] == pytest.approx(found[2])
+
+
+@pytest.mark.parametrize(("diameter", "start"), [(2.0, 1.0), (float("inf"), None)])
+def test_either_a_domain_or_a_start(diameter: float, start: float | None) -> None:
+    run = NoisySGD(1, 0.1, 1.0, 1.0, 10, diameter=diameter)
+    with pytest.raises(InputError, match="either a domain of finite diameter or a start"):
+        forgetting(run, Convex(1.0), 3, delta=1e-5, start=start)
