@@ -197,8 +197,8 @@ def _deleted(
     order, delta = order_or_delta("forgetting", order, delta)
     if isfinite(run.diameter) == (start is not None):
         raise InputError(
-            f"forgetting needs either a domain of finite diameter or a start, got diameter={run.diameter:g}, start={start}; "
-            "start is the diameter of a set onto which the models are projected once, at the deletion."
+            f"forgetting needs either a domain of finite diameter or a start, got diameter={run.diameter:g}, "
+            f"start={start}; start is the diameter of a set onto which the models are projected once, at the deletion."
         )
     start = None if start is None else positive("start", start, toward=inf)
     eta = run.step_size_at(run.steps - 1) if step_size is None else positive("step_size", step_size)
