@@ -313,3 +313,18 @@ def test_a_resumed_run_with_momentum_is_the_same_bit_by_bit(nesterov: bool, tmp_
     run_on(second, workload)
     assert torch.equal(whole._point(), second._point())
     assert second.bound(Clipped(), delta=1e-5).run == whole.run
+
+
+def test_a_recorded_run_has_momentum() -> None:
+    workload = iris()
+    run = NoisySGD(3, 0.5, 0.1, 1.0, dataset_size=150, diameter=0.2, momentum=0.8)
+    ours = workload.initial(0).double()
+    run_on(ProjectedNoisySGD(ours, workload.loss, run), workload)
+    module = workload.initial(0).double()
+    rows, targets = workload.inputs.double(), workload.targets
+    optimiser = RecordedSGD(module, workload.loss, run, rows, targets)
+    for batch in optimiser.batch_sampler():
+        optimiser.zero_grad()
+        workload.loss(module(rows[batch]), targets[batch]).backward()
+        optimiser.step()
+    assert torch.equal(optimiser._point(), torch.cat([p.detach().reshape(-1) for p in ours.parameters()]))
