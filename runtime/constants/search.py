@@ -519,13 +519,12 @@ class _Bend(Search):
     def _certain(self, own: State, gradients: Gradients) -> Tensor:
         """Curvature of every sample's loss at the points, shape (points, samples)."""
         rows, targets = gradients.rows()
-        over_samples = vmap(vmap(self._bend, (None, None, 0, 0)), (0, 0, None, None))
+        over_samples = vmap(self._bend, (None, None, 0, 0))
         found = []
-        for part in gradients.point_chunks(len(own["x"]), _THIRD * gradients.samples):
-            at, along = own["x"][part], own["vectors"][part]
+        for at, along in zip(own["x"], own["vectors"], strict=True):
             chunks = gradients.sample_chunks(weight=_THIRD)
-            found.append(torch.cat([over_samples(at, along, rows[one], targets[one]) for one in chunks], dim=1))
-        return torch.cat(found).abs().nan_to_num(0.0, 0.0)
+            found.append(torch.cat([over_samples(at, along, rows[one], targets[one]) for one in chunks]))
+        return torch.stack(found).abs().nan_to_num(0.0, 0.0)
 
 
 def labels_of(gradients: Gradients, free: InputSet | None) -> Tensor:
