@@ -11,6 +11,32 @@ An attack starts at points on the spheres, within the balls and along single blo
 |eigenvalue| of the exact Hessian. From each of them it ascends on |v.H v|, where every step replaces v by H v / |H v|,
 or on the length of the gradient g, with steps that become smaller, and ends with exact Hessians. At every point the
 lengths of g and of H v are at most the constants, or the attack fails. The table has the largest found/certified.
+
+On 2026-11-29 no constant of 60 graphs (seeds 0 to 59) was exceeded at 438,674 points in all: 20,000 for each of the
+first eight graphs, 6,000 for each of the others, and fewer where a larger ball has no constant because the root of an
+RMS norm may meet 0.
+
+| kind | graphs | points | Hessian | gradient |
+|---|--:|--:|--:|--:|
+| GRU | 15 | 112,669 | 0.9639 | 0.9994 |
+| Huber loss | 10 | 60,001 | 0.9884 | 0.9994 |
+| LSTM | 17 | 126,669 | 0.9908 | 0.9990 |
+| RMS norm | 14 | 78,668 | 0.9887 | 0.9996 |
+| adapter | 19 | 126,001 | 0.9897 | 0.9996 |
+| attention | 9 | 82,002 | 0.9908 | 0.9973 |
+| cross-entropy | 10 | 74,668 | 0.9897 | 0.9974 |
+| entrywise | 9 | 64,001 | 0.9940 | 0.9994 |
+| experts | 11 | 76,001 | 0.9884 | 0.9987 |
+| gate | 15 | 102,001 | 0.9897 | 0.9986 |
+| group norm | 15 | 114,002 | 0.9389 | 0.9994 |
+| input given | 38 | 306,674 | 0.9940 | 0.9996 |
+| input moves | 22 | 132,000 | 0.9702 | 0.9966 |
+| layer norm | 10 | 96,003 | 0.9940 | 0.9953 |
+| log of a sigmoid | 10 | 74,001 | 0.9908 | 0.9991 |
+| logistic loss | 10 | 68,001 | 0.9325 | 0.9986 |
+| skip | 41 | 278,670 | 0.9940 | 0.9991 |
+| smoothed labels | 10 | 74,001 | 0.9572 | 0.9969 |
+| squared loss | 10 | 88,002 | 0.9940 | 0.9996 |
 """
 
 import argparse
