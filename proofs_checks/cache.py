@@ -19,6 +19,7 @@ from importlib import import_module, metadata
 from multiprocessing import get_context
 from pathlib import Path
 from re import compile as compile_
+from threading import Lock
 from typing import Any, Final
 
 import sympy as sp
@@ -230,6 +231,10 @@ _LIBRARIES: Final = tuple(
 )
 
 
+_PARSES: Final = Lock()
+"""Held while a tree is built, since Python 3.11 can raise SystemError if two threads build trees at once."""
+
+
 @dataclass(frozen=True)
 class _Text:
     digest: str
@@ -239,7 +244,8 @@ class _Text:
 
 @lru_cache(maxsize=4096)
 def _read(text: bytes) -> _Text:
-    tree = ast.parse(text)
+    with _PARSES:
+        tree = ast.parse(text)
     imports, strings, entries = set[str](), set[str](), set[object]()
     for node in ast.walk(tree):
         if isinstance(body := getattr(node, "body", None), list):

@@ -1,9 +1,11 @@
 """What the address of a kept report takes in: all modules that decide, by what they say, and nothing else."""
 
 import ast
+import gc
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
@@ -219,3 +221,33 @@ def test_what_is_used_of_other_works_is_in_the_address() -> None:
     assert (tops - others) | {"mpmath"} == deciding_ones  # Sympy evaluates by mpmath
     assert len(deciding_ones) == len(cache._SOLVERS)
     assert set(PACKAGES) == {"lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks"}
+
+
+class _Slow:
+    """A cycle whose end takes time, so that another thread runs while garbage is collected."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+    def __del__(self) -> None:
+        for _ in range(50):
+            pass
+
+
+def test_modules_are_read_by_several_threads_at_once() -> None:
+    """Without a lock the parser of Python 3.11 raises SystemError about six times in 150."""
+    text = Path(cache.__file__).read_bytes()
+    rate, thresholds = sys.getswitchinterval(), gc.get_threshold()
+
+    def digest(number: int) -> str:
+        made = [_Slow() for _ in range(30)]
+        return cache._read(text + b"#%d" % number + b"#" * len(made)).digest
+
+    try:
+        sys.setswitchinterval(1e-6)
+        gc.set_threshold(20, 5, 5)
+        with ThreadPoolExecutor(8) as pool:
+            assert len(set(pool.map(digest, range(150)))) == 1
+    finally:
+        sys.setswitchinterval(rate)
+        gc.set_threshold(*thresholds)
