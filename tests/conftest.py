@@ -20,12 +20,14 @@ from hypothesis import settings
 
 from lastiterate.commands import output
 
-sys.path.insert(0, str(Path(__file__).parent))  # for `processes`, `schemas`, `shared` and `stopping`
+sys.path.insert(0, str(Path(__file__).parent))  # for `processes`, `shared` and `stopping`
 sys.path.append(str(Path(__file__).parents[1] / "examples"))  # for `dp_events` and `one_run`
 sys.path.append(str(Path(__file__).parents[1] / "examples" / "figures"))  # for `random_projection`
 sys.path.append(
     str(Path(__file__).parents[1] / "examples" / "trainers")
 )  # for `recorded_sgd` and `trainer_record`
+
+sys.path.append(str(Path(__file__).parents[1] / "docs" / "generate"))  # for `schemas`
 
 from schemas import schemas
 

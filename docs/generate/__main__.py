@@ -12,13 +12,20 @@ from notebooks import notebook_pages
 from papers import papers_table
 from pictures import pictures
 from reference import claim_page, command_help, subject_pages
+from schemas import schema_files, schema_list
 from verdicts import claim_pages, graphs, printed_table, used_table, verdict_page
 
 from lastiterate.symbolic import ledger
 
 ROOT = Path(__file__).parents[2]
 _KEYS = {claim.key for claim in ledger.claims()}
-_TABLES = {"commands": command_help, "papers": papers_table, "printed": printed_table, "used": used_table}
+_TABLES = {
+    "commands": command_help,
+    "papers": papers_table,
+    "printed": printed_table,
+    "schemas": schema_list,
+    "used": used_table,
+}
 
 
 def build(out: Path, *, coarse: bool) -> int:
@@ -68,6 +75,7 @@ def _made(*, coarse: bool) -> dict[str, str | bytes]:
         "verdicts.md": verdict_page(),
         "reference/claims.md": claim_page(),
         **subject_pages(),
+        **schema_files(),
         **notebook_pages(),
         **pictures(coarse=coarse),
         **graphs(),

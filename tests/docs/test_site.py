@@ -12,10 +12,12 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from schemas import schemas
 from shared import made_once
 
 import lastiterate
@@ -149,6 +151,15 @@ def test_nothing_is_left_out(site: Path, pages: dict[Path, Page]) -> None:
     assert all(f"lastiterate {name}" in commands for name in cli.list_commands(None))  # type: ignore[arg-type]
     assert "\\b" not in commands, "a paragraph that should keep its lines"
     assert all(theorem.title in trust for theorem in THEOREMS.values())
+
+
+def test_every_output_of_a_command_has_a_schema_with_the_version(site: Path, pages: dict[Path, Page]) -> None:
+    folder = site / "reference/schemas"
+    for name, schema in schemas().items():
+        written = json.loads((folder / f"{name}.json").read_text())
+        assert written == schema
+        assert written["$id"] == f"urn:lastiterate:{version('lastiterate')}:{name}"
+    assert "bound, calibrate, check" in "".join(pages[site / "reference/command_line/index.html"].text)
 
 
 def test_every_block_of_code_is_one(pages: dict[Path, Page]) -> None:

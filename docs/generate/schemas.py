@@ -1,7 +1,9 @@
 """JSON schemas of the --json output of the commands, generated from types."""
 
+import json
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import version
 from typing import Any, Final, Literal, NotRequired, cast, get_type_hints
 
 from pydantic import TypeAdapter
@@ -149,7 +151,19 @@ class _Schema(GenerateJsonSchema):
 def schemas() -> dict[str, dict[str, Any]]:
     """Command -> the JSON schema (draft 2020-12) of what it prints."""
     return {
-        name: {"$schema": _Schema.schema_dialect}
+        name: {"$schema": _Schema.schema_dialect, "$id": f"urn:lastiterate:{version('lastiterate')}:{name}"}
         | TypeAdapter(record).json_schema(schema_generator=_Schema, mode="serialization")
         for name, record in PRINTED.items()
     }
+
+
+def schema_files() -> dict[str, str]:
+    """Path -> content of the schema of every command."""
+    return {
+        f"reference/schemas/{name}.json": json.dumps(one, indent=1) + "\n" for name, one in schemas().items()
+    }
+
+
+def schema_list() -> str:
+    """Links to the schemas."""
+    return ", ".join(f"[`{name}`](schemas/{name}.json)" for name in schemas()) + ".\n"
