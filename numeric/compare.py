@@ -15,7 +15,7 @@ from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.published.record import USABLE, kind_of
 from lastiterate.numeric.published.theorems import THEOREMS
 from lastiterate.numeric.rounding import printed_down, printed_up
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, described_run
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,7 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> Compariso
     {'bound': 0.0142, 'output_perturbation': 1.0}
     """
     order = renyi_order(order)
+    described_run("compare", run, groups=True)
     ours = bound(run, assumption, order=order)
     least = lower_bound(run, assumption, order=order)
     entries: list[_Entry] = [("lower", f"below: {least.witness}", "", least.value, "lower")]
@@ -121,8 +122,11 @@ def _routes(
             ("mean", "the mean over orders", means),
             ("worst", "every order", found[::-1]),
         ):
-            yield name, words, min(group, key=lambda one: one.rdp(order))
-    by_route = {one.route: one for one in reversed(found[1:] if run.scheme.fixed else found)}
+            if group:  # there is no mean over orders for groups of samples
+                yield name, words, min(group, key=lambda one: one.rdp(order))
+    by_route = {
+        one.route.partition(", mu times")[0]: one for one in reversed(found[1:] if run.scheme.fixed else found)
+    }
     if run.scheme.random and ours.route == "window of shifts":
         del by_route[ours.route]
     for name, title in _TITLES.items():

@@ -172,9 +172,11 @@ class NoisySGD(StepSchedule):
             )
         put(self, "group", count("group", self.group))
         if self.group > self.batch_sizes[0]:
+            hint = "bound smaller groups that make up this one, and add their values of mu."
+            if self.sampling == "poisson":
+                hint = "bound one sample, and multiply epsilon by group, delta by group * exp((group - 1) * epsilon)."
             raise InputError(
-                f"group must be at most batch_size={self.batch_sizes[0]}, got group={self.group}; bound smaller groups "
-                "that make up this one, and add their values of mu."
+                f"group must be at most batch_size={self.batch_sizes[0]}, got group={self.group}; {hint}"
             )
         if not isinstance(self.sampling, str) or self.sampling not in SCHEMES:
             raise InputError(

@@ -183,3 +183,27 @@ def test_a_class_that_expands_distances_gets_k_times_the_mu_of_one_sample():
     assert li.bound(three, li.Smooth(1.0)).mu == pytest.approx(3 * li.bound(one, li.Smooth(1.0)).mu, rel=1e-12)
     assert "replacing 3 samples" in " ".join(li.bound(three, li.Smooth(1.0)).assumptions)
     assert {row.name for row in li.compare(three, li.Convex(1.0), order=2)} >= {"lower", "bound", "composition"}
+
+
+@pytest.mark.parametrize("sampling", ["cyclic", "shuffled"])
+@pytest.mark.parametrize("assumption", [li.Convex(1.0), li.Smooth(1.0)])
+def test_compare_has_a_row_for_every_route_of_a_group(sampling, assumption):
+    run = li.NoisySGD(10, 0.1, 0.05, 1.0, 20, 5, sampling, diameter=1.0, group=5)
+    rows = {row.name: row for row in li.compare(run, assumption, order=2)}
+    assert {"lower", "bound", "last_step", "composition"} <= set(rows)
+    assert ("worst" in rows) == (sampling == "shuffled")
+    assert "mean" not in rows
+    assert all(row.ratio >= 1 for row in rows.values())
+
+
+@pytest.mark.parametrize(
+    ("sampling", "word"), [("cyclic", "values of mu"), ("poisson", "multiply epsilon by group")]
+)
+def test_a_group_larger_than_a_batch_is_refused_with_a_way_out(sampling, word):
+    with pytest.raises(li.InputError, match=f"got group=6; .*{word}"):
+        li.NoisySGD(10, 0.1, 0.05, 1.0, 20, 5, sampling, group=6)
+
+
+def test_compare_names_itself_when_it_refuses_momentum():
+    with pytest.raises(li.InputError, match="compare needs a run without momentum"):
+        li.compare(li.NoisySGD(10, 0.1, 0.05, 1.0, 20, momentum=0.5), li.Convex(1.0), order=2)
