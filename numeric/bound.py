@@ -124,8 +124,9 @@ class PrivacyLoss(Displayed):
         """Shifts of the steps in `window`, as lengths; raises `InputError` if they are not unique."""
         if self.candidate.optimum is None:
             raise InputError(
-                f"Shifts need batches in a known order, and no momentum, got sampling={self.run.sampling!r} and "
-                f"momentum={self.run.momentum:g}; bound a cyclic run to get its shifts."
+                "Shifts need batches in a known order, no momentum, and one path for a whole group, got "
+                f"sampling={self.run.sampling!r}, momentum={self.run.momentum:g}, group={self.run.group}; bound a "
+                "cyclic run of one sample to get its shifts."
             )
         return self.candidate.optimum.path.shifts
 

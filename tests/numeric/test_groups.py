@@ -207,3 +207,8 @@ def test_a_group_larger_than_a_batch_is_refused_with_a_way_out(sampling, word):
 def test_compare_names_itself_when_it_refuses_momentum():
     with pytest.raises(li.InputError, match="compare needs a run without momentum"):
         li.compare(li.NoisySGD(10, 0.1, 0.05, 1.0, 20, momentum=0.5), li.Convex(1.0), order=2)
+
+
+def test_shifts_of_k_times_the_mu_of_one_sample_are_refused():
+    with pytest.raises(li.InputError, match=r"Shifts need .*group=3; bound a cyclic run of one sample"):
+        _ = li.bound(_RUN, li.Smooth(1.0)).shifts
