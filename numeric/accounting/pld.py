@@ -104,7 +104,8 @@ class Release:
             return exponent
         q, parts = self._members
         if self.group > 1:
-            return np.logaddexp(float((1 - q).log()), float(q.log()) + log_moved(parts, g, z))
+            none = self.group * log1p(-self.rate)  # 1 - q may be 0 within its error
+            return np.logaddexp(none, float(q.log()) + log_moved(parts, g, z))
         return np.logaddexp(log1p(-self.rate), log(self.rate) + exponent)
 
     def sketch(self, low: float, high: float) -> tuple[Array, Array, Array]:

@@ -124,7 +124,7 @@ def group_step(q: float, shift: arb, count: int, alpha: float) -> arb:
     is an integral, with tails of at most w^(1 - alpha).
     """
     (used, parts), power, low = group_law(count, exact(q)), exact(alpha) - 1, int(alpha)
-    w = [1 - used, *(used * one for one in parts)]
+    w = [(1 - exact(q)) ** count, *(used * one for one in parts)]
 
     def moment(whole: int) -> arb:
         terms = arb_poly([one * (-(j**2) * shift**2 / 2).exp() for j, one in enumerate(w)]) ** whole

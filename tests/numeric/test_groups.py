@@ -212,3 +212,15 @@ def test_compare_names_itself_when_it_refuses_momentum():
 def test_shifts_of_k_times_the_mu_of_one_sample_are_refused():
     with pytest.raises(li.InputError, match=r"Shifts need .*group=3; bound a cyclic run of one sample"):
         _ = li.bound(_RUN, li.Smooth(1.0)).shifts
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_group_of_which_some_sample_is_almost_surely_in_a_batch():
+    """The probability of a batch without the group is below the precision of one minus that of the others."""
+    run, always = (
+        li.NoisySGD(19, 0.1, 0.5, 1.0, 32, 29, "poisson", group=23),
+        li.NoisySGD(19, 0.1, 0.5, 0.5, 29, group=23),
+    )
+    for asked in ({"delta": 1e-3}, {"order": 2.0}, {"order": 8.0}):
+        found, most = (li.bound(one, li.Convex(1.0), **asked).epsilon for one in (run, always))
+        assert 0.8 * most < found < 0.999 * most
