@@ -7,16 +7,16 @@ iteration with H^2. If inputs are free within a set, there are also steps in the
 set. A step that lowers the ratio is undone, and the next step of its kind is half as long; after any other
 step it is 1.5 times as long.
 
-Pairs start in the ball and around the iterates, and at short and long distances along the directions of
-largest curvature. To find these directions, many points are screened with one sample each by a few power
-iterations. From the best points w and directions v, |v' H(w) v| is raised in the same way, by third derivatives in
-w and power iteration in v, with further starts until two ascents agree. The pairs of all orders ascend together.
-All pairs take a few steps, and those that are most promising for any order take more, up to one in sixteen; in
-between, the best pairs are tried with every sample. An ascent ends when its best quarter no longer gains. The
-steps are computed from graphs of their operators (`lastiterate.runtime.operators`). The result is the ratio of
-an existing pair less the assumed rounding error, so it is a lower estimate of the constant on the domain. It
-comes within 2% of the constants of quadratics, powers and logistic losses, and on small networks it reaches 95%
-of what ten times the effort finds (tests/runtime/constants/test_acceptance.py and test_search_peer.py).
+Pairs start in the ball and around the iterates, and at short and long distances along the directions of largest
+curvature. To find these directions, many points are screened with one sample each by a few power iterations.
+From the best points w and directions v, |v' H(w) v| is raised in the same way, by third derivatives in w and
+power iteration in v, with further starts until two ascents agree. The pairs of all orders ascend together. All
+pairs take a few steps, and the most promising of each order take more, up to one in sixteen; in between, the
+best pairs are tried with every sample. An ascent ends when its best quarter no longer gains. The steps are
+computed from graphs of their operators (`lastiterate.runtime.operators`). The result is the ratio of an
+existing pair less the assumed rounding error, so it is a lower estimate of the constant on the domain. It comes
+within 2% of the constants of quadratics, powers and logistic losses, and on small networks it reaches 95% of
+what ten times the effort finds (tests/runtime/constants/test_acceptance.py and test_search_peer.py).
 
 Source: ours; Pearlmutter 1994 for products with the Hessian.
 """
@@ -51,7 +51,7 @@ _SCREENED: Final = 2**46
 _FREE_SCREENED: Final = 2**47
 """Purposes of the streams that draw the screened points and their free inputs."""
 
-_LEVELS: Final = ((0.2, 2), (0.3, 2), (0.6, 4), (1.0, 1))
+_LEVELS: Final = ((1 / 3, 2), (1 / 3, 2), (2 / 3, 4), (1.0, 1))
 _KEPT: Final = 2**18
 """Ascents: share of the iterations, and of how many pairs one is kept afterwards; largest number of entries in
 all points kept, unless a single point has more."""
@@ -203,12 +203,12 @@ class Search(NamedTuple):
         started = torch.stack([_ratio(state, lam).amax() for lam in self.lams])
         if also is not None and len(also["x"]):
             state = _joined([state, *self._again({name: values[:starts] for name, values in also.items()})])
-        state = _joined([self._of_order(state, lam) for lam in self.lams])
+        state = self._of_every_order(state)
         for share, of in _LEVELS:
             state = self._climbed(state, ceil(share * iterations))
             if of > 1:
                 state = self._promising(self._with_worst_samples(state), -(-len(state["ratio"]) // of))
-        best = self._promising(state, max(1, _KEPT // self.gradients.dimension))
+        best = self._promising(self._of_every_order(state), max(1, _KEPT // self.gradients.dimension))
         turns = torch.arange(len(best["x"]), device=best["x"].device).reshape(len(self.lams), -1)
         best = _taken(best, turns.T.flatten())  # the best of every order first
         if self.free is not None:
@@ -248,16 +248,19 @@ class Search(NamedTuple):
         best["short"] = torch.tensor([self.time.short])
         return {name: best[name].cpu().numpy() for name in ("x", "y", "ratio", "short", *ROW)}
 
-    def _of_order(self, state: State, lam: float) -> State:
-        """The same pairs with the ratios of an order, for which they ascend."""
-        ratio = _ratio(state, lam)
-        return state | {"lam": torch.full_like(ratio, lam), "ratio": ratio}
+    def _of_every_order(self, state: State) -> State:
+        """The same pairs once for each order, with its ratios, for which they ascend."""
+        ratios = {lam: _ratio(state, lam) for lam in self.lams}
+        return _joined([state | {"lam": torch.full_like(r, lam), "ratio": r} for lam, r in ratios.items()])
 
     def _promising(self, state: State, number: int) -> State:
-        """The most promising pairs for every order, ``number`` in all, whichever order they ascended for."""
+        """The most promising pairs of every order, ``number`` in all.
+
+        Pairs of other orders are left out, since most have ascended from the same start to nearly the same pair.
+        """
         each, kept = -(-number // len(self.lams)), []
         for lam in self.lams:
-            own = self._of_order(state, lam)
+            own = _taken(state, state["lam"] == lam)
             kept.append(_taken(own, most_promising(own["ratio"], own["samples"], each)))
         return _joined(kept)
 
