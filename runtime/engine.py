@@ -648,6 +648,27 @@ class Differentiation:
             _loop_in_torch(allowed=True)
         return True
 
+    @cached_property
+    def batches_twice(self) -> bool:
+        """True if gradients and products at several points are right in a batch over rows, too."""
+        points, rows, targets = self._example
+        ends, vector = points.expand(len(rows), *points.shape), torch.ones_like(points[0])
+        gradients, products = self.way("gradients"), self.way("products")
+        if gradients.looped or products.looped:
+            return True
+        with torch.random.fork_rng(devices=[]), temporarily_clear_interpreter_stack():
+            for function in (gradients.of_one, lambda at, *row: products.product(at, vector, *row)):
+                right = vmap(function)(*self._example.pairs())
+                most = float(right.abs().nan_to_num(0.0, 0.0, 0.0).max())
+                try:
+                    found = vmap(vmap(function, (0, None, None)))(ends, rows, targets)
+                except RuntimeError:
+                    return False
+                found = found.transpose(0, 1).flatten(0, 1)
+                if not torch.allclose(found, right, self._tolerance, self._tolerance * most, equal_nan=True):
+                    return False
+        return True
+
     def captured(
         self,
         key: Hashable,

@@ -206,6 +206,12 @@ class Gradients:
         """Hessian of one sample's loss at one point, times a vector of shape (dimension,)."""
         return self.engine.way("products").product(point, vector, row, target)
 
+    def at_both(self, function: Callable[..., Tensor], ends: Tensor, *given: Tensor) -> Tensor:
+        """Results of a function of gradients and products at two points, in a batch if that is right."""
+        if self.engine.batches_twice:
+            return vmap(function, (0, *(None for _ in given)))(ends, *given)
+        return torch.stack([function(end, *given) for end in ends])
+
     def captured(self, function: Callable[..., Any], *settings: Any, weight: int) -> Callable[..., Any]:
         """Batch of a function of these gradients, settings, two vectors, a row and a target, soon from its graph."""
         key, plain = (function, *settings), partial(function, self, *settings)

@@ -137,12 +137,12 @@ def _of_pair(
 ) -> tuple[Tensor, ...]:
     """Results of `Changes.between` for one pair, the change over its squared length, and its `Changes.pulled`."""
     ends = torch.stack([x, y])
-    found = vmap(gradients.of_one, (0, None, None))(ends, row, target)
+    found = gradients.at_both(gradients.of_one, ends, row, target)
     lengths = torch.linalg.vector_norm(found, dim=1)
     clipped = found * clip_factor(lengths, clip_norm)[:, None]
     change = clipped[0] - clipped[1]
     along = (change / change.square().sum()).nan_to_num(0.0, 0.0, 0.0)
-    pulled = vmap(partial(_pulled, gradients, clip_norm), (0, None, None, None))(ends, along, row, target)
+    pulled = gradients.at_both(partial(_pulled, gradients, clip_norm), ends, along, row, target)
     return change, lengths.sum(), along, pulled[0], pulled[1]
 
 

@@ -71,3 +71,8 @@ def test_a_number_or_one_sentence_for_all(door: str, tmp_path: Path) -> None:
 def test_what_has_no_gradients_of_rows_is_refused(tmp_path: Path) -> None:
     kinds = [kind for kind in BROUGHT if kind.name in RIGHTLY_REFUSED]
     assert set(measured("estimate", kinds, tmp_path).refused) == set(RIGHTLY_REFUSED)
+
+
+def test_a_network_that_torch_batches_only_once_is_searched(tmp_path: Path) -> None:
+    kinds = [kind for kind in BROUGHT if kind.name == "super_resolution"]
+    assert measured("estimate", kinds, tmp_path).numbers == {"super_resolution"}
