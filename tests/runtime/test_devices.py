@@ -45,6 +45,7 @@ def test_everything_is_made_where_the_gradients_are_and_in_their_format(
 ) -> None:
     monkeypatch.setattr(module, "device_of", lambda _name: META)
     monkeypatch.setattr(Differentiation, "_tested", lambda *_: "")  # nothing can be read off the meta device
+    monkeypatch.setattr(Differentiation, "batches_twice", True)
     monkeypatch.setattr(module, "telling_rows", lambda *_: [0, 1, 2])
     workload = load_workload(name)
     with Formats() as formats:
