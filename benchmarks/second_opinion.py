@@ -53,7 +53,7 @@ class Opinion:
 def record_questions() -> Iterator[list[str]]:
     """Record the questions inside the block that z3 shows to have no solution, except cached ones.
 
-    A side condition that another engine proves is recorded if z3 proves it, too.
+    A side condition that another engine proves is recorded only if z3 proves it as well.
     """
     questions = list[str]()
     checked, outcome_of = z3_answers._checked, side_conditions._outcome

@@ -67,7 +67,7 @@ class Scheme:
 
 
 GROUPS: Final = "docs/proofs/poisson.md, Groups of samples (not in the ledger)"
-"""Proof behind a bound for a group with Poisson batches."""
+"""Reference to the proof of a bound for a group with Poisson batches."""
 
 _ROWS: Final = tomllib.loads((resources.files(__package__) / "schemes.toml").read_text("utf-8"))
 SCHEMES: Final = {name: Scheme(name, **row) for name, row in _ROWS.items()}

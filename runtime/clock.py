@@ -9,6 +9,9 @@ from typing import Final
 
 from lastiterate.numeric.networks.centres import LateError
 
+_SHORTEST: Final = 1e-9
+"""Least number of seconds of a piece of work, which a coarse clock can measure as 0."""
+
 
 class Clock:
     """A number of seconds of work of this thread, from now on; other programs do not shorten it.
@@ -25,8 +28,9 @@ class Clock:
 
     def late(self) -> bool:
         """True if the time is over."""
-        self.short |= thread_time() > self._end
-        return thread_time() > self._end
+        over = thread_time() > self._end
+        self.short |= over
+        return over
 
     def go_on(self) -> None:
         """Raise a `LateError` if the time is over."""
@@ -41,7 +45,8 @@ class Clock:
         """Number of pieces of work, at most ``number`` of so many seconds each, that fit in the time that is left."""
         if self.seconds == inf:
             return number
-        fits = int(min(number, max(least, (self._end - thread_time()) / seconds())))
+        each = max(seconds(), _SHORTEST)
+        fits = int(min(number, max(least, (self._end - thread_time()) / each)))
         self.short |= fits < number
         return fits
 

@@ -39,7 +39,7 @@ class MomentumSteps:
 
     @cached_property
     def _maps(self) -> tuple[UpdateExpansion, ...]:
-        """Expansions of the step without momentum; for a heavy ball, at floats below and above its size."""
+        """Expansions of the step without momentum; for a heavy ball, at the floats just below and above its step size."""
         run = self.run
         sizes: tuple[float, ...] = (run.step_size_at(0),)
         if not run.nesterov:

@@ -186,7 +186,7 @@ class _Course:
         return None
 
     def _may_go_on(self, i: int, rules: list[Boolean], known: Mapping[sp.Expr, sp.Expr]) -> bool:
-        """Tell whether rules may hold at the next index, as far as they determine values there."""
+        """Tell whether the rules that determine values at the next index can hold there."""
         further = dict(known)
         values = [value for value in (name(i + 1) for name in self.names) if _by_rule(value, rules, further)]
         declared = all(_declared(value, further[value]) for value in values)

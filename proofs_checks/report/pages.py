@@ -68,7 +68,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class PaperCount:
-    """Numbers of a paper's claims by verdict, and of their mutants and near misses together."""
+    """Numbers of a paper's claims by verdict, and the number of their mutants and near misses."""
 
     paper: str
     title: str

@@ -304,7 +304,7 @@ def best_end(ends: Arrays, lam: float) -> tuple[int, float]:
 
 
 def best_pairs(lambdas: Sequence[float], found: Sequence[Arrays], seed: int = 0) -> tuple[WorstPair, ...]:
-    """Best pair for each order among the results ``found`` of the searches for *all* orders, in their order."""
+    """Best pair of each order, in the given order, among the results ``found`` of the searches for *all* orders."""
     ends = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
     pairs = []
     for lam, started in zip(lambdas, ends["started"], strict=True):

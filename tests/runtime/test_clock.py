@@ -39,6 +39,7 @@ def test_a_clock_counts_the_work_of_its_thread() -> None:
     assert time.part(0.5, 70.0).seconds == 70
     assert (time.fitting(1000, 2, lambda: 10.0), time.short) == (9, True)
     assert time.fitting(1000, 20, lambda: 1e9) == 20
+    assert time.fitting(5, 2, lambda: 0.0) == 5  # a coarse clock measures nothing
     over = Clock(0.01)
     begun = thread_time()
     while thread_time() < begun + 0.02:

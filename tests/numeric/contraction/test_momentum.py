@@ -61,7 +61,7 @@ def test_the_cost_of_two_steps_is_the_formula() -> None:
 
 
 def test_blocks_end_at_equal_states() -> None:
-    """With three steps the second distance is free, and with two none is; every path is worse than a direct one."""
+    """With three steps the second distance is free, with two none is; the path that is chosen costs least."""
     steps = MomentumSteps(_run(9, 1.0, 0.08, 0.1), li.Convex(1.0))
     for length in (2, 3, 4):
         assert steps.cost(length, 1.0, block=True) > steps.cost(length, 1.0)

@@ -279,7 +279,7 @@ def _torch(workload: Workload, *, nesterov: bool) -> list[torch.Tensor]:
 
 @pytest.mark.parametrize("nesterov", [False, True])
 def test_without_a_projection_the_iterates_are_those_of_torch(nesterov: bool) -> None:
-    """Those of Nesterov's method in PyTorch are the points at which gradients are taken."""
+    """With Nesterov's method, PyTorch keeps the points at which gradients are taken."""
     optimiser, workload = _moving(float("inf"), nesterov=nesterov)
     for point in _torch(workload, nesterov=nesterov):
         run_on(optimiser, workload, steps=1)
