@@ -39,7 +39,7 @@ class MomentumSteps:
 
     @cached_property
     def _maps(self) -> tuple[UpdateExpansion, ...]:
-        """Expansions of the step without momentum; for a heavy ball, at the floats just below and above its step size."""
+        """Expansions of the step without momentum; for a heavy ball, at the floats on both sides of its size."""
         run = self.run
         sizes: tuple[float, ...] = (run.step_size_at(0),)
         if not run.nesterov:
