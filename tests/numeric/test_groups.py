@@ -10,6 +10,8 @@ from scipy.special import ndtr
 from scipy.stats import binom, norm
 
 import lastiterate as li
+from lastiterate.numeric.accounting import batches
+from lastiterate.numeric.contraction import random_batches
 from lastiterate.numeric.divergences.sampled import group_step
 
 _FULL = {2: 0.8477, 5: 2.3220, 10: 5.0736}
@@ -224,3 +226,37 @@ def test_a_group_of_which_some_sample_is_almost_surely_in_a_batch():
     for asked in ({"delta": 1e-3}, {"order": 2.0}, {"order": 8.0}):
         found, most = (li.bound(one, li.Convex(1.0), **asked).epsilon for one in (run, always))
         assert 0.8 * most < found < 0.999 * most
+
+
+_MET = li.NoisySGD(40, 0.1, 0.05, 1.0, 12, 4, "poisson", diameter=0.3, adjacency="add_remove", group=3)
+
+
+def test_every_sample_of_a_group_that_a_batch_holds_moves_the_far_points() -> None:
+    """In one step, k samples add k eta K / b to the distance that shifts hide; so do the first k of two steps."""
+    sizes, met = (9, 9), [0, 1, 2, 3]
+    one = random_batches._shifts(_MET, li.Convex(1.0), 0, 1, sizes, met)
+    assert one == pytest.approx([(0.3 + k * 0.1 / 4) / 0.05 for k in met], rel=1e-9)
+    two = random_batches._shifts(_MET, li.Convex(1.0), 0, 2, sizes, [0, 3, 4, 6])
+    assert list(np.diff(two) > 0) == [True, True, True]
+
+
+def test_a_window_meets_a_group_as_often_as_each_of_its_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = []
+
+    def outcomes(count: int, rate: float, bins: int) -> list[tuple[int, float]]:
+        counts.append(count)
+        return found(count, rate, bins)
+
+    found = random_batches.outcomes
+    monkeypatch.setattr(random_batches, "outcomes", outcomes)
+    li.bound(_MET, li.Convex(1.0), delta=1e-5)
+    assert counts
+    assert all(count % 3 == 0 for count in counts)
+
+
+def test_batches_without_a_group_have_at_most_the_other_samples() -> None:
+    run = li.NoisySGD(5, 0.1, 0.05, 1.0, 10, 9, "poisson", diameter=0.3, adjacency="add_remove", group=7)
+    low, high, _ = batches.size_ranges(run, -20.0, both=True)
+    assert isinstance(low, int)
+    assert isinstance(high, int)
+    assert 0 <= low <= high <= 3
